@@ -1,0 +1,1 @@
+"""What is said to a chat model, one file a purpose."""

@@ -1,0 +1,1 @@
+"""One file a subcommand; each is imported only when it is called."""

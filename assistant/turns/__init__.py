@@ -1,0 +1,5 @@
+"""One turn of conversation.
+
+    events     what a turn tells those who watch it
+    pipeline   the turn itself, top to bottom
+"""

@@ -1,0 +1,125 @@
+"""What can go wrong: each error says what, where and what next.
+
+The exit codes are those of the command line: 1 the answer is no, 2 wrong usage or settings,
+3 try again later, 4 over the time limit.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class VouchError(Exception):
+    """Anything that a person can be told in a sentence."""
+
+    exit_code = 1
+
+    def __init__(
+        self, message: str, *, hint: str = "", retry_after_seconds: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint  # what to do next
+        self.retry_after_seconds = retry_after_seconds
+
+
+class NotFound(VouchError):
+    """Something was named that is not there, or not this user's to see."""
+
+
+class WrongUsage(VouchError):
+    """A command was given something it cannot work with."""
+
+    exit_code = 2
+
+
+class InvalidSetting(WrongUsage):
+    """A value in the settings that Vouch cannot run with."""
+
+    def __init__(self, key: str, found: object, expected: str) -> None:
+        super().__init__(f"{key} is {found!r}, but must be {expected}", hint="Change it in settings.toml.")
+        self.key, self.found, self.expected = key, found, expected
+
+
+class CannotUndo(VouchError):
+    """A write that cannot be taken back as it stands."""
+
+
+class TryAgain(VouchError):
+    """Something outside was not ready; the same command may succeed later."""
+
+    exit_code = 3
+
+
+class StoreUnavailable(TryAgain):
+    """The database cannot be read or written just now: locked, full or not permitted."""
+
+
+class SchemaTooNew(VouchError):
+    """The data was written by a later release than this one."""
+
+    exit_code = 2
+
+    def __init__(self, url: str, found: str) -> None:
+        super().__init__(
+            f"The database {url} has schema {found}, which this release does not know",
+            hint="Update Vouch, or name another data directory with --data.",
+        )
+
+
+class EncoderUnavailable(VouchError):
+    """The encoder could not be prepared or does not do what its original does."""
+
+    exit_code = 3
+
+
+class ModelError(TryAgain):
+    """The chat model did not give a whole reply."""
+
+
+class ModelUnreachable(ModelError):
+    """No connection to the model's server, or it stopped answering."""
+
+
+class ModelBusy(ModelError):
+    """The model's server refuses for now: a rate limit, or a failure of its own."""
+
+
+class ReplyCut(ModelError):
+    """The reply ended before the model said that it was done."""
+
+
+class ModelRefused(ModelError):
+    """The server understood and said no: wrong key, unknown model, or too long a text."""
+
+    exit_code = 2
+
+
+class WrongKey(ModelRefused):
+    """The server does not accept the key."""
+
+
+class UnknownModel(ModelRefused):
+    """The server has no model of that name."""
+
+
+class ContextTooLong(ModelRefused):
+    """More text than the model can read at once."""
+
+
+class MalformedReply(ModelError):
+    """A structured reply that did not fit its schema, also after one repair."""
+
+
+class OverTime(VouchError):
+    """The time limit the caller set has passed."""
+
+    exit_code = 4
+
+
+class UnreadableDocument(VouchError):
+    """One document that could not be read; the others are not touched by it."""
+
+    def __init__(self, source: str | Path, reason: str) -> None:
+        super().__init__(f"{source}: {reason}")
+        self.source, self.reason = str(source), reason

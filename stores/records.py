@@ -1,0 +1,324 @@
+"""The tables of the database, and the plain `Passage` that everything above them handles.
+
+Truth is here; vectors and full-text rows are derived and can be rebuilt. A passage or document keeps
+every version it had: a version is *live* while `removed_at` is null, a tombstone afterwards, and names
+the receipt that added it and the one that removed it, which is all that undo needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import JSON, Column, DateTime, Index, LargeBinary, UniqueConstraint, text
+from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeDecorator
+from sqlmodel import Field, SQLModel
+
+SHARED = "shared"  # the space that every user may search
+
+
+def own_space(user_id: int) -> str:
+    """The space that only this user may search."""
+    return f"user:{user_id}"
+
+
+def now() -> datetime:
+    """The present moment, in UTC, to the second's millionth."""
+    return datetime.now(UTC)
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A moment, always in UTC, also on databases that keep no time zone."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.replace(tzinfo=value.tzinfo or UTC)
+
+
+def _moment(*, nullable: bool = False) -> Any:
+    return Field(
+        default=None if nullable else ...,
+        sa_type=UtcDateTime,
+        nullable=nullable,
+    )
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One live version of a passage, as agents and people see it."""
+
+    version_id: int  # what vectors, full-text rows and judgements refer to
+    passage_id: int  # what a person names; the same over all versions
+    space: str
+    kind: str  # document, message, note or correction
+    title: str
+    text: str
+    document_id: int | None  # the document or conversation it stands in
+    position: int  # its place there, from 0
+    source: str  # where it came from, as a person would say it
+    external_id: str  # the id a collection gave it; empty otherwise
+    created_at: datetime
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether every user may see it."""
+        return self.space == SHARED
+
+
+class User(SQLModel, table=True):
+    """Somebody with a memory of their own."""
+
+    __tablename__ = "users"
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(unique=True)
+    created_at: datetime = _moment()
+
+
+class Session(SQLModel, table=True):
+    """A conversation of one user."""
+
+    __tablename__ = "sessions"
+    id: int | None = Field(default=None, primary_key=True)
+    user_id: int = Field(foreign_key="users.id", index=True)
+    title: str = ""
+    draft: str = ""
+    is_private: bool = False
+    created_at: datetime = _moment()
+    archived_at: datetime | None = _moment(nullable=True)
+
+
+class Turn(SQLModel, table=True):
+    """A message and what was answered.
+
+    state: accepted (no answer yet), done, stopped or failed. The answer of a stopped or failed turn
+    is the part that had arrived.
+    """
+
+    __tablename__ = "turns"
+    id: int | None = Field(default=None, primary_key=True)
+    session_id: int = Field(foreign_key="sessions.id", index=True)
+    user_id: int = Field(foreign_key="users.id", index=True)
+    message: str
+    material: str = ""  # text handed over with the message, not the user's own words
+    accepted_at: datetime = _moment()
+    state: str = "accepted"
+    standalone: str = ""  # the message as it was searched with
+    answer: str = ""
+    failure: str = ""
+    model: str = ""
+    answered_at: datetime | None = _moment(nullable=True)
+    details: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+    # milliseconds of each step, invented citations
+
+
+class Document(SQLModel, table=True):
+    """A named source of passages in one space: a file, a record of a collection, or a conversation."""
+
+    __tablename__ = "documents"
+    __table_args__ = (UniqueConstraint("space", "source"),)
+    id: int | None = Field(default=None, primary_key=True)
+    space: str
+    source: str  # path, name given, or path#id of a record
+    created_at: datetime = _moment()
+
+
+class DocumentVersion(SQLModel, table=True):
+    """One content that a document has had."""
+
+    __tablename__ = "document_versions"
+    __table_args__ = (
+        Index("live_document_content", "space", "content_hash", sqlite_where=text("removed_at IS NULL")),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    document_id: int = Field(foreign_key="documents.id", index=True)
+    space: str
+    number: int  # 1, 2, ...
+    title: str
+    content_hash: str
+    passage_count: int
+    created_at: datetime = _moment()
+    added_by: int | None = Field(default=None, foreign_key="receipts.id", index=True)
+    removed_at: datetime | None = _moment(nullable=True)
+    removed_by: int | None = Field(default=None, foreign_key="receipts.id", index=True)
+
+
+class PassageIdentity(SQLModel, table=True):
+    """What stays the same over the versions of a passage."""
+
+    __tablename__ = "passages"
+    __table_args__ = (Index("passage_place", "document_id", "position"),)
+    id: int | None = Field(default=None, primary_key=True)
+    space: str = Field(index=True)
+    kind: str
+    document_id: int | None = Field(default=None, foreign_key="documents.id")
+    turn_id: int | None = Field(default=None, foreign_key="turns.id", index=True)
+    position: int = 0
+    external_id: str = ""
+    created_at: datetime = _moment()
+
+
+class PassageVersion(SQLModel, table=True):
+    """One text that a passage has had; live while `removed_at` is null."""
+
+    __tablename__ = "passage_versions"
+    __table_args__ = (
+        UniqueConstraint("passage_id", "number"),
+        Index("live_passage_text", "space", "text_hash", sqlite_where=text("removed_at IS NULL")),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    passage_id: int = Field(foreign_key="passages.id", index=True)
+    space: str
+    number: int  # 1, 2, ...
+    title: str
+    text: str
+    text_hash: str
+    author: str  # ingest, user, or the agent that wrote it
+    created_at: datetime = _moment()
+    added_by: int | None = Field(default=None, foreign_key="receipts.id", index=True)
+    removed_at: datetime | None = _moment(nullable=True)
+    removed_by: int | None = Field(default=None, foreign_key="receipts.id", index=True)
+
+
+class PassageVector(SQLModel, table=True):
+    """A passage version's vector by one encoder version; little-endian float32, unit length."""
+
+    __tablename__ = "passage_vectors"
+    __table_args__ = (UniqueConstraint("version_id", "encoder_version"),)
+    id: int | None = Field(default=None, primary_key=True)
+    version_id: int = Field(foreign_key="passage_versions.id")
+    encoder_version: str
+    vector: bytes = Field(sa_type=LargeBinary)
+
+
+class Retrieval(SQLModel, table=True):
+    """One search of one turn."""
+
+    __tablename__ = "retrievals"
+    id: int | None = Field(default=None, primary_key=True)
+    turn_id: int = Field(foreign_key="turns.id", index=True)
+    query: str
+    strategy: str  # original, or how the query was augmented
+    encoder_version: str
+    created_at: datetime = _moment()
+
+
+class RetrievedPassage(SQLModel, table=True):
+    """A passage found in a search, with each signal's score and what became of it."""
+
+    __tablename__ = "retrieved_passages"
+    id: int | None = Field(default=None, primary_key=True)
+    retrieval_id: int = Field(foreign_key="retrievals.id", index=True)
+    version_id: int = Field(foreign_key="passage_versions.id", index=True)
+    found_rank: int  # place in the first retrieval, from 1
+    dense: float  # cosine
+    lexical: float  # BM25
+    lift: float  # what its neighbours added
+    score: float  # the fused score it was ranked by; higher is better
+    final_rank: int  # place after reranking, from 1
+    citation: int | None = None  # number under which the model saw it
+
+
+class Judgement(SQLModel, table=True):
+    """What a judge said of one passage for one question."""
+
+    __tablename__ = "judgements"
+    id: int | None = Field(default=None, primary_key=True)
+    turn_id: int = Field(foreign_key="turns.id", index=True)
+    version_id: int = Field(foreign_key="passage_versions.id", index=True)
+    judge: str
+    label: str  # answer, relevant or irrelevant
+    score: float  # 0 to 1
+    found_rank: int  # place in the first retrieval, from 1
+    tokens_in: int
+    tokens_out: int
+    created_at: datetime = _moment()
+
+
+class Receipt(SQLModel, table=True):
+    """One write of knowledge: what was done, for whom, on what grounds, and whether it was undone."""
+
+    __tablename__ = "receipts"
+    id: int | None = Field(default=None, primary_key=True)
+    user_id: int = Field(foreign_key="users.id", index=True)
+    turn_id: int | None = Field(default=None, foreign_key="turns.id", index=True)
+    action: str  # add, modify or delete
+    space: str
+    summary: str  # in a person's words
+    grounds: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+    created_at: datetime = _moment()
+    undone_at: datetime | None = _moment(nullable=True)
+
+
+class Feedback(SQLModel, table=True):
+    """What a user said of an answer or of one of its passages."""
+
+    __tablename__ = "feedback"
+    id: int | None = Field(default=None, primary_key=True)
+    turn_id: int = Field(foreign_key="turns.id", index=True)
+    user_id: int = Field(foreign_key="users.id", index=True)
+    version_id: int | None = Field(default=None, foreign_key="passage_versions.id")
+    rating: str  # good, bad, or taught
+    reason: str = ""
+    correction: str = ""
+    created_at: datetime = _moment()
+    withdrawn_at: datetime | None = _moment(nullable=True)
+
+
+class Job(SQLModel, table=True):
+    """Work that must happen, once or more often without harm, after a change was committed."""
+
+    __tablename__ = "jobs"
+    __table_args__ = (Index("waiting_jobs", "kind", "id", sqlite_where=text("done_at IS NULL")),)
+    id: int | None = Field(default=None, primary_key=True)
+    kind: str  # index
+    space: str
+    payload: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+    attempts: int = 0
+    error: str = ""
+    created_at: datetime = _moment()
+    done_at: datetime | None = _moment(nullable=True)
+
+
+class ModelVersion(SQLModel, table=True):
+    """A model that answers or has answered: an encoder, a judge, a query model."""
+
+    __tablename__ = "model_versions"
+    __table_args__ = (UniqueConstraint("role", "version"),)
+    id: int | None = Field(default=None, primary_key=True)
+    role: str  # encoder, ...
+    version: str
+    description: str = ""
+    details: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+    created_at: datetime = _moment()
+
+
+class LiveModel(SQLModel, table=True):
+    """The pointer to the model of each role that answers now, and to the one before it."""
+
+    __tablename__ = "live_models"
+    role: str = Field(primary_key=True)
+    model_version_id: int = Field(foreign_key="model_versions.id")
+    previous_id: int | None = Field(default=None, foreign_key="model_versions.id")
+    changed_at: datetime = _moment()
+
+
+class Round(SQLModel, table=True):
+    """One round of training and what came of it."""
+
+    __tablename__ = "rounds"
+    id: int | None = Field(default=None, primary_key=True)
+    recipe: str
+    state: str  # waiting, running, promoted, refused, stopped or failed
+    reason: str = ""
+    settings: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+    figures: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+    model_version_id: int | None = Field(default=None, foreign_key="model_versions.id")
+    created_at: datetime = _moment()
+    ended_at: datetime | None = _moment(nullable=True)
