@@ -14,9 +14,7 @@ class VouchError(Exception):
 
     exit_code = 1
 
-    def __init__(
-        self, message: str, *, hint: str = "", retry_after_seconds: float | None = None
-    ) -> None:
+    def __init__(self, message: str, *, hint: str = "", retry_after_seconds: float | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint  # what to do next

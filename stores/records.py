@@ -29,6 +29,11 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def searchable_text(title: str, text: str) -> str:
+    """What is encoded and whose words are searched: a passage under its title."""
+    return f"{title}\n{text}" if title else text
+
+
 class UtcDateTime(TypeDecorator[datetime]):
     """A moment, always in UTC, also on databases that keep no time zone."""
 
@@ -36,9 +41,11 @@ class UtcDateTime(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """In UTC, on the way in."""
         return None if value is None else value.astimezone(UTC)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        """In UTC, on the way out."""
         return None if value is None else value.replace(tzinfo=value.tzinfo or UTC)
 
 
@@ -153,27 +160,27 @@ class PassageIdentity(SQLModel, table=True):
     """What stays the same over the versions of a passage."""
 
     __tablename__ = "passages"
-    __table_args__ = (Index("passage_place", "document_id", "position"),)
     id: int | None = Field(default=None, primary_key=True)
     space: str = Field(index=True)
     kind: str
-    document_id: int | None = Field(default=None, foreign_key="documents.id")
     turn_id: int | None = Field(default=None, foreign_key="turns.id", index=True)
-    position: int = 0
     external_id: str = ""
     created_at: datetime = _moment()
 
 
 class PassageVersion(SQLModel, table=True):
-    """One text that a passage has had; live while `removed_at` is null."""
+    """One text at one place that a passage has had; live while `removed_at` is null."""
 
     __tablename__ = "passage_versions"
     __table_args__ = (
         UniqueConstraint("passage_id", "number"),
+        Index("passage_place", "document_id", "position"),
         Index("live_passage_text", "space", "text_hash", sqlite_where=text("removed_at IS NULL")),
     )
     id: int | None = Field(default=None, primary_key=True)
     passage_id: int = Field(foreign_key="passages.id", index=True)
+    document_id: int | None = Field(default=None, foreign_key="documents.id")
+    position: int = 0  # its place in the document or conversation, from 0
     space: str
     number: int  # 1, 2, ...
     title: str
@@ -187,14 +194,31 @@ class PassageVersion(SQLModel, table=True):
 
 
 class PassageVector(SQLModel, table=True):
-    """A passage version's vector by one encoder version; little-endian float32, unit length."""
+    """A passage version's vector by one encoder version; little-endian float32, unit length.
+
+    Ids only grow: who has read up to an id finds everything newer behind it.
+    """
 
     __tablename__ = "passage_vectors"
-    __table_args__ = (UniqueConstraint("version_id", "encoder_version"),)
+    __table_args__ = (
+        UniqueConstraint("version_id", "encoder_version"),
+        Index("vectors_of_space", "space", "encoder_version", "id"),
+        {"sqlite_autoincrement": True},
+    )
     id: int | None = Field(default=None, primary_key=True)
     version_id: int = Field(foreign_key="passage_versions.id")
+    space: str
     encoder_version: str
     vector: bytes = Field(sa_type=LargeBinary)
+
+
+class SpaceStatistics(SQLModel, table=True):
+    """How many live passages and words a space holds: what BM25 weighs words by."""
+
+    __tablename__ = "space_statistics"
+    space: str = Field(primary_key=True)
+    passages: int = 0
+    words: int = 0
 
 
 class Retrieval(SQLModel, table=True):

@@ -1,0 +1,148 @@
+"""One SQL database: transactions that are durable once they return, and a schema that is migrated.
+
+SQLite runs in WAL mode with full synchronisation: a commit that returned survives the loss of power,
+and readers never wait for a writer. A writing transaction takes the write lock when it begins, so it
+never fails half way because another process wrote in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+from sqlalchemy import Engine, create_engine, event, inspect
+from sqlalchemy.exc import DatabaseError, DBAPIError
+from sqlalchemy.orm import Session as SqlSession
+
+from stores.errors import SchemaTooNew, StoreUnavailable
+
+HEAD = "0001"  # the newest schema; a test holds it to the migrations
+_KNOWN = ("0001",)  # every schema this release can bring up to date
+_BUSY_SECONDS = 15.0  # how long a writer waits for another process's transaction
+
+
+class Database:
+    """A database by URL; `sqlite:///path` or another that SQLAlchemy speaks."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._engine = _engine(url)
+        self._bring_up_to_date()
+
+    @classmethod
+    def at(cls, folder: Path) -> Database:
+        """The SQLite database of a data directory."""
+        return cls(f"sqlite:///{folder / 'vouch.db'}")
+
+    @contextmanager
+    def reading(self) -> Iterator[SqlSession]:
+        """A consistent view for as long as it is open; what is changed in it is thrown away."""
+        with _told_plainly(self.url), SqlSession(self._engine, expire_on_commit=False) as sql:
+            yield sql
+
+    @contextmanager
+    def writing(self) -> Iterator[SqlSession]:
+        """All or nothing; durable when the block is left without an exception."""
+        writer = self._engine.execution_options(vouch_writes=True)
+        with _told_plainly(self.url), SqlSession(writer, expire_on_commit=False) as sql, sql.begin():
+            yield sql
+
+    def close(self) -> None:
+        """Gives connections back; the database can be used again afterwards."""
+        self._engine.dispose()
+
+    def schema(self) -> str:
+        """The schema found in the database; empty when there is none."""
+        with self._engine.connect() as connection:
+            return _schema_of(connection)
+
+    def _bring_up_to_date(self) -> None:
+        with _told_plainly(self.url):
+            found = self.schema()
+            if found == HEAD:
+                return
+            if found and found not in _KNOWN:
+                raise SchemaTooNew(self.url, found)
+            with _one_migrator(self._engine):
+                if self.schema() != HEAD:  # another process may have been first
+                    _migrate(self._engine)
+
+
+def _engine(url: str) -> Engine:
+    engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS} if url.startswith("sqlite") else {})
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _set_up_connection)
+        event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _set_up_connection(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # this module says BEGIN, see below
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute("PRAGMA cache_size=-65536")  # 64 MiB
+    cursor.close()
+
+
+def _begin(connection: Any) -> None:
+    writes = connection.get_execution_options().get("vouch_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _schema_of(connection: Any) -> str:
+    if not inspect(connection).has_table("alembic_version"):
+        return ""
+    return str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() or "")
+
+
+@contextmanager
+def _one_migrator(engine: Engine) -> Iterator[None]:
+    """Keeps two processes that start on one SQLite file from migrating it at once."""
+    path = engine.url.database
+    if engine.dialect.name != "sqlite" or not path or path == ":memory:":
+        yield
+        return
+    with FileLock(f"{path}.schema-lock", timeout=120):
+        yield
+
+
+def _migrate(engine: Engine) -> None:
+    from alembic import command  # half a second to import, and needed once
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    with engine.execution_options(vouch_writes=True).begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+@contextmanager
+def _told_plainly(url: str) -> Iterator[None]:
+    """Turns what the driver reports about locks, space and permissions into our own error."""
+    try:
+        yield
+    except (DBAPIError, DatabaseError) as error:
+        words = str(getattr(error, "orig", error)).lower()
+        place = url.rpartition("@")[2]  # without a password
+        for symptom, message, hint in _SYMPTOMS:
+            if symptom in words:
+                raise StoreUnavailable(f"{place}: {message}", hint=hint) from error
+        raise
+
+
+_SYMPTOMS = (
+    ("database is locked", "another process is writing", "Try again, or end the other process."),
+    ("disk is full", "the disk is full", "Make room, then try again; nothing was lost."),
+    ("readonly database", "it may only be read", "Give yourself write permission to the data directory."),
+    ("unable to open", "it cannot be opened", "Check that the data directory exists and is yours."),
+    ("disk i/o error", "the disk failed to read or write", "Check the disk; `vouch doctor` tells more."),
+    ("malformed", "the file is damaged", "Restore a backup; `vouch doctor` tells more."),
+    ("not a database", "the file is no SQLite database", "Name another data directory with --data."),
+    ("connection refused", "the server is not reachable", "Start the database server, then try again."),
+)

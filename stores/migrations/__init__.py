@@ -1,0 +1,1 @@
+"""Every schema there has been, as Alembic migrations; run when a database is opened."""

@@ -1,0 +1,1 @@
+"""One file a schema; a released one is never changed."""

@@ -1,0 +1,135 @@
+"""Meaning: vectors found by their inner product, behind one protocol.
+
+Keys are the ids of passage versions: a changed passage has a new key, so an index never holds a
+stale vector under a live one. `ExactVectors` is the specification that runs; `StoredVectors` is the same
+over what the database holds of one space, and reads only what was added since it last looked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import text
+from sqlalchemy.orm import Session as SqlSession
+
+Vector: TypeAlias = npt.NDArray[np.float32]  # (D,), unit length
+Vectors: TypeAlias = npt.NDArray[np.float32]  # (N, D), rows of unit length
+
+
+class VectorIndex(Protocol):
+    """Passage versions found by meaning, in one space, by vectors of one encoder version."""
+
+    def upsert(self, version_ids: Sequence[int], vectors: Vectors) -> None:
+        """Makes versions findable. vectors: (N, D), unit length. A known id is replaced."""
+
+    def remove(self, version_ids: Iterable[int]) -> None:
+        """Makes versions unfindable. An unknown id is passed over."""
+
+    def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
+        """The k most similar versions with their cosine, best first; all when there are fewer."""
+
+    def version_ids(self) -> set[int]:
+        """Every version in the index."""
+
+
+class ExactVectors:
+    """Exact search in memory: one matrix product."""
+
+    def __init__(self, dimension: int) -> None:
+        self._matrix = np.empty((0, dimension), dtype=np.float32)
+        self._ids: list[int] = []
+        self._row_of: dict[int, int] = {}
+
+    def upsert(self, version_ids: Sequence[int], vectors: Vectors) -> None:
+        """See `VectorIndex`."""
+        if len(version_ids) != len(vectors):
+            raise ValueError(f"{len(version_ids)} ids for {len(vectors)} vectors")
+        self._make_room(len(self._ids) + len(version_ids))
+        for version_id, vector in zip(version_ids, vectors, strict=True):
+            row = self._row_of.setdefault(version_id, len(self._ids))
+            if row == len(self._ids):
+                self._ids.append(version_id)
+            self._matrix[row] = vector
+
+    def remove(self, version_ids: Iterable[int]) -> None:
+        """See `VectorIndex`."""
+        for version_id in version_ids:
+            row = self._row_of.pop(version_id, None)
+            if row is None:
+                continue
+            last = self._ids.pop()
+            if last != version_id:  # the last row moves into the gap
+                self._ids[row] = last
+                self._row_of[last] = row
+                self._matrix[row] = self._matrix[len(self._ids)]
+
+    def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
+        """See `VectorIndex`."""
+        count = len(self._ids)
+        if count == 0 or k <= 0:
+            return []
+        scores = self._matrix[:count] @ np.asarray(vector, dtype=np.float32)
+        k = min(k, count)
+        best = np.argpartition(-scores, k - 1)[:k]
+        return sorted(
+            ((self._ids[row], float(scores[row])) for row in best), key=lambda hit: (-hit[1], hit[0])
+        )
+
+    def version_ids(self) -> set[int]:
+        """See `VectorIndex`."""
+        return set(self._ids)
+
+    def _make_room(self, rows: int) -> None:
+        if rows > len(self._matrix):
+            roomy = np.empty((max(rows, 2 * len(self._matrix), 64), self._matrix.shape[1]), dtype=np.float32)
+            roomy[: len(self._ids)] = self._matrix[: len(self._ids)]
+            self._matrix = roomy
+
+
+class StoredVectors:
+    """Exact search over the vectors that the database holds of one space and encoder version."""
+
+    def __init__(self, space: str, encoder_version: str, dimension: int) -> None:
+        self.space = space
+        self.encoder_version = encoder_version
+        self._dimension = dimension
+        self._exact = ExactVectors(dimension)
+        self._read_up_to = 0
+
+    def refresh(self, sql: SqlSession) -> None:
+        """Takes in what was added since the last time. What was removed is told by `remove`."""
+        rows = sql.execute(
+            text(
+                "SELECT vectors.id, vectors.version_id, vectors.vector FROM passage_vectors AS vectors "
+                "JOIN passage_versions AS versions ON versions.id = vectors.version_id "
+                "WHERE vectors.space = :space AND vectors.encoder_version = :encoder "
+                "AND vectors.id > :seen AND versions.removed_at IS NULL ORDER BY vectors.id"
+            ),
+            {"space": self.space, "encoder": self.encoder_version, "seen": self._read_up_to},
+        ).all()
+        if rows:
+            self._exact.upsert(
+                [row[1] for row in rows], read_vectors([row[2] for row in rows], self._dimension)
+            )
+            self._read_up_to = rows[-1][0]
+
+    def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
+        """As `VectorIndex.nearest`, over what was last read."""
+        return self._exact.nearest(vector, k)
+
+    def remove(self, version_ids: Iterable[int]) -> None:
+        """Drops versions that are no longer live."""
+        self._exact.remove(version_ids)
+
+
+def vector_bytes(vector: Vector) -> bytes:
+    """A vector as the database keeps it."""
+    return np.ascontiguousarray(vector, dtype="<f4").tobytes()
+
+
+def read_vectors(stored: Sequence[bytes], dimension: int) -> Vectors:
+    """(N, D): vectors as the database keeps them."""
+    return np.frombuffer(b"".join(stored), dtype="<f4").reshape(len(stored), dimension).astype(np.float32)
