@@ -48,7 +48,7 @@ class SearchableSpace(Protocol):
         """The k live passage versions that share the query's rarer words, best first."""
 
     def word_scores(self, query: str, version_ids: Sequence[int]) -> dict[int, float]:
-        """BM25 of each version for the query, by the word statistics of this space; 0 without a shared word."""
+        """BM25 of each version, by the word statistics of this space; 0 without a shared word."""
 
     def similarities(self, vector: Vector, version_ids: Sequence[int]) -> dict[int, float]:
         """Cosine of each version that has a vector."""
@@ -120,13 +120,15 @@ class ChatMessage:
 class ReplyRequest:
     """What is to be answered, in two forms that say the same.
 
-    `messages` is what a generative model reads; `question` and `sources` are for a backend that
-    answers by quoting.
+    `messages` is what a generative model reads; the other fields are for a backend that answers by
+    quoting.
     """
 
     messages: tuple[ChatMessage, ...]
-    question: str  # standalone
+    message: str = ""  # as the user wrote it
+    question: str = ""  # the message made standalone
     sources: tuple[Source, ...] = ()
+    is_kept: bool = False  # the message is remembered as the user's own words
 
 
 class ChatModel(Protocol):
@@ -147,6 +149,9 @@ class ChatModel(Protocol):
 
         Raises `MalformedReply` when it still does not fit.
         """
+
+    async def aclose(self) -> None:
+        """Gives back connections."""
 
 
 @dataclass(frozen=True)

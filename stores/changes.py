@@ -52,9 +52,12 @@ def add_versions(
     *,
     author: str,
     receipt_id: int | None,
-    encoder_version: str,
+    encoder_version: str = "",
 ) -> list[int]:
-    """Makes texts live and returns their version ids, in order. The version before must be removed first."""
+    """Makes texts live and returns their version ids, in order. The version before must be removed first.
+
+    encoder_version: of the vectors that come along.
+    """
     if not new:
         return []
     moment = now()

@@ -13,12 +13,13 @@ from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.changes import ask_to_index
 from stores.database import Database
-from stores.records import SHARED, Job, PassageVector, now, searchable_text
+from stores.records import SHARED, Job, PassageVector, PassageVersion, now, searchable_text
 from stores.spaces import stored_vectors
 from stores.vectors import VectorIndex, Vectors, read_vectors, vector_bytes
 
-_JOBS_AT_ONCE = 64
+_JOBS_AT_ONCE = 16
 _TEXTS_AT_ONCE = 256
 
 
@@ -45,6 +46,20 @@ class Indexer:
         """How many jobs are not done."""
         with self._database.reading() as sql:
             return sql.scalar(select(func.count()).select_from(Job).where(*_WAITING)) or 0
+
+    def index_everything(self) -> None:
+        """Asks for every live passage to be indexed again: after a change of encoder, or a lost index."""
+        with self._database.writing() as sql:
+            for space in sql.scalars(select(col(PassageVersion.space)).distinct()).all():
+                ids = sql.scalars(
+                    select(col(PassageVersion.id))
+                    .where(col(PassageVersion.space) == space, col(PassageVersion.removed_at).is_(None))
+                    .order_by(col(PassageVersion.id))
+                ).all()
+                for start in range(0, len(ids), _TEXTS_AT_ONCE):
+                    ask_to_index(
+                        sql, space, [i for i in ids[start : start + _TEXTS_AT_ONCE] if i is not None]
+                    )
 
     def catch_up(self) -> int:
         """Does all jobs that can be done here and returns how many. Safe to call at any time."""

@@ -99,9 +99,8 @@ class SessionLine:
 class Journal:
     """Keeps conversations."""
 
-    def __init__(self, database: Database, *, encoder_version: str) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._encoder_version = encoder_version
 
     def user_id(self, name: str) -> int:
         """The id of the user of this name, who is made on first use."""
@@ -315,7 +314,6 @@ class Journal:
             ],
             author="user",
             receipt_id=None,
-            encoder_version=self._encoder_version,
         )
 
 

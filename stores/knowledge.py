@@ -123,9 +123,8 @@ class Plan:
 class Knowledge:
     """What is known, and every change of it."""
 
-    def __init__(self, database: Database, *, encoder_version: str) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._encoder_version = encoder_version
 
     # Documents
 
@@ -148,7 +147,9 @@ class Knowledge:
         with self._database.writing() as sql:
             return _receipt(sql, user_id, "add", space, summary)
 
-    def store(self, plan: Plan, vectors: Vectors, *, receipt_id: int) -> dict[str, Stored]:
+    def store(
+        self, plan: Plan, vectors: Vectors, *, encoder_version: str, receipt_id: int
+    ) -> dict[str, Stored]:
         """Makes a plan's documents findable, in one transaction. vectors: of `texts_to_encode`, in order.
 
         Returns what became of each changed document, by source.
@@ -203,7 +204,7 @@ class Knowledge:
                 new,
                 author="ingest",
                 receipt_id=receipt_id,
-                encoder_version=self._encoder_version,
+                encoder_version=encoder_version,
             )
         return outcome
 
@@ -240,7 +241,6 @@ class Knowledge:
                 [NewVersion(text=written, kind=kind, turn_id=turn_id)],
                 author="user",
                 receipt_id=receipt_id,
-                encoder_version=self._encoder_version,
             )
             version = sql.get_one(PassageVersion, version_ids[0])
             return version.passage_id, receipt_id
@@ -487,7 +487,6 @@ class Knowledge:
                     list(fresh.values()),
                     author="import",
                     receipt_id=receipt_id,
-                    encoder_version=self._encoder_version,
                 )
         return len(fresh), len(entries) - len(fresh)
 
@@ -655,7 +654,7 @@ def _line(passage: Passage) -> PassageLine:
     return PassageLine(
         passage.passage_id,
         passage.kind,
-        "shared" if passage.is_shared else "yours",
+        passage.scope,
         passage.title,
         passage.text,
         passage.source,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import JSON, Column, DateTime, Index, LargeBinary, UniqueConstraint, text
 from sqlalchemy.engine import Dialect
@@ -77,6 +77,11 @@ class Passage:
     def is_shared(self) -> bool:
         """Whether every user may see it."""
         return self.space == SHARED
+
+    @property
+    def scope(self) -> Literal["shared", "yours"]:
+        """Whose it is, as a person is told: a user sees the shared passages and their own."""
+        return "shared" if self.is_shared else "yours"
 
 
 class User(SQLModel, table=True):

@@ -9,7 +9,7 @@ passage that was removed or is somebody else's.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import text
@@ -34,28 +34,24 @@ class Spaces:
         encoder_version: str,
         dimension: int,
         exact_up_to: int,
-        shared_index: VectorIndex | None = None,
+        open_shared_index: Callable[[], VectorIndex | None] = lambda: None,
     ) -> None:
-        """exact_up_to: how many shared passages are searched exactly; above it `shared_index` is asked."""
+        """exact_up_to: shared passages searched exactly; with more of them, the shared index is opened."""
         self.database = database
         self.encoder_version = encoder_version
         self.dimension = dimension
         self._exact_up_to = exact_up_to
-        self._shared_index = shared_index
+        self._open_shared_index = open_shared_index
         self._stored: OrderedDict[str, StoredVectors] = OrderedDict()
 
     def of(self, user_id: int) -> Space:
         """The space of one user."""
         return Space(self, own_space(user_id))
 
-    def set_shared_index(self, index: VectorIndex | None) -> None:
-        """The index that is asked when the shared space is large."""
-        self._shared_index = index
-
     def nearest_in(self, sql: SqlSession, space: str, vector: Vector, k: int) -> list[tuple[int, float]]:
         """Live versions of one space, best first; (version id, cosine)."""
-        if space == SHARED and self._shared_index is not None and self._is_large(sql):
-            return self._nearest_by_index(sql, self._shared_index, vector, k)
+        if space == SHARED and self._is_large(sql) and (index := self._open_shared_index()) is not None:
+            return self._nearest_by_index(sql, index, vector, k)
         stored = self._stored_vectors(space)
         stored.refresh(sql)
         while True:

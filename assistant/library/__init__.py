@@ -1,5 +1,5 @@
 """Documents become passages.
 
-    documents   files, folders, records and streams read as text, cut into passages
-    ingest      passages encoded and committed, batch by batch
+documents   files, folders, records and streams read as text, cut into passages
+ingest      passages encoded and committed, batch by batch
 """

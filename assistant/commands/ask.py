@@ -1,0 +1,130 @@
+"""vouch ask: one question, its answer on standard output."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from assistant.cli import common_options
+from assistant.invocation import Invocation
+from stores.errors import WrongUsage
+
+
+@click.command("ask")
+@click.argument("text", nargs=-1)
+@click.option("--session", "session_id", type=int, metavar="ID", help="Go on with this session.")
+@click.option("--last", is_flag=True, help="Go on with the session you spoke in last.")
+@click.option("--new", is_flag=True, help="Begin a new session (the default).")
+@click.option("--no-learn", is_flag=True, help="Remember nothing of this question.")
+@click.option("--sources", is_flag=True, help="List the sources behind the answer.")
+@common_options
+@click.pass_context
+def command(
+    ctx: click.Context,
+    text: tuple[str, ...],
+    session_id: int | None,
+    last: bool,
+    new: bool,
+    no_learn: bool,
+    sources: bool,
+) -> int:
+    r"""Ask one question. Text on standard input is placed before it, as material to answer from.
+
+    \b
+    Examples:
+      vouch ask "How do I undo something you learned?" --sources
+      git log -20 | vouch ask "Which commit touched the parser?"
+      vouch ask --json "When does the reading room open?" | jq -r .answer
+    """
+    call = Invocation(ctx)
+    if sum((session_id is not None, last, new)) > 1:
+        raise WrongUsage("--session, --last and --new exclude one another")
+    if no_learn and (last or session_id is not None):
+        raise WrongUsage("--no-learn needs a session of its own", hint="Leave out --session and --last.")
+    message, material = _message(text)
+
+    from assistant.terminal.plain import source_line, write_out
+    from assistant.turns.events import Accepted, Chosen, Event, Wrote
+
+    with call.assistant() as assistant:
+        user_id = assistant.journal.user_id(call.user)
+        assistant.catch_up()
+        session = session_id if session_id is not None else None
+        if last:
+            session = assistant.journal.last_session(user_id)
+        if session is None:
+            session = assistant.journal.open_session(user_id, is_private=no_learn)
+        chosen: list[Chosen] = []
+        accepted: list[Accepted] = []
+
+        def watch(event: Event) -> None:
+            if isinstance(event, Wrote) and not call.as_json:
+                write_out(event.text)
+            elif isinstance(event, Chosen):
+                chosen.append(event)
+            elif isinstance(event, Accepted):
+                accepted.append(event)
+
+        finished = assistant.player.play(
+            user_id, session, message, watch=watch, material=material, timeout_seconds=call.timeout_seconds
+        )
+        if call.as_json:
+            cited = {source.number for source in finished.cited}
+            call.give(
+                {
+                    "turn": finished.turn_id,
+                    "session": accepted[0].session_id,
+                    "question": message,
+                    "answer": finished.answer,
+                    "state": finished.state,
+                    "model": chosen[0].model if chosen else "",
+                    "sources": [
+                        {
+                            "number": source.number,
+                            "cited": source.number in cited,
+                            "scope": source.passage.scope,
+                            "passage": source.passage.passage_id,
+                            "kind": source.passage.kind,
+                            "title": source.passage.title,
+                            "source": source.passage.source,
+                            "text": source.passage.text,
+                        }
+                        for source in (chosen[0].sources if chosen else ())
+                    ],
+                    "invented_citations": list(finished.invented),
+                    "seconds": round(finished.seconds, 3),
+                }
+            )
+        else:
+            write_out("\n")
+            if sources:
+                write_out("".join(f"{source_line(source)}\n" for source in finished.cited))
+        if finished.error is not None:
+            raise finished.error
+    return 0
+
+
+def _message(text: tuple[str, ...]) -> tuple[str, str]:
+    """The question, and the material before it."""
+    words = [word for word in text if word != "-"]
+    wants_stdin = "-" in text
+    piped = "" if sys.stdin.isatty() or not (wants_stdin or _has_input()) else sys.stdin.read()
+    if wants_stdin and not words:
+        return _required(piped), ""
+    return (_required(" ".join(words)), piped) if words else (_required(piped), "")
+
+
+def _has_input() -> bool:
+    """Whether something was piped in; an inherited, silent standard input is not waited for."""
+    import os
+    import stat
+
+    mode = os.fstat(sys.stdin.fileno()).st_mode
+    return stat.S_ISFIFO(mode) or (stat.S_ISREG(mode) and os.fstat(sys.stdin.fileno()).st_size > 0)
+
+
+def _required(message: str) -> str:
+    if not message.strip():
+        raise WrongUsage("there is no question", hint='Write it behind the command: vouch ask "When ...?"')
+    return message.strip()

@@ -1,0 +1,70 @@
+"""vouch feedback: what a user says of an answer."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from assistant.cli import common_options
+from assistant.invocation import Invocation
+from stores.errors import NotFound, WrongUsage
+
+
+@click.command("feedback")
+@click.argument("turn_id", type=int, metavar="TURN")
+@click.option("--good", is_flag=True, help="It helped.")
+@click.option("--bad", is_flag=True, help="It did not help.")
+@click.option("--why", default="", metavar="TEXT", help="Why it did not help.")
+@click.option("--teach", metavar="TEXT", help="What it should have said; - reads it from standard input.")
+@click.option("--passage", "number", type=int, metavar="N", help="Say it of source N of the answer.")
+@common_options
+@click.pass_context
+def command(
+    ctx: click.Context, turn_id: int, good: bool, bad: bool, why: str, teach: str | None, number: int | None
+) -> int:
+    r"""Rate an answer, one of its sources, or teach what was right.
+
+    \b
+    Examples:
+      vouch feedback 12 --good
+      vouch feedback 12 --bad --why "that was last year's timetable"
+      vouch feedback 12 --teach "The room closes at four."
+    """
+    call = Invocation(ctx)
+    if sum((good, bad, teach is not None)) != 1:
+        raise WrongUsage("say one of --good, --bad and --teach")
+    if why and not bad:
+        raise WrongUsage("--why goes with --bad")
+    if number is not None and teach is not None:
+        raise WrongUsage("--passage goes with --good or --bad")
+    with call.assistant() as assistant:
+        user_id = assistant.journal.user_id(call.user)
+        assistant.journal.turn(user_id, turn_id)
+        if teach is not None:
+            from assistant.terminal.plain import teach as keep_correction
+
+            text = (sys.stdin.read() if teach == "-" else teach).strip()
+            if not text:
+                raise WrongUsage("there is nothing to teach")
+            passage_id = keep_correction(assistant, user_id, turn_id, text)
+            recorded = {"turn": turn_id, "rating": "taught", "passage": passage_id}
+            said = (
+                f"Turn {turn_id}: kept as correction {passage_id}, yours. `vouch memory undo` takes it back."
+            )
+        else:
+            rating = "good" if good else "bad"
+            version_id = None
+            if number is not None:
+                cited = {f.citation: f.version_id for f in assistant.journal.found_in(user_id, turn_id)}
+                if number not in cited:
+                    raise NotFound(f"turn {turn_id} has no source {number}")
+                version_id = cited[number]
+            assistant.journal.rate(user_id, turn_id, rating, reason=why, version_id=version_id)
+            recorded = {"turn": turn_id, "rating": rating, "source": number}
+            said = f"Turn {turn_id}{f', source {number}' if number else ''}: {rating}."
+        if call.as_json:
+            call.give(recorded)
+        else:
+            click.echo(said)
+    return 0

@@ -1,0 +1,171 @@
+"""vouch ingest: documents into the user's memory, or the shared one."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assistant.cli import common_options
+from assistant.invocation import Invocation, ProgressLine, shown
+from stores.errors import UnreadableDocument, WrongUsage
+
+if TYPE_CHECKING:
+    from assistant.library.documents import PreparedDocument
+
+
+@click.command("ingest", epilog="Reads .txt .md .html .pdf .docx .jsonl .jsonl.gz, and folders of them.")
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.option("--shared", is_flag=True, help="For every user; without it, for you alone.")
+@click.option("--name", metavar="NAME", help="What to call the text on standard input (PATH is -).")
+@click.option("--dry-run", is_flag=True, help="Only say what would be read.")
+@common_options
+@click.pass_context
+def command(ctx: click.Context, paths: tuple[str, ...], shared: bool, name: str | None, dry_run: bool) -> int:
+    r"""Read documents, cut them into passages, and make these findable.
+
+    The same content twice is one document; a changed document replaces its passages. Interrupt it
+    when you like: what is done is kept, and the same command goes on with the rest.
+
+    \b
+    Examples:
+      vouch ingest notes/ report.pdf
+      vouch ingest --shared handbook.docx
+      curl -s https://example.org/rules.txt | vouch ingest - --name rules
+    """
+    call = Invocation(ctx)
+    if not paths:
+        raise WrongUsage("nothing to read: name a file or a folder", hint="`vouch ingest --help` shows how.")
+    from assistant.library import documents
+    from assistant.library.ingest import count_documents
+
+    reads_stdin = "-" in paths
+    if reads_stdin and not name:
+        raise WrongUsage("text from standard input needs a name", hint="Add --name NAME.")
+    found = documents.find_documents(path for path in paths if path != "-")
+    total = count_documents(found.files) + reads_stdin
+    errors = _Errors(call)
+    for unreadable in found.unreadable:
+        errors.tell(unreadable)
+    if found.skipped:
+        call.tell(f"Passed over {found.skipped} hidden or unreadable kinds of files in folders.")
+    to_read = _read(found.files, name if reads_stdin else None)
+    if dry_run:
+        _dry_run(call, to_read, errors)
+    else:
+        _store(call, to_read, total, errors, shared=shared, summary=f"ingested {_summary(paths, name)}")
+    return 1 if errors.count else 0
+
+
+class _Errors:
+    def __init__(self, call: Invocation) -> None:
+        self._call = call
+        self.count = 0
+
+    def tell(self, error: UnreadableDocument) -> None:
+        self.count += 1
+        if self._call.as_json:
+            self._call.give({"source": error.source, "error": error.reason})
+        else:
+            click.echo(f"vouch: {shown(error.message)}", err=True)
+
+
+def _read(files: Iterable[Path], stdin_name: str | None) -> Iterator[PreparedDocument | UnreadableDocument]:
+    from assistant.library import documents
+
+    for path in files:
+        yield from documents.read_documents(path)
+    if stdin_name:
+        yield from documents.read_stream(sys.stdin, stdin_name)
+
+
+def _dry_run(
+    call: Invocation, to_read: Iterable[PreparedDocument | UnreadableDocument], errors: _Errors
+) -> None:
+    for document in to_read:
+        if isinstance(document, UnreadableDocument):
+            errors.tell(document)
+        elif call.as_json:
+            call.give(
+                {"source": document.source, "title": document.title, "passages": len(document.passages)}
+            )
+        else:
+            click.echo(f"{shown(document.source)}\t{len(document.passages)} passages\twould be read")
+
+
+def _store(
+    call: Invocation,
+    to_read: Iterable[PreparedDocument | UnreadableDocument],
+    total: int,
+    errors: _Errors,
+    *,
+    shared: bool,
+    summary: str,
+) -> None:
+    from assistant.library.ingest import Encoding
+    from stores.records import SHARED, own_space
+
+    began = time.monotonic()
+    counts = {"new": 0, "same": 0, "replaced": 0}
+    passages = 0
+    line = ProgressLine(is_shown=call.shows_progress)
+    with call.assistant() as assistant:
+        user_id = assistant.journal.user_id(call.user)
+        assistant.catch_up()
+        try:
+            for step in assistant.ingest.run(
+                user_id, SHARED if shared else own_space(user_id), to_read, summary=summary
+            ):
+                if isinstance(step, UnreadableDocument):
+                    line.clear()
+                    errors.tell(step)
+                elif isinstance(step, Encoding):
+                    done = sum(counts.values())
+                    line.show(_progress(done, total, step.passages, time.monotonic() - began))
+                else:
+                    counts[step.change] += 1
+                    passages += step.passages if step.change != "same" else 0
+                    if call.as_json:
+                        call.give(
+                            {
+                                "document": step.document_id,
+                                "source": step.source,
+                                "passages": step.passages,
+                                "change": step.change,
+                            }
+                        )
+                    elif not call.is_quiet:
+                        line.clear()
+                        cells = (
+                            step.document_id,
+                            f"{step.passages} passages",
+                            step.change,
+                            shown(step.source),
+                        )
+                        click.echo("\t".join(map(str, cells)))
+        finally:
+            line.clear()
+            seconds = time.monotonic() - began
+            call.tell(
+                f"{counts['new']} new, {counts['replaced']} replaced, {counts['same']} the same, "
+                f"{errors.count} not readable; {passages} passages in {seconds:.1f} s"
+            )
+
+
+def _progress(done: int, total: int, passages: int, seconds: float) -> str:
+    rate = passages / seconds if seconds else 0.0
+    left = f", about {_duration((total - done) * seconds / done)} left" if done else ""
+    return f"{done} of {total} documents, {passages} passages, {rate:.0f} passages/s{left}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def _summary(paths: tuple[str, ...], name: str | None) -> str:
+    named = [name or "standard input" if path == "-" else path for path in paths]
+    return ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")

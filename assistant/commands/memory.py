@@ -1,0 +1,319 @@
+"""vouch memory: what is remembered, and taking it back."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from assistant.cli import common_options
+from assistant.invocation import Invocation, shown
+from stores.errors import WrongUsage
+
+if TYPE_CHECKING:
+    from stores.knowledge import History, PassageLine
+
+_SCOPES = click.Choice(["yours", "shared", "all"])
+
+
+@click.group("memory")
+@common_options
+def command() -> None:
+    r"""What is remembered.
+
+    \b
+    Examples:
+      vouch memory list
+      vouch memory forget 12
+      vouch memory export > mine.jsonl
+    """
+
+
+@command.command("list")
+@click.option("--scope", type=_SCOPES, default="yours", show_default=True, help="Whose.")
+@click.option("--kind", help="document, message, note or correction.")
+@click.option("--query", help="Words that must all stand in the text.")
+@click.option("--since", type=click.DateTime(), help="Only newer than this.")
+@click.option("--limit", type=click.IntRange(min=1), help="How many at most.")
+@common_options
+@click.pass_context
+def list_passages(
+    ctx: click.Context,
+    scope: Literal["yours", "shared", "all"],
+    kind: str | None,
+    query: str | None,
+    since: datetime | None,
+    limit: int | None,
+) -> int:
+    """List passages, newest first: id, kind, scope and text. Exits with 1 when there are none."""
+    call = Invocation(ctx)
+    with call.assistant() as assistant:
+        user_id = assistant.journal.user_id(call.user)
+        lines = assistant.knowledge.lines(
+            user_id,
+            scope=scope,
+            kind=kind,
+            query=query,
+            since=since.astimezone() if since else None,
+            limit=limit,
+        )
+        for line in lines:
+            if call.as_json:
+                call.give(_as_json(line))
+            elif sys.stdout.isatty():
+                click.echo(f"{line.passage_id:>6}  {line.kind:<10}  {line.scope:<6}  {_short(line.text)}")
+            else:
+                click.echo(f"{line.passage_id}\t{line.kind}\t{line.scope}\t{shown(line.text)}")
+    return 0 if lines else 1
+
+
+@command.command("show")
+@click.argument("passage_id", type=int, metavar="ID")
+@common_options
+@click.pass_context
+def show(ctx: click.Context, passage_id: int) -> int:
+    """Show one passage: text, where it came from, versions, receipts and uses."""
+    call = Invocation(ctx)
+    with call.assistant() as assistant:
+        history = assistant.knowledge.history(assistant.journal.user_id(call.user), passage_id)
+    if call.as_json:
+        call.give(_history_as_json(history))
+    else:
+        for line in _history_lines(history):
+            click.echo(line)
+    return 0
+
+
+@command.command("forget")
+@click.argument("passage_ids", nargs=-1, metavar="ID...")
+@click.option("--all-mine", is_flag=True, help="Everything in your own memory.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@common_options
+@click.pass_context
+def forget(ctx: click.Context, passage_ids: tuple[str, ...], all_mine: bool, yes: bool) -> int:
+    """Take passages out of every answer, at once; `memory undo` brings them back.
+
+    With - the ids are read from standard input, one a line.
+    """
+    call = Invocation(ctx)
+    with call.assistant() as assistant:
+        user_id = assistant.journal.user_id(call.user)
+        if all_mine:
+            _must_be_sure(call, yes)
+            ids = assistant.knowledge.own_passages(user_id)
+        else:
+            ids = _ids(sys.stdin.read().split() if passage_ids == ("-",) else passage_ids)
+        if not ids:
+            raise WrongUsage("no passage is named", hint="`vouch memory list` shows their ids.")
+        forgotten = assistant.knowledge.forget(user_id, ids)
+        if call.as_json:
+            call.give(
+                {
+                    "receipt": forgotten.receipt_id,
+                    "forgotten": [_as_json(line) for line in forgotten.lines],
+                    "turns_that_show_the_words": list(forgotten.turns),
+                }
+            )
+            return 0
+        for line in forgotten.lines:
+            click.echo(f"{line.passage_id}\tforgotten\t{shown(line.text)}")
+        for turn_id in forgotten.turns:
+            call.tell(f"The transcript of turn {turn_id} still shows the words.")
+        call.tell(
+            "No answer uses it from now on. The text is kept, so that "
+            f"`vouch memory undo {forgotten.receipt_id}` can bring it back."
+        )
+    return 0
+
+
+@command.command("undo")
+@click.argument("receipt_id", type=int, required=False, metavar="[RECEIPT]")
+@click.option("--list", "lists", is_flag=True, help="Show what can be undone.")
+@common_options
+@click.pass_context
+def undo(ctx: click.Context, receipt_id: int | None, lists: bool) -> int:
+    """Take a write back: the latest, or the one whose receipt is named."""
+    call = Invocation(ctx)
+    with call.assistant() as assistant:
+        user_id = assistant.journal.user_id(call.user)
+        if lists:
+            receipts = assistant.knowledge.receipts(user_id)
+            for receipt in receipts:
+                if call.as_json:
+                    call.give(
+                        {
+                            "receipt": receipt.id,
+                            "action": receipt.action,
+                            "summary": receipt.summary,
+                            "created_at": receipt.created_at.isoformat(),
+                        }
+                    )
+                else:
+                    click.echo(
+                        f"{receipt.id}\t{receipt.created_at.astimezone():%Y-%m-%d %H:%M}\t"
+                        f"{receipt.action}\t{shown(receipt.summary)}"
+                    )
+            return 0 if receipts else 1
+        undone, back = assistant.knowledge.undo(user_id, receipt_id)
+        if call.as_json:
+            call.give(
+                {"receipt": undone.id, "action": undone.action, "back": [_as_json(line) for line in back]}
+            )
+        else:
+            click.echo(f"Undone: {undone.action} {shown(undone.summary)}")
+            for line in back:
+                click.echo(f"{line.passage_id}\tback\t{shown(line.text)}")
+    return 0
+
+
+@command.command("export")
+@click.option("--scope", type=_SCOPES, default="yours", show_default=True, help="Whose.")
+@common_options
+@click.pass_context
+def export(ctx: click.Context, scope: Literal["yours", "shared", "all"]) -> int:
+    """Write passages as JSON lines, in the order of their ids."""
+    call = Invocation(ctx)
+    with call.assistant() as assistant:
+        for entry in assistant.knowledge.export(assistant.journal.user_id(call.user), scope=scope):
+            click.echo(json.dumps(entry, ensure_ascii=False))
+    return 0
+
+
+@command.command("import")
+@click.argument("file", metavar="FILE")
+@common_options
+@click.pass_context
+def import_(ctx: click.Context, file: str) -> int:
+    """Read exported JSON lines into your own memory; what is known already is passed over.
+
+    With - they are read from standard input.
+    """
+    call = Invocation(ctx)
+    entries = _entries(_lines_of(file), file)
+    with call.assistant() as assistant:
+        new, known = assistant.knowledge.import_own(assistant.journal.user_id(call.user), entries)
+        assistant.catch_up()
+    if call.as_json:
+        call.give({"new": new, "known": known})
+    else:
+        click.echo(f"{new} new, {known} known already")
+    return 0
+
+
+def _lines_of(file: str) -> list[str]:
+    if file == "-":
+        return sys.stdin.read().splitlines()
+    try:
+        return Path(file).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise WrongUsage(f"{file} cannot be read: {error}") from error
+
+
+def _entries(lines: Iterable[str], file: str) -> list[tuple[str, str, str]]:
+    entries: list[tuple[str, str, str]] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line)
+            text, kind, title = entry["text"], entry.get("kind", "note"), entry.get("title", "")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise WrongUsage(
+                f"{file} line {number} is no exported passage: {type(error).__name__} {error}",
+                hint="Nothing was imported. Each line needs at least a text.",
+            ) from error
+        if not (isinstance(text, str) and text.strip() and isinstance(kind, str) and isinstance(title, str)):
+            raise WrongUsage(
+                f"{file} line {number}: text, kind and title must be strings", hint="Nothing was imported."
+            )
+        entries.append((kind if kind in ("note", "correction", "message") else "note", title, text))
+    return entries
+
+
+def _must_be_sure(call: Invocation, yes: bool) -> None:
+    if yes:
+        return
+    if call.no_input or not sys.stdin.isatty():
+        raise WrongUsage("--all-mine forgets everything of yours", hint="Add --yes to mean it.")
+    click.confirm("Forget everything in your own memory?", abort=True, err=True)
+
+
+def _ids(words: Iterable[str]) -> list[int]:
+    ids: list[int] = []
+    for word in words:
+        if not word.isdigit():
+            raise WrongUsage(f"{word!r} is no passage id", hint="`vouch memory list` shows them.")
+        ids.append(int(word))
+    return list(dict.fromkeys(ids))
+
+
+def _as_json(line: PassageLine) -> dict[str, Any]:
+    return {
+        "passage": line.passage_id,
+        "kind": line.kind,
+        "scope": line.scope,
+        "title": line.title,
+        "text": line.text,
+        "source": line.source,
+        "created_at": line.created_at.isoformat(),
+    }
+
+
+def _history_as_json(history: History) -> dict[str, Any]:
+    return {
+        **_as_json(history.passage),
+        "forgotten": history.is_forgotten,
+        "turn": history.turn.id if history.turn else None,
+        "answers": history.answers,
+        "judged_helpful": history.judged_helpful,
+        "judged_useless": history.judged_useless,
+        "versions": [
+            {
+                "number": version.number,
+                "text": version.text,
+                "author": version.author,
+                "created_at": version.created_at.isoformat(),
+                "removed_at": version.removed_at.isoformat() if version.removed_at else None,
+            }
+            for version in history.versions
+        ],
+        "receipts": [
+            {"receipt": r.id, "action": r.action, "undone": r.undone_at is not None} for r in history.receipts
+        ],
+    }
+
+
+def _history_lines(history: History) -> Iterable[str]:
+    passage = history.passage
+    state = " · forgotten" if history.is_forgotten else ""
+    yield f"{passage.passage_id}  {passage.kind} · {passage.scope}{state}"
+    if passage.title:
+        yield shown(passage.title)
+    yield shown(passage.text)
+    if history.turn:
+        yield f"From      turn {history.turn.id}, {_when(history.turn.accepted_at)}"
+    if passage.source:
+        yield f"Source    {shown(passage.source)}"
+    yield (
+        f"Used      in {history.answers} answers of yours; judged helpful {history.judged_helpful} times, "
+        f"useless {history.judged_useless}"
+    )
+    for version in history.versions:
+        until = f"until {_when(version.removed_at)}" if version.removed_at else "live"
+        yield f"Version {version.number} by {version.author}, {_when(version.created_at)}, {until}"
+    for receipt in history.receipts:
+        yield f"Receipt {receipt.id}: {receipt.action}{', undone' if receipt.undone_at else ''}"
+
+
+def _when(moment: datetime) -> str:
+    return f"{moment.astimezone():%d %B %Y %H:%M}"
+
+
+def _short(text: str) -> str:
+    line = shown(text)
+    return line if len(line) <= 100 else line[:99] + "…"

@@ -1,0 +1,62 @@
+"""vouch search: passages with every signal's score, without an answer."""
+
+from __future__ import annotations
+
+import click
+
+from assistant.cli import common_options
+from assistant.invocation import Invocation, shown
+from stores.errors import WrongUsage
+
+
+@click.command("search")
+@click.argument("query", nargs=-1, required=True)
+@click.option("-k", "count", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many.")
+@common_options
+@click.pass_context
+def command(ctx: click.Context, query: tuple[str, ...], count: int) -> int:
+    r"""Find passages in the shared memory and your own.
+
+    Exits with 1 when nothing is found.
+
+    \b
+    Examples:
+      vouch search opening hours
+      vouch search --json -k 3 "undo what was learned"
+    """
+    call = Invocation(ctx)
+    text = " ".join(query).strip()
+    if not text:
+        raise WrongUsage("there is nothing to search for")
+    with call.assistant() as assistant:
+        user_id = assistant.journal.user_id(call.user)
+        assistant.catch_up()
+        retriever = assistant.retriever_keeping(count)
+        found = retriever.retrieve(text, assistant.spaces.of(user_id))
+        for candidate in found.candidates:
+            passage = candidate.passage
+            if call.as_json:
+                call.give(
+                    {
+                        "rank": candidate.found_rank,
+                        "passage": passage.passage_id,
+                        "scope": passage.scope,
+                        "kind": passage.kind,
+                        "score": round(candidate.score, 6),
+                        "dense": round(candidate.dense, 6),
+                        "lexical": round(candidate.lexical, 6),
+                        "lift": round(candidate.lift, 6),
+                        "title": passage.title,
+                        "source": passage.source,
+                        "external_id": passage.external_id,
+                        "text": passage.text,
+                    }
+                )
+            else:
+                click.echo(
+                    f"{candidate.found_rank}. {candidate.score:.3f}  meaning {candidate.dense:.3f}  "
+                    f"words {candidate.lexical:.2f}  neighbours +{candidate.lift:.2f}  "
+                    f"{passage.scope} {passage.passage_id}  {shown(passage.title)}"
+                )
+                click.echo(f"   {shown(passage.text)}")
+    return 0 if found.candidates else 1

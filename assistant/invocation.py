@@ -1,0 +1,103 @@
+"""One call of a command: its common options, the assistant it works with, and how it speaks.
+
+Results go to standard output, narration to standard error; progress only where standard error is a
+terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assistant.config import Locations, Settings, api_key, find_locations, load_settings, user_name
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
+
+
+class Invocation:
+    """What a command was called with."""
+
+    def __init__(self, context: click.Context) -> None:
+        given: dict[str, Any] = context.find_root().ensure_object(dict)
+        self.as_json = bool(given.get("json"))
+        self.is_quiet = bool(given.get("quiet"))
+        self.is_verbose = bool(given.get("verbose"))
+        self.is_plain = bool(given.get("plain"))
+        self.no_input = bool(given.get("no_input"))
+        self.is_offline = bool(given.get("offline"))
+        self.no_color = bool(given.get("no_color"))
+        self.timeout_seconds: float | None = given.get("timeout")
+        self.user = user_name(given.get("user"), os.environ)
+        self.locations: Locations = find_locations(
+            os.environ, data=given.get("data"), settings=given.get("settings")
+        )
+        self.settings: Settings = load_settings(
+            self.locations.settings, environ=os.environ, explicit=self.locations.settings_are_named
+        )
+
+    @contextmanager
+    def assistant(self) -> Iterator[Assistant]:
+        """The assistant this command works with; let go of at the end."""
+        from assistant.log import start_log
+        from assistant.wiring import Assistant
+
+        assistant = Assistant(
+            self.settings,
+            self.locations,
+            api_key=api_key(self.settings.model, os.environ),
+            offline=self.is_offline,
+            tell=self.tell,
+        )
+        start_log(self.locations, self.settings)
+        try:
+            yield assistant
+        finally:
+            assistant.close()
+
+    def tell(self, sentence: str) -> None:
+        """Narration, for the person."""
+        if not self.is_quiet:
+            click.echo(sentence, err=True)
+
+    def give(self, result: dict[str, Any]) -> None:
+        """One JSON object on standard output."""
+        click.echo(json.dumps({"schema": 1, **result}, ensure_ascii=False, default=str))
+
+    @property
+    def shows_progress(self) -> bool:
+        """Whether somebody watches."""
+        return sys.stderr.isatty() and not self.is_quiet
+
+
+class ProgressLine:
+    """One line on standard error that is written over, ten times a second at most."""
+
+    def __init__(self, *, is_shown: bool) -> None:
+        self._is_shown = is_shown
+        self._last = 0.0
+
+    def show(self, text: str) -> None:
+        """Replaces what the line says."""
+        if self._is_shown and time.monotonic() - self._last >= 0.1:
+            self._last = time.monotonic()
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Takes the line away."""
+        if self._is_shown and self._last:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def shown(text: str) -> str:
+    """Text from outside, fit for a terminal: no control characters, on one line."""
+    return " ".join("".join(c if c.isprintable() or c.isspace() else "" for c in text).split())

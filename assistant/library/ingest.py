@@ -1,0 +1,172 @@
+"""Documents become findable, batch by batch.
+
+    read -> plan (what is new?) -> encode -> store (one transaction) -> index
+
+Killed or interrupted, it keeps every batch that was stored, and the same command again finds those
+unchanged and goes on with the rest. A document that cannot be read is one error and stops nothing.
+"""
+
+from __future__ import annotations
+
+import gzip
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from agents.interfaces import Encoder, Vectors
+from assistant.library.documents import PreparedDocument
+from stores.errors import UnreadableDocument
+from stores.indexer import Indexer
+from stores.knowledge import Change, Knowledge, NewDocument, NewPassage
+
+_BATCH_PASSAGES = 256  # in one transaction; a larger document is stored whole
+_ENCODE_AT_ONCE = 256
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """What became of one document."""
+
+    document_id: int
+    source: str
+    passages: int
+    change: Change
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How far the encoding of a large batch is."""
+
+    passages: int  # encoded since the start
+    seconds: float
+
+
+Step: TypeAlias = Ingested | Encoding | UnreadableDocument
+
+
+class Ingest:
+    """Stores documents in a space."""
+
+    def __init__(self, knowledge: Knowledge, encoder: Encoder, indexer: Indexer) -> None:
+        self._knowledge = knowledge
+        self._encoder = encoder
+        self._indexer = indexer
+
+    def run(
+        self,
+        user_id: int,
+        space: str,
+        documents: Iterable[PreparedDocument | UnreadableDocument],
+        *,
+        summary: str,
+    ) -> Iterator[Step]:
+        """Stores documents; each is durable when its `Ingested` is handed out.
+
+        summary: of the receipt under which all of it can be undone.
+        """
+        progress = _Progress()
+        receipt = _Receipt(self._knowledge, user_id, space, summary)
+        for batch in _batches(documents):
+            if isinstance(batch, UnreadableDocument):
+                yield batch
+                continue
+            plan = self._knowledge.plan(space, batch)
+            vectors = np.empty((0, self._encoder.dimension), dtype=np.float32)
+            if plan.changed:
+                parts: list[Vectors] = []
+                texts = plan.texts_to_encode()
+                for start in range(0, len(texts), _ENCODE_AT_ONCE):
+                    parts.append(self._encoder.encode_passages(texts[start : start + _ENCODE_AT_ONCE]))
+                    yield progress.encoded(len(parts[-1]))
+                vectors = np.concatenate(parts) if parts else vectors
+            stored = (
+                self._knowledge.store(
+                    plan, vectors, encoder_version=self._encoder.version, receipt_id=receipt.id()
+                )
+                if plan.changed
+                else {}
+            )
+            for document in batch:
+                if document.source in stored:
+                    done = stored[document.source]
+                    yield Ingested(done.document_id, document.source, done.passages, done.change)
+                else:
+                    document_id = plan.same[document.source]
+                    yield Ingested(document_id, document.source, len(document.passages), "same")
+            self._indexer.catch_up()
+
+
+class _Receipt:
+    """Opened when there is something to write."""
+
+    def __init__(self, knowledge: Knowledge, user_id: int, space: str, summary: str) -> None:
+        self._knowledge, self._user_id, self._space, self._summary = knowledge, user_id, space, summary
+        self._id: int | None = None
+
+    def id(self) -> int:
+        if self._id is None:
+            self._id = self._knowledge.open_receipt(self._user_id, self._space, self._summary)
+        return self._id
+
+
+class _Progress:
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._passages = 0
+
+    def encoded(self, passages: int) -> Encoding:
+        self._passages += passages
+        return Encoding(self._passages, time.monotonic() - self._began)
+
+
+def count_documents(files: Iterable[Path]) -> int:
+    """How many documents these files hold, for telling how much is left: a line of a collection is one."""
+    return sum(_lines(file) if file.name.endswith((".jsonl", ".jsonl.gz")) else 1 for file in files)
+
+
+def _lines(file: Path) -> int:
+    try:
+        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+            return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
+    except (OSError, EOFError, zlib.error):
+        return 1  # the reader will say what is wrong with it
+
+
+def _batches(
+    documents: Iterable[PreparedDocument | UnreadableDocument],
+) -> Iterator[list[NewDocument] | UnreadableDocument]:
+    """Documents of some hundred passages together, and errors as they come. A source names one document."""
+    batch: list[NewDocument] = []
+    passages = 0
+    seen: dict[str, str] = {}
+    for document in documents:
+        if isinstance(document, UnreadableDocument):
+            yield document
+            continue
+        if document.source in seen:
+            if seen[document.source] != document.content_hash:
+                yield UnreadableDocument(document.source, "stands there twice; the first was taken")
+            continue
+        seen[document.source] = document.content_hash
+        batch.append(_new(document))
+        passages += len(document.passages)
+        if passages >= _BATCH_PASSAGES:
+            yield batch
+            batch, passages = [], 0
+    if batch:
+        yield batch
+
+
+def _new(document: PreparedDocument) -> NewDocument:
+    return NewDocument(
+        document.source,
+        document.title,
+        document.content_hash,
+        tuple(NewPassage(passage.title, passage.text) for passage in document.passages),
+        document.external_id,
+    )

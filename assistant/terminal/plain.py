@@ -1,0 +1,298 @@
+"""The chat as lines: what scrolls by is the transcript, and it is the form for pipes.
+
+No boxes, spinners, redrawing or colour. A message opens with `You:` or `Assistant:`, sources follow.
+Ctrl+C stops the reply, Ctrl+D leaves.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from agents.interfaces import Source
+from assistant.turns.events import Event, Wrote
+from stores.errors import VouchError
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
+
+SLASH_COMMANDS = {
+    "/help": "what can be typed here",
+    "/remember": "TEXT: keep a note in your own memory",
+    "/forget": "ID: take a passage of yours out of every answer",
+    "/undo": "take your latest write back: a note, a forgetting, an ingest",
+    "/memory": "[WORDS]: list what is remembered of you",
+    "/why": "[TURN]: what the last answer was made from",
+    "/good": "the last answer helped",
+    "/bad": "[WHY]: the last answer did not help",
+    "/teach": "TEXT: what the last answer should have said",
+    "/ingest": "PATH: read a document into your own memory",
+    "/sessions": "list your sessions",
+    "/new": "begin a new session",
+    "/private": "begin a session of which nothing is remembered",
+    "/quit": "leave (also Ctrl+D)",
+}
+
+
+class PlainChat:
+    """A conversation over standard input and output."""
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        user_id: int,
+        session_id: int,
+        *,
+        ask: Callable[[], str | None],
+        say: Callable[[str], None],
+        echoes: bool,
+        timeout_seconds: float | None = None,
+    ) -> None:
+        """ask: the next line typed, None at the end. echoes: what is typed is not on the screen yet."""
+        self._assistant = assistant
+        self._user_id = user_id
+        self._session_id = session_id
+        self._ask = ask
+        self._say = say
+        self._echoes = echoes
+        self._timeout_seconds = timeout_seconds
+        self._is_over = False
+        self.failure: VouchError | None = None  # the last turn's, for the exit code of a pipe
+
+    def run(self) -> None:
+        """Until the input ends or the person leaves."""
+        while not self._is_over:
+            line = self._ask()
+            if line is None:
+                return
+            message = line.strip()
+            if not message:
+                continue
+            if self._echoes:
+                self._say(f"You: {message}\n")
+            self._take(message)
+
+    def _take(self, message: str) -> None:
+        try:
+            if message.startswith("//"):
+                self._turn(message[1:])
+            elif message.startswith("/"):
+                self._command(message)
+            else:
+                self._turn(message)
+        except VouchError as error:
+            self.failure = error
+            self._say(f"{error.message}\n" + (f"{error.hint}\n" if error.hint else ""))
+
+    def _turn(self, message: str) -> None:
+        self.failure = None
+        self._say("Assistant: ")
+        watcher = _Watcher(self._say)
+        try:
+            finished = self._assistant.player.play(
+                self._user_id,
+                self._session_id,
+                message,
+                watch=watcher.watch,
+                timeout_seconds=self._timeout_seconds,
+            )
+        except KeyboardInterrupt:
+            self._say("\n(stopped)\n\n")
+            return
+        self._say("\n")
+        if finished.error is not None:
+            self.failure = finished.error
+            self._say(f"(failed: {finished.error.message})\n")
+            if finished.error.hint:
+                self._say(f"{finished.error.hint}\n")
+        for source in finished.cited:
+            self._say(f"{source_line(source)}\n")
+        self._say("\n")
+
+    # Slash commands
+
+    def _command(self, line: str) -> None:
+        name, _, rest = line.partition(" ")
+        if name not in SLASH_COMMANDS:
+            near = difflib.get_close_matches(name, SLASH_COMMANDS, n=1, cutoff=0.4)
+            meant = f"Did you mean {near[0]}? " if near else ""
+            self._say(
+                f"There is no command {name}. {meant}/help lists them; // sends a line with a slash.\n\n"
+            )
+            return
+        run: Callable[[str], Iterator[str]] = getattr(self, f"_{name[1:]}")
+        for said in run(rest.strip()):
+            self._say(f"{said}\n")
+        self._say("\n")
+
+    def _help(self, _rest: str) -> Iterator[str]:
+        for name, about in SLASH_COMMANDS.items():
+            yield f"{name:<10} {about}"
+
+    def _remember(self, text: str) -> Iterator[str]:
+        if not text:
+            yield "Write what to remember: /remember I take my tea without milk."
+            return
+        passage_id, _ = self._assistant.knowledge.remember(self._user_id, text)
+        self._assistant.indexer.catch_up()
+        yield f"Remembered, yours, as {passage_id}: “{_short(text)}”. /undo takes it back."
+
+    def _forget(self, text: str) -> Iterator[str]:
+        if not text.isdigit():
+            yield "Name the passage by its number: /forget 12. /memory lists them."
+            return
+        forgotten = self._assistant.knowledge.forget(self._user_id, [int(text)])
+        for passage in forgotten.lines:
+            yield f"Forgotten: “{_short(passage.text)}”. /undo brings it back."
+        for turn_id in forgotten.turns:
+            yield f"The transcript of turn {turn_id} still shows the words."
+
+    def _undo(self, _rest: str) -> Iterator[str]:
+        receipt, back = self._assistant.knowledge.undo(self._user_id)
+        self._assistant.indexer.catch_up()
+        yield f"Undone: {receipt.action} “{_short(receipt.summary)}”."
+        for passage in back:
+            yield f"Back: {passage.passage_id} “{_short(passage.text)}”."
+
+    def _memory(self, words: str) -> Iterator[str]:
+        lines = self._assistant.knowledge.lines(self._user_id, scope="yours", query=words, limit=20)
+        if not lines:
+            yield "Nothing is remembered of you" + (f" with {words!r}." if words else " yet.")
+        for passage in lines:
+            yield f"{passage.passage_id:>5}  {passage.kind:<10}  {_short(passage.text)}"
+
+    def _why(self, text: str) -> Iterator[str]:
+        turn = (
+            self._assistant.journal.turn(self._user_id, int(text))
+            if text.isdigit()
+            else self._assistant.journal.last_turn(self._user_id)
+        )
+        found = self._assistant.journal.found_in(self._user_id, _known(turn.id))
+        passages = self._assistant.knowledge.passages_of(self._user_id, [f.version_id for f in found])
+        yield f"Turn {turn.id}: {_short(turn.message)}"
+        if turn.standalone not in ("", turn.message):
+            yield f"Searched as: {turn.standalone}"
+        yield f"Answered by {turn.model or 'nobody'}: {turn.state}"
+        for entry in found[:10]:
+            if entry.version_id not in passages:
+                continue
+            passage, is_live = passages[entry.version_id]
+            moved = entry.found_rank - entry.final_rank
+            used = f"[{entry.citation}]" if entry.citation else " - "
+            yield (
+                f"{entry.found_rank:>3} {used:<4} {passage.scope:<6} {entry.score:.2f} "
+                f"(meaning {entry.dense:.2f}, words {entry.lexical:.2f}) {moved:+d}  "
+                f"{_short(passage.title or passage.text)}{'' if is_live else ' (replaced or forgotten)'}"
+            )
+
+    def _good(self, _rest: str) -> Iterator[str]:
+        yield self._rate("good", "")
+
+    def _bad(self, why: str) -> Iterator[str]:
+        yield self._rate("bad", why)
+
+    def _rate(self, rating: str, reason: str) -> str:
+        turn = self._assistant.journal.last_turn(self._user_id)
+        self._assistant.journal.rate(self._user_id, _known(turn.id), rating, reason=reason)
+        return f"Noted for turn {turn.id}: {rating}."
+
+    def _teach(self, text: str) -> Iterator[str]:
+        if not text:
+            yield "Write what the answer should have been: /teach The room closes at four."
+            return
+        turn = self._assistant.journal.last_turn(self._user_id)
+        passage_id = teach(self._assistant, self._user_id, _known(turn.id), text)
+        yield f"Kept, yours, as {passage_id}: “{_short(text)}”. /undo takes it back."
+
+    def _ingest(self, path: str) -> Iterator[str]:
+        from pathlib import Path
+
+        from assistant.library import documents
+        from assistant.library.ingest import Ingested
+        from stores.errors import UnreadableDocument
+        from stores.records import own_space
+
+        if not path:
+            yield "Name a file or a folder: /ingest notes.md"
+            return
+        found = documents.find_documents([Path(path).expanduser()])
+        for unreadable in found.unreadable:
+            yield unreadable.message
+        to_read = (document for file in found.files for document in documents.read_documents(file))
+        for step in self._assistant.ingest.run(
+            self._user_id, own_space(self._user_id), to_read, summary=f"ingested {path}"
+        ):
+            if isinstance(step, UnreadableDocument):
+                yield step.message
+            elif isinstance(step, Ingested):
+                yield f"{step.source}: {step.passages} passages, {step.change}"
+
+    def _sessions(self, _rest: str) -> Iterator[str]:
+        for session in self._assistant.journal.sessions(self._user_id, limit=20):
+            began = f"{session.created_at.astimezone():%Y-%m-%d %H:%M}"
+            yield f"{session.session_id:>5}  {began}  {session.turns:>3} turns  {session.title}"
+        yield "`vouch chat --session ID` goes on with one."
+
+    def _new(self, title: str) -> Iterator[str]:
+        self._session_id = self._assistant.journal.open_session(self._user_id, title=title)
+        yield "A new session."
+
+    def _private(self, _rest: str) -> Iterator[str]:
+        self._session_id = self._assistant.journal.open_session(self._user_id, is_private=True)
+        yield "A private session: nothing of it is remembered."
+
+    def _quit(self, _rest: str) -> Iterator[str]:
+        self._is_over = True
+        yield "Bye."
+
+
+class _Watcher:
+    """Prints a reply as it comes."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+
+    def watch(self, event: Event) -> None:
+        if isinstance(event, Wrote):
+            self._say(event.text)
+
+
+def teach(assistant: Assistant, user_id: int, turn_id: int, text: str) -> int:
+    """Keeps what an answer should have been: as feedback, and as a correction in the user's own memory."""
+    assistant.journal.rate(user_id, turn_id, "taught", correction=text)
+    passage_id, _ = assistant.knowledge.remember(user_id, text, kind="correction", turn_id=turn_id)
+    assistant.indexer.catch_up()
+    return passage_id
+
+
+def source_line(source: Source) -> str:
+    """A source as it stands below an answer."""
+    passage = source.passage
+    if passage.kind == "material":
+        return f"Source {source.number}, handed over: {_short(passage.text)}"
+    if passage.is_shared:
+        return f"Source {source.number}, shared: {passage.title or passage.source}"
+    if passage.kind == "document":
+        return f"Source {source.number}, yours: {passage.title or passage.source}"
+    return (
+        f"Source {source.number}, yours: “{_short(passage.text)}” "
+        f"(your {passage.kind} of {passage.created_at.astimezone():%d %B})"
+    )
+
+
+def write_out(text: str) -> None:
+    """Prints at once, so that a reply is seen while it is written."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _short(text: str, width: int = 72) -> str:
+    line = " ".join("".join(c if c.isprintable() or c.isspace() else "" for c in text).split())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _known(turn_id: int | None) -> int:
+    assert turn_id is not None, "a stored turn has an id"
+    return turn_id

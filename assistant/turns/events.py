@@ -1,0 +1,59 @@
+"""What a turn tells those who watch it, in the order in which it happens.
+
+Accepted, Searched, Chosen, Wrote ..., Finished
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from agents.interfaces import AugmentedQuery, Candidate, Source
+from stores.errors import VouchError
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """The message is durable."""
+
+    turn_id: int
+    session_id: int
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Passages were found."""
+
+    query: AugmentedQuery
+    candidates: tuple[Candidate, ...]  # best first
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """These passages are put before the model, under these numbers."""
+
+    sources: tuple[Source, ...]
+    model: str
+
+
+@dataclass(frozen=True)
+class Wrote:
+    """A piece of the reply, fit for a screen."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The turn is durable as it ended."""
+
+    turn_id: int
+    state: str  # done, stopped or failed
+    answer: str
+    cited: tuple[Source, ...]  # in the order of their first citation
+    invented: tuple[int, ...]  # citation numbers that stand for no source
+    seconds: float
+    error: VouchError | None = None  # why it failed
+
+
+Event: TypeAlias = Accepted | Searched | Chosen | Wrote | Finished

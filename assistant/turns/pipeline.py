@@ -1,0 +1,263 @@
+"""One turn of conversation, from the user's message to the stored reply.
+
+    accept (durable) -> augment -> retrieve -> rerank -> respond (stream) -> finish (durable) -> index
+
+Each step is one agent call and one event, so a turn reads here from top to bottom, and every screen
+and replay watch the same events in the same order. Nothing between the message and the first word
+calls a model that the answer does not need; the user's words are encoded and indexed after it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ParamSpec, TypeVar
+
+from agents.interfaces import Encoder, Exchange, ReplyRequest
+from agents.query_augmenter import QueryAugmenter
+from agents.reranker import Reranked, Reranker
+from agents.responder import Citations, Responder
+from agents.retriever import Retrieved, Retriever
+from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, Wrote
+from stores.errors import VouchError, WrongUsage
+from stores.indexer import Indexer
+from stores.journal import FoundPassage, Journal, Judged, Outcome
+from stores.records import Passage, now
+from stores.spaces import Spaces
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_MATERIAL_SOURCES = 3  # passages of handed-over material put before the model, at most
+
+
+class TurnPipeline:
+    """Answers messages."""
+
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        spaces: Spaces,
+        indexer: Indexer,
+        encoder: Encoder,
+        augmenter: QueryAugmenter,
+        retriever: Retriever,
+        reranker: Reranker,
+        responder: Responder,
+        cut: Callable[[str], Sequence[str]],
+        history_turns: int,
+    ) -> None:
+        """cut: a long text as passages. history_turns: how many earlier turns the model sees."""
+        self._journal = journal
+        self._spaces = spaces
+        self._indexer = indexer
+        self._encoder = encoder
+        self._augmenter = augmenter
+        self._retriever = retriever
+        self._reranker = reranker
+        self._responder = responder
+        self._cut = cut
+        self._history_turns = history_turns
+        self._model_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
+
+    @property
+    def model_name(self) -> str:
+        """The chat model that answers."""
+        return self._responder.model_name
+
+    async def take(
+        self, user_id: int, session_id: int, message: str, *, material: str = ""
+    ) -> AsyncIterator[Event]:
+        """Plays one turn. Raises only when the message could not be kept; afterwards a failure is an event.
+
+        Cancelling the task that reads the events stops the reply; what had arrived is kept, as stopped.
+        """
+        message = message.strip()
+        if not message:
+            raise WrongUsage("the message is empty")
+        earlier = await self._on_thread(self._recent, user_id, session_id)
+        accepted = await self._on_thread(
+            self._journal.accept, user_id, session_id, message, parts=self._cut(message), material=material
+        )
+        turn = _TurnInProgress(accepted.turn_id)
+        try:
+            yield Accepted(accepted.turn_id, accepted.session_id)
+
+            query = self._augmenter.augment(message, earlier)
+            turn.note("augment", standalone=query.text, query=query.text, strategy=query.strategy)
+
+            retrieved = await self._on_thread(
+                self._retriever.retrieve, query.text, self._spaces.of(user_id), without=accepted.version_ids
+            )
+            turn.note("retrieve", retrieved=retrieved)
+            yield Searched(query, retrieved.candidates)
+
+            reranked = await self._on_thread(self._reranker.rerank, query.text, retrieved.candidates)
+            handed_over = await self._on_thread(self._best_of_material, material, retrieved)
+            turn.note("rerank", reranked=reranked)
+
+            request = self._responder.prepare(
+                message,
+                query.text,
+                [*handed_over, *(candidate.passage for candidate in reranked.order)],
+                earlier,
+                is_kept=bool(accepted.version_ids),
+            )
+            turn.note("prepare", request=request, model=self._responder.model_name)
+            yield Chosen(request.sources, self._responder.model_name)
+
+            async for piece in self._responder.respond(request, turn.citations):
+                turn.heard(piece)
+                yield Wrote(piece)
+            turn.note("respond")
+        except (asyncio.CancelledError, GeneratorExit):
+            self._journal.finish(turn.turn_id, turn.outcome("stopped"))
+            raise
+        except VouchError as error:
+            await self._on_thread(self._journal.finish, turn.turn_id, turn.outcome("failed", error.message))
+            yield turn.finished("failed", error)
+        except BaseException as error:
+            self._journal.finish(turn.turn_id, turn.outcome("failed", type(error).__name__))
+            raise
+        else:
+            await self._on_thread(self._journal.finish, turn.turn_id, turn.outcome("done"))
+            yield turn.finished("done")
+        await self._on_thread(self._indexer.catch_up)
+
+    async def aclose(self) -> None:
+        """Gives back the model's connections and waits for the model thread."""
+        await self._responder.aclose()
+        self._model_thread.shutdown(wait=True)
+
+    def _recent(self, user_id: int, session_id: int) -> list[Exchange]:
+        turns = self._journal.turns(user_id, session_id, limit=self._history_turns)
+        return [Exchange(turn.message, turn.standalone, turn.answer) for turn in turns]
+
+    def _best_of_material(self, material: str, retrieved: Retrieved) -> list[Passage]:
+        """The passages of what was handed over that are nearest to the question, in reading order."""
+        parts = self._cut(material) if material.strip() else []
+        if not parts:
+            return []
+        scores = self._encoder.encode_passages(parts) @ retrieved.vector
+        best = sorted(scores.argsort()[::-1][:_MATERIAL_SOURCES].tolist())
+        return [_material_passage(parts[number], number) for number in best]
+
+    async def _on_thread(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._model_thread, lambda: work(*args, **kwargs))
+
+
+class _TurnInProgress:
+    """What a turn has come to know so far, so that it can be kept however it ends."""
+
+    def __init__(self, turn_id: int) -> None:
+        self.turn_id = turn_id
+        self.citations = Citations(())
+        self._began = self._last = time.monotonic()
+        self._milliseconds: dict[str, float] = {}
+        self._pieces: list[str] = []
+        self._known: dict[str, Any] = {}
+
+    def note(self, step: str, **known: Any) -> None:
+        """A step is done; how long it took, and what came of it."""
+        moment = time.monotonic()
+        self._milliseconds[step] = round((moment - self._last) * 1000, 2)
+        self._last = moment
+        self._known.update(known)
+        if "request" in known:
+            self.citations = Citations(known["request"].sources)
+
+    def heard(self, piece: str) -> None:
+        if not self._pieces:
+            self._milliseconds["first word"] = round((time.monotonic() - self._began) * 1000, 2)
+        self._pieces.append(piece)
+
+    def outcome(self, state: str, failure: str = "") -> Outcome:
+        retrieved: Retrieved | None = self._known.get("retrieved")
+        reranked: Reranked | None = self._known.get("reranked")
+        return Outcome(
+            state=state,
+            answer="".join(self._pieces),
+            failure=failure,
+            model=self._known.get("model", ""),
+            standalone=self._known.get("standalone", ""),
+            query=self._known.get("query", "") if retrieved else "",
+            strategy=self._known.get("strategy", "original"),
+            encoder_version=retrieved.encoder_version if retrieved else "",
+            found=_found(retrieved, reranked, self._known.get("request")),
+            judged=_judged(reranked),
+            details={
+                "milliseconds": self._milliseconds,
+                "cited": self.citations.cited,
+                "invented_citations": self.citations.invented,
+            },
+        )
+
+    def finished(self, state: str, error: VouchError | None = None) -> Finished:
+        request: ReplyRequest | None = self._known.get("request")
+        sources = {source.number: source for source in request.sources} if request else {}
+        return Finished(
+            self.turn_id,
+            state,
+            "".join(self._pieces),
+            tuple(sources[number] for number in self.citations.cited),
+            tuple(self.citations.invented),
+            time.monotonic() - self._began,
+            error,
+        )
+
+
+def _found(
+    retrieved: Retrieved | None, reranked: Reranked | None, request: ReplyRequest | None
+) -> list[FoundPassage]:
+    if retrieved is None:
+        return []
+    order = reranked.order if reranked else retrieved.candidates
+    numbers = {s.passage.version_id: s.number for s in request.sources} if request else {}
+    return [
+        FoundPassage(
+            version_id=candidate.passage.version_id,
+            found_rank=candidate.found_rank,
+            dense=candidate.dense,
+            lexical=candidate.lexical,
+            lift=candidate.lift,
+            score=candidate.score,
+            final_rank=rank,
+            citation=numbers.get(candidate.passage.version_id),
+        )
+        for rank, candidate in enumerate(order, start=1)
+    ]
+
+
+def _judged(reranked: Reranked | None) -> list[Judged]:
+    return [
+        Judged(
+            version_id=judgement.candidate.passage.version_id,
+            judge=judgement.judge,
+            label=judgement.verdict.label,
+            score=judgement.verdict.score,
+            found_rank=judgement.candidate.found_rank,
+            tokens_in=judgement.tokens_in,
+            tokens_out=judgement.tokens_out,
+        )
+        for judgement in (reranked.judgements if reranked else ())
+    ]
+
+
+def _material_passage(text: str, position: int) -> Passage:
+    return Passage(
+        version_id=-1 - position,  # in no store
+        passage_id=0,
+        space="material",
+        kind="material",
+        title="",
+        text=text,
+        document_id=None,
+        position=position,
+        source="handed over with the message",
+        external_id="",
+        created_at=now(),
+    )

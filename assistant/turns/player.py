@@ -1,0 +1,72 @@
+"""Plays turns for a program without an event loop of its own, such as a command."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from assistant.turns.events import Event, Finished
+from assistant.turns.pipeline import TurnPipeline
+from stores.errors import OverTime
+
+
+class TurnPlayer:
+    """One event loop for all turns, so that a model's connections outlive a turn."""
+
+    def __init__(self, pipeline: TurnPipeline) -> None:
+        self._pipeline = pipeline
+        self._runner = asyncio.Runner()
+
+    def play(
+        self,
+        user_id: int,
+        session_id: int,
+        message: str,
+        *,
+        watch: Callable[[Event], None],
+        material: str = "",
+        timeout_seconds: float | None = None,
+    ) -> Finished:
+        """Plays one turn to its end, telling `watch` each event.
+
+        Ctrl+C stops the reply, keeps its part, and raises KeyboardInterrupt. Raises `OverTime` after
+        `timeout_seconds`, with the part kept too.
+        """
+        return self._runner.run(
+            self._play(
+                user_id, session_id, message, watch, material=material, timeout_seconds=timeout_seconds
+            )
+        )
+
+    def close(self) -> None:
+        """Ends what still runs and gives back the model's connections."""
+        try:
+            self._runner.run(self._pipeline.aclose())
+        finally:
+            self._runner.close()
+
+    async def _play(
+        self,
+        user_id: int,
+        session_id: int,
+        message: str,
+        watch: Callable[[Event], None],
+        *,
+        material: str,
+        timeout_seconds: float | None,
+    ) -> Finished:
+        finished: Finished | None = None
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                async for event in self._pipeline.take(user_id, session_id, message, material=material):
+                    watch(event)
+                    if isinstance(event, Finished):
+                        finished = event
+        except TimeoutError:
+            if finished is None:
+                raise OverTime(
+                    f"no whole answer within {timeout_seconds:g} s",
+                    hint="Give it longer with --timeout; what had arrived is kept.",
+                ) from None
+        assert finished is not None, "a turn that raises nothing finishes"
+        return finished

@@ -1,0 +1,619 @@
+"""`OpenAIChat` against a server on loopback that does what each test's script says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from email.utils import formatdate
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from scripted_server import (
+    Behaviour,
+    Call,
+    ScriptedServer,
+    answers_json,
+    cuts,
+    echoes,
+    ends_unfinished,
+    garbles,
+    hangs,
+    refuses,
+    says,
+    unused_url,
+)
+
+from agents.backends.openai_chat import OpenAIChat
+from agents.interfaces import ChatMessage, ReplyRequest
+from stores.errors import (
+    ContextTooLong,
+    MalformedReply,
+    ModelBusy,
+    ModelError,
+    ModelRefused,
+    ModelUnreachable,
+    ReplyCut,
+    UnknownModel,
+    WrongKey,
+)
+
+KEY = "sk-secret-0123456789"
+QUESTION = (ChatMessage("system", "Be brief."), ChatMessage("user", "What is the capital of Peru?"))
+REQUEST = ReplyRequest(messages=QUESTION, question="What is the capital of Peru?")
+CITY = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
+
+MakeChat = Callable[..., OpenAIChat]
+
+
+@pytest.fixture(autouse=True)
+def _short_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
+
+
+@pytest.fixture
+async def make_chat() -> AsyncIterator[MakeChat]:
+    """Makes chats that give up soon, and closes them."""
+    chats: list[OpenAIChat] = []
+
+    def make(base_url: str, **settings: Any) -> OpenAIChat:
+        plain: dict[str, Any] = {
+            "model": "scripted",
+            "api_key": KEY,
+            "timeout_seconds": 5.0,
+            "max_retries": 2,
+        }
+        chats.append(OpenAIChat(base_url=base_url, **(plain | settings)))
+        return chats[-1]
+
+    yield make
+    for chat in chats:
+        await chat.aclose()
+
+
+async def read(chat: OpenAIChat) -> list[str]:
+    return [piece async for piece in chat.stream(REQUEST)]
+
+
+async def failure(chat: OpenAIChat, kind: type[ModelError]) -> ModelError:
+    """The error of this kind, and no other, with which a reply ends."""
+    with pytest.raises(kind) as caught:
+        await read(chat)
+    assert type(caught.value) is kind
+    return caught.value
+
+
+async def failure_of_any_kind(chat: OpenAIChat) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        await read(chat)
+    return caught.value
+
+
+def assert_nowhere(secret: str, error: ModelError) -> None:
+    """Not in what is told, and not in what a traceback would print."""
+    assert secret not in error.hint
+    assert secret not in "".join(traceback.format_exception(error))
+
+
+# Whole replies
+
+
+async def test_a_reply_arrives_in_the_pieces_the_server_sent(make_chat: MakeChat) -> None:
+    with ScriptedServer([says("Lima", ", of", " course")]) as server:
+        assert await read(make_chat(server.base_url)) == ["Lima", ", of", " course"]
+
+
+async def test_a_piece_is_handed_on_before_the_next_one_exists(make_chat: MakeChat) -> None:
+    with ScriptedServer([hangs(after=["Li"])]) as server:
+        async with aclosing(make_chat(server.base_url).stream(REQUEST)) as pieces:
+            assert await asyncio.wait_for(anext(pieces), 2) == "Li"
+
+
+async def test_slow_pieces_within_the_timeout_make_a_whole_reply(make_chat: MakeChat) -> None:
+    with ScriptedServer([says("a", "b", "c", "d", "e", pause_seconds=0.15)]) as server:
+        assert await read(make_chat(server.base_url, timeout_seconds=0.5)) == ["a", "b", "c", "d", "e"]
+
+
+async def test_the_server_is_sent_the_messages_the_model_and_the_key(make_chat: MakeChat) -> None:
+    with ScriptedServer([says("Lima")]) as server:
+        await read(make_chat(server.base_url, max_tokens=7, temperature=0.0))
+        sent = server.requests[0]
+    assert sent.body["messages"] == [{"role": m.role, "content": m.content} for m in QUESTION]
+    assert (sent.body["model"], sent.body["max_tokens"], sent.body["temperature"]) == ("scripted", 7, 0.0)
+    assert sent.headers["authorization"] == f"Bearer {KEY}"
+
+
+async def test_what_is_not_set_is_not_sent(make_chat: MakeChat) -> None:
+    with ScriptedServer([says("Lima")]) as server:
+        await read(make_chat(server.base_url))
+        assert set(server.requests[0].body) == {"model", "messages", "stream"}
+
+
+async def test_no_key_or_organization_is_taken_from_the_environment(
+    make_chat: MakeChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(variable, "from-the-environment")
+    with ScriptedServer([says("Lima")]) as server:
+        await read(make_chat(server.base_url, api_key=""))
+        assert "from-the-environment" not in str(server.requests[0].headers)
+
+
+async def test_a_reply_cut_at_its_longest_length_is_whole_and_noted(
+    make_chat: MakeChat, caplog: pytest.LogCaptureFixture
+) -> None:
+    with ScriptedServer([says("Lim", finish="length")]) as server, caplog.at_level(logging.INFO):
+        assert await read(make_chat(server.base_url)) == ["Lim"]
+    assert "longest length" in caplog.text
+
+
+@pytest.mark.parametrize("stays_seconds", [30.0, 0.0], ids=["stays silent", "breaks the connection"])
+async def test_a_finished_reply_is_whole_whatever_the_server_does_then(
+    make_chat: MakeChat, stays_seconds: float
+) -> None:
+    def behave(call: Call) -> None:
+        call.open_stream()
+        call.send_delta({"content": "Lima"})
+        call.send_delta({}, finish="stop")
+        call.pause(stays_seconds)
+        call.break_connection()
+
+    with ScriptedServer([behave]) as server:
+        assert await asyncio.wait_for(read(make_chat(server.base_url)), 3) == ["Lima"]
+
+
+async def test_two_replies_can_be_read_at_once(make_chat: MakeChat) -> None:
+    with ScriptedServer(then=says("Li", "ma", pause_seconds=0.05)) as server:
+        chat = make_chat(server.base_url)
+        assert await asyncio.gather(read(chat), read(chat)) == [["Li", "ma"], ["Li", "ma"]]
+
+
+async def test_half_a_character_never_comes_out(make_chat: MakeChat) -> None:
+    with ScriptedServer([says("Lima \ud83d", "!")]) as server:
+        assert await read(make_chat(server.base_url)) == ["Lima \ufffd", "!"]
+
+
+async def test_half_a_character_in_a_message_does_not_stop_it(make_chat: MakeChat) -> None:
+    request = ReplyRequest(messages=(ChatMessage("user", "Per\udcfa"),), question="")
+    with ScriptedServer([echoes()]) as server:
+        assert [piece async for piece in make_chat(server.base_url).stream(request)] == ["Per\ufffd"]
+
+
+async def test_a_chat_works_again_after_it_was_closed(make_chat: MakeChat) -> None:
+    with ScriptedServer(then=says("Lima")) as server:
+        chat = make_chat(server.base_url)
+        await read(chat)
+        await chat.aclose()
+        assert await read(chat) == ["Lima"]
+
+
+def test_importing_the_backend_does_not_import_openai() -> None:
+    script = "import sys, agents.backends.openai_chat; sys.exit('openai' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+# Replies that are not whole
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        cuts(after=["Li", "ma"]),
+        ends_unfinished("Li", "ma"),
+        ends_unfinished("Li", "ma", done=True),
+        garbles("Li", "ma"),
+        garbles("Li", "ma", data="[1, 2]"),
+        garbles("Li", "ma", data='{"choices": "none"}'),
+        garbles("Li", "ma", data='{"choices": [null]}'),
+        garbles("Li", "ma", data=b"\xff\xfe"),
+        garbles("Li", "ma", data='{"error": {"message": "out of memory"}}'),
+        garbles("Li", "ma", data='{"error": "out of memory"}'),
+        hangs(after=["Li", "ma"]),
+        says("Li", "ma", finish="content_filter"),
+    ],
+    ids=[
+        "connection closed",
+        "no finish_reason, no end mark",
+        "no finish_reason, but an end mark",
+        "invalid JSON",
+        "a list",
+        "choices of the wrong type",
+        "a choice of null",
+        "invalid UTF-8",
+        "an error object",
+        "an error as text",
+        "silence",
+        "a filter",
+    ],
+)
+async def test_a_reply_that_breaks_off_gives_its_pieces_and_then_an_error(
+    make_chat: MakeChat, behaviour: Behaviour
+) -> None:
+    pieces: list[str] = []
+
+    async def keep_pieces() -> None:
+        async for piece in make_chat(server.base_url, timeout_seconds=0.3).stream(REQUEST):
+            pieces.append(piece)
+
+    with ScriptedServer([behaviour]) as server:
+        with pytest.raises(ReplyCut) as caught:
+            await keep_pieces()
+        assert server.base_url in str(caught.value)
+        assert len(server.requests) == 1  # once a piece has arrived, nothing is tried again
+    assert pieces == ["Li", "ma"]
+    assert caught.value.hint
+
+
+async def test_an_error_within_the_stream_is_told_in_the_servers_words(make_chat: MakeChat) -> None:
+    with ScriptedServer([garbles("Li", data='{"error": "out of memory"}')]) as server:
+        assert "out of memory" in str(await failure(make_chat(server.base_url), ReplyCut))
+
+
+async def test_a_stream_that_opens_with_a_complaint_about_length_is_context_too_long(
+    make_chat: MakeChat,
+) -> None:
+    data = '{"error": {"message": "The maximum context length is 256 tokens", "code": 400}}'
+    with ScriptedServer([garbles(data=data)]) as server:
+        await failure(make_chat(server.base_url), ContextTooLong)
+
+
+async def test_a_server_of_another_kind_is_told_by_a_hint_at_its_address(make_chat: MakeChat) -> None:
+    with ScriptedServer([answers_json(200, {"hello": "world"})]) as server:
+        error = await failure(make_chat(server.base_url), ReplyCut)
+    assert "base_url" in error.hint
+
+
+# Cancelling
+
+
+async def test_cancelling_the_reader_disconnects_from_the_server(make_chat: MakeChat) -> None:
+    with ScriptedServer([hangs(after=["Li"])]) as server:
+        has_begun = asyncio.Event()
+
+        async def reader() -> None:
+            async for _ in make_chat(server.base_url, timeout_seconds=30.0).stream(REQUEST):
+                has_begun.set()
+
+        task = asyncio.create_task(reader())
+        await asyncio.wait_for(has_begun.wait(), 5)
+        assert server.disconnects == 0
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await asyncio.to_thread(server.wait_for_disconnects, 1, 2.0)
+
+
+async def test_cancelling_before_the_first_byte_disconnects_from_the_server(make_chat: MakeChat) -> None:
+    with ScriptedServer([hangs()]) as server:
+        task = asyncio.create_task(read(make_chat(server.base_url, timeout_seconds=30.0)))
+        assert await asyncio.to_thread(server.wait_for_requests, 1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await asyncio.to_thread(server.wait_for_disconnects, 1, 2.0)
+        assert len(server.requests) == 1
+
+
+async def test_closing_the_stream_early_disconnects_from_the_server(make_chat: MakeChat) -> None:
+    with ScriptedServer([hangs(after=["Li"])]) as server:
+        pieces = make_chat(server.base_url, timeout_seconds=30.0).stream(REQUEST)
+        assert await anext(pieces) == "Li"
+        await pieces.aclose()  # type: ignore[attr-defined]
+        assert await asyncio.to_thread(server.wait_for_disconnects, 1, 2.0)
+
+
+async def test_cancelling_while_waiting_to_try_again_ends_the_wait(make_chat: MakeChat) -> None:
+    with ScriptedServer(then=refuses(429, "slow down", headers={"Retry-After": "60"})) as server:
+        task = asyncio.create_task(read(make_chat(server.base_url)))
+        assert await asyncio.to_thread(server.wait_for_requests, 1)
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 1)
+
+
+async def test_the_next_reply_is_whole_after_a_cancelled_one(make_chat: MakeChat) -> None:
+    with ScriptedServer([hangs(after=["Li"]), says("Lima")]) as server:
+        chat = make_chat(server.base_url)
+        async with aclosing(chat.stream(REQUEST)) as pieces:
+            await anext(pieces)
+        assert await read(chat) == ["Lima"]
+
+
+async def test_a_reply_that_was_read_to_its_end_counts_as_no_disconnect(make_chat: MakeChat) -> None:
+    with ScriptedServer([says("Lima")]) as server:
+        await read(make_chat(server.base_url))
+        assert not await asyncio.to_thread(server.wait_for_disconnects, 1, 0.1)
+
+
+# Trying again
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [refuses(429, "slow down"), refuses(500, "oops"), refuses(503, "loading"), cuts()],
+    ids=["429", "500", "503", "no answer"],
+)
+async def test_passing_trouble_is_not_noticed(make_chat: MakeChat, trouble: Behaviour) -> None:
+    with ScriptedServer([trouble, trouble, says("Lima")]) as server:
+        assert await read(make_chat(server.base_url, max_retries=2)) == ["Lima"]
+        assert len(server.requests) == 3
+
+
+async def test_the_pause_that_the_server_asks_for_is_kept(make_chat: MakeChat) -> None:
+    script = [refuses(429, "slow down", headers={"Retry-After": "1"}), says("Lima")]
+    with ScriptedServer(script) as server:
+        await read(make_chat(server.base_url))
+        first, second = server.requests
+    assert 1.0 <= second.at_seconds - first.at_seconds < 2.0
+
+
+async def test_pauses_grow(make_chat: MakeChat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.1)
+    monkeypatch.setattr("openai._base_client.random", lambda: 0.0)  # no jitter
+    with ScriptedServer([refuses(500, "oops")] * 3 + [says("Lima")]) as server:
+        await read(make_chat(server.base_url, max_retries=3))
+        times = [request.at_seconds for request in server.requests]
+    pauses = [later - earlier for earlier, later in pairwise(times)]
+    assert all(pause >= planned for pause, planned in zip(pauses, (0.1, 0.2, 0.4), strict=True))
+
+
+async def test_no_retries_means_one_request(make_chat: MakeChat) -> None:
+    with ScriptedServer(then=refuses(500, "oops")) as server:
+        await failure(make_chat(server.base_url, max_retries=0), ModelBusy)
+        assert len(server.requests) == 1
+
+
+# Errors
+
+
+async def test_a_lasting_rate_limit_is_busy_and_says_when_to_return(make_chat: MakeChat) -> None:
+    with ScriptedServer(then=refuses(429, "slow down", headers={"Retry-After": "20"})) as server:
+        error = await failure(make_chat(server.base_url, max_retries=0), ModelBusy)
+    assert error.retry_after_seconds == 20.0
+    assert "20 seconds" in error.hint
+
+
+async def test_a_time_to_return_given_as_a_date_is_understood(make_chat: MakeChat) -> None:
+    date = formatdate(time.time() + 90, usegmt=True)
+    with ScriptedServer(then=refuses(429, "slow down", headers={"Retry-After": date})) as server:
+        error = await failure(make_chat(server.base_url, max_retries=0), ModelBusy)
+    assert error.retry_after_seconds == pytest.approx(90, abs=5)
+
+
+async def test_a_lasting_failure_of_the_server_is_busy_without_a_time(make_chat: MakeChat) -> None:
+    with ScriptedServer(then=refuses(500, "out of memory")) as server:
+        error = await failure(make_chat(server.base_url), ModelBusy)
+        assert len(server.requests) == 3
+    assert error.retry_after_seconds is None
+    assert "out of memory" in str(error)
+
+
+async def test_a_server_that_is_not_there_is_unreachable(make_chat: MakeChat) -> None:
+    url = unused_url()
+    error = await failure(make_chat(url), ModelUnreachable)
+    assert url in str(error)
+    assert error.hint
+
+
+async def test_a_server_that_does_not_answer_in_time_is_unreachable(make_chat: MakeChat) -> None:
+    with ScriptedServer(then=hangs()) as server:
+        error = await failure(
+            make_chat(server.base_url, timeout_seconds=0.2, max_retries=1), ModelUnreachable
+        )
+        assert len(server.requests) == 2
+    assert "0.2 seconds" in str(error)
+
+
+async def test_a_stream_that_opens_and_says_nothing_is_unreachable(make_chat: MakeChat) -> None:
+    with ScriptedServer(then=hangs(after=[""])) as server:
+        await failure(make_chat(server.base_url, timeout_seconds=0.2), ModelUnreachable)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:port/v1", "http://[::1/v1", "127.0.0.1:8000/v1", ""])
+async def test_an_address_that_is_none_is_unreachable(make_chat: MakeChat, url: str) -> None:
+    assert (await failure(make_chat(url), ModelUnreachable)).hint
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_key_that_is_not_accepted_names_its_variable(make_chat: MakeChat, status: int) -> None:
+    with ScriptedServer([refuses(status, "Incorrect API key provided")]) as server:
+        error = await failure(make_chat(server.base_url), WrongKey)
+        assert server.base_url in str(error)
+    assert "VOUCH_API_KEY" in error.hint
+
+
+@pytest.mark.parametrize("key", ["sk-\nsecret", "sk-ſecret"])
+async def test_a_key_that_cannot_be_sent_is_wrong_before_it_is_sent(make_chat: MakeChat, key: str) -> None:
+    error = await failure(make_chat(unused_url(), api_key=key), WrongKey)
+    assert key not in str(error)
+
+
+async def test_an_unknown_model_is_named_with_those_there_are(make_chat: MakeChat) -> None:
+    models = ("llama", "qwen", "mistral", "phi", "gemma", "olmo")
+    with ScriptedServer([refuses(404, "no such model")], models=models) as server:
+        error = await failure(make_chat(server.base_url, model="gtp-4"), UnknownModel)
+    assert "gtp-4" in str(error)
+    assert error.hint == "It has: llama, qwen, mistral, phi, gemma and more."
+
+
+async def test_an_unknown_model_is_told_also_where_the_others_are_not(make_chat: MakeChat) -> None:
+    with ScriptedServer([refuses(404, "no such model")], models=None) as server:
+        error = await failure(make_chat(server.base_url, model="gtp-4"), UnknownModel)
+    assert "base_url" in error.hint
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        refuses(400, "No.", code="context_length_exceeded"),
+        refuses(400, "This model's maximum context length is 8192 tokens."),
+        refuses(400, "the request exceeds the available context size, try increasing it"),
+        refuses(413, "Payload too large"),
+    ],
+    ids=["code", "vLLM", "llama.cpp", "413"],
+)
+async def test_too_much_text_is_context_too_long(make_chat: MakeChat, behaviour: Behaviour) -> None:
+    with ScriptedServer([behaviour]) as server:
+        await failure(make_chat(server.base_url), ContextTooLong)
+
+
+async def test_another_refusal_has_the_servers_words(make_chat: MakeChat) -> None:
+    with ScriptedServer([refuses(400, "temperature must be below 2")]) as server:
+        assert "temperature must be below 2" in str(await failure(make_chat(server.base_url), ModelRefused))
+
+
+async def test_a_refusal_in_another_form_has_the_servers_words_too(make_chat: MakeChat) -> None:
+    with ScriptedServer([answers_json(422, {"detail": "field required"})]) as server:
+        assert "field required" in str(await failure(make_chat(server.base_url), ModelRefused))
+
+
+async def test_the_servers_words_are_cut_and_cannot_steer_the_terminal(make_chat: MakeChat) -> None:
+    with ScriptedServer([refuses(400, "\x1b[2J\x07\u202e\n" + "no " * 1000)]) as server:
+        text = str(await failure(make_chat(server.base_url), ModelRefused))
+    assert text.isprintable()
+    assert len(text) < 450
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500])
+async def test_a_key_that_the_server_repeats_is_in_no_error(make_chat: MakeChat, status: int) -> None:
+    with ScriptedServer(then=refuses(status, f"{KEY} is no good"), models=(KEY,)) as server:
+        error = await failure_of_any_kind(make_chat(server.base_url, max_retries=0))
+    assert_nowhere(KEY, error)
+
+
+async def test_a_key_that_the_stream_repeats_is_in_no_error(make_chat: MakeChat) -> None:
+    with ScriptedServer([garbles("Li", data=json.dumps({"error": f"{KEY} is no good"}))]) as server:
+        error = await failure_of_any_kind(make_chat(server.base_url))
+    assert_nowhere(KEY, error)
+
+
+@pytest.mark.parametrize("behaviour", [refuses(400, "no pass-word, hunter2"), cuts(), hangs()])
+async def test_a_password_in_the_address_is_in_no_error(make_chat: MakeChat, behaviour: Behaviour) -> None:
+    with ScriptedServer(then=behaviour) as server:
+        url = server.base_url.replace("http://", "http://someone:hunter2@")
+        error = await failure_of_any_kind(make_chat(url, timeout_seconds=0.2, max_retries=0))
+        assert server.base_url in str(error)
+    assert_nowhere("hunter2", error)
+
+
+# Structured replies
+
+
+async def test_a_structured_reply_is_asked_for_by_its_schema(make_chat: MakeChat) -> None:
+    with ScriptedServer([says('{"city": "Lima"}')]) as server:
+        assert await make_chat(server.base_url).structured(QUESTION, CITY) == {"city": "Lima"}
+        form = server.requests[0].body["response_format"]
+    assert form["type"] == "json_schema"
+    assert (form["json_schema"]["schema"], form["json_schema"]["strict"]) == (CITY, True)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '```json\n{"city": "Lima"}\n```',
+        'Gladly! Here it is:\n\n{"city": "Lima"}\n\nAnything else?',
+        ' \n{"city":\n "Lima"} ',
+    ],
+    ids=["in a fence", "among words", "over lines"],
+)
+async def test_a_structured_reply_may_be_wrapped(make_chat: MakeChat, reply: str) -> None:
+    with ScriptedServer([says(reply)]) as server:
+        assert await make_chat(server.base_url).structured(QUESTION, CITY) == {"city": "Lima"}
+
+
+async def test_a_server_that_rejects_response_format_gets_the_schema_in_words(make_chat: MakeChat) -> None:
+    script = [refuses(400, "response_format is not supported"), says('{"city": "Lima"}')]
+    with ScriptedServer(script) as server:
+        assert await make_chat(server.base_url).structured(QUESTION, CITY) == {"city": "Lima"}
+        again = server.requests[1].body
+    assert "response_format" not in again
+    assert [message["role"] for message in again["messages"]] == ["system", "user"]
+    assert again["messages"][0]["content"].startswith("Be brief.")
+    assert json.dumps(CITY) in again["messages"][0]["content"]
+
+
+async def test_response_format_is_not_sent_again_to_a_server_that_rejects_it(make_chat: MakeChat) -> None:
+    with ScriptedServer([refuses(400, "no response_format")], then=says('{"city": "Lima"}')) as server:
+        chat = make_chat(server.base_url)
+        await chat.structured(QUESTION, CITY)
+        await chat.structured(QUESTION, CITY)
+        assert ["response_format" in request.body for request in server.requests] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "Lima",
+        "",
+        '{"city": "Lima"',
+        '{"city": 7}',
+        '["Lima"]',
+        '{"a": {"city": "Lima"}',
+        '{"city": "\\ud83d"}',
+        '{"a":' * 100_000 + "}",
+    ],
+    ids=["prose", "nothing", "torn", "type", "list", "inner object", "half a character", "depth"],
+)
+async def test_a_structured_reply_that_does_not_fit_is_repaired_once(make_chat: MakeChat, bad: str) -> None:
+    with ScriptedServer([says(bad), says('{"city": "Lima"}')]) as server:
+        assert await make_chat(server.base_url).structured(QUESTION, CITY) == {"city": "Lima"}
+        assert len(server.requests) == 2
+
+
+async def test_not_a_number_is_no_json(make_chat: MakeChat) -> None:
+    with ScriptedServer([says('{"age": NaN}'), says('{"age": 7}')]) as server:
+        assert await make_chat(server.base_url).structured(QUESTION, {"type": "object"}) == {"age": 7}
+
+
+async def test_the_repair_shows_the_reply_and_what_is_wrong_with_it(make_chat: MakeChat) -> None:
+    with ScriptedServer([says('{"city": 7}'), says('{"city": "Lima"}')]) as server:
+        await make_chat(server.base_url).structured(QUESTION, CITY)
+        *before, reply, complaint = server.requests[1].body["messages"]
+    assert len(before) == len(QUESTION)
+    assert reply == {"role": "assistant", "content": '{"city": 7}'}
+    assert "$.city" in complaint["content"]
+    assert "7 is not of type 'string'" in complaint["content"]
+
+
+async def test_a_reply_that_does_not_fit_twice_is_malformed(make_chat: MakeChat) -> None:
+    with ScriptedServer(then=says("Lima")) as server:
+        with pytest.raises(MalformedReply) as caught:
+            await make_chat(server.base_url).structured(QUESTION, CITY)
+        assert len(server.requests) == 2
+    assert "scripted" in str(caught.value)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "kind", "requests"),
+    [
+        (refuses(401, "no"), WrongKey, 1),
+        (refuses(404, "no"), UnknownModel, 1),
+        (refuses(400, "maximum context length"), ContextTooLong, 1),
+        (refuses(400, "no"), ModelRefused, 2),  # it might have been the response_format
+        (refuses(429, "no"), ModelBusy, 3),
+        (hangs(), ModelUnreachable, 3),
+        (cuts(), ModelUnreachable, 3),
+    ],
+    ids=["401", "404", "too long", "400", "429", "silence", "cut"],
+)
+async def test_a_structured_reply_fails_as_a_streamed_one_does(
+    make_chat: MakeChat, behaviour: Behaviour, kind: type[ModelError], requests: int
+) -> None:
+    with ScriptedServer(then=behaviour) as server:
+        with pytest.raises(kind):
+            await make_chat(server.base_url, timeout_seconds=0.2).structured(QUESTION, CITY)
+        assert len(server.requests) == requests
