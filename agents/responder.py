@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Sequence
 
-from agents.interfaces import ChatModel, Exchange, ReplyRequest, Source
+from agents.interfaces import ChatMessage, ChatModel, Exchange, ReplyRequest, Source
 from agents.prompts import answer
 from stores.records import Passage
 
@@ -45,6 +45,11 @@ class Responder:
     def respond(self, request: ReplyRequest, citations: Citations) -> AsyncIterator[str]:
         """The reply piece by piece, fit for a screen; `citations` gathers what it cites on the way."""
         return _checked(self._chat_model.stream(request), citations)
+
+    def bare_reply(self, text: str) -> AsyncIterator[str]:
+        """The model's reply to a text without sources."""
+        request = ReplyRequest((ChatMessage("user", text),), text, text)
+        return _checked(self._chat_model.stream(request), Citations(()))
 
     async def aclose(self) -> None:
         """Lets the chat model give back its connections."""

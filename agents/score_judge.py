@@ -44,7 +44,7 @@ class ScoreJudge:
 
 
 def answer_probability(cosine: float, words: float) -> float:
-    """Probability that a passage holds the answer. cosine: of question and passage; words: see `shared_words`."""
+    """Probability that a passage holds the answer, by its cosine and its `shared_words`."""
     return 1 / (1 + math.exp(-(_COSINE_WEIGHT * cosine + _WORDS_WEIGHT * words + _BIAS)))
 
 

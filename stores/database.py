@@ -54,6 +54,14 @@ class Database:
         """Gives connections back; the database can be used again afterwards."""
         self._engine.dispose()
 
+    def integrity_problems(self) -> list[str]:
+        """What the database itself finds wrong with its file; empty when nothing is."""
+        if self._engine.dialect.name != "sqlite":
+            return []
+        with _told_plainly(self.url), self._engine.connect() as connection:
+            told = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
+        return [] if told == ["ok"] else told
+
     def schema(self) -> str:
         """The schema found in the database; empty when there is none."""
         with self._engine.connect() as connection:

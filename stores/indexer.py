@@ -61,6 +61,36 @@ class Indexer:
                         sql, space, [i for i in ids[start : start + _TEXTS_AT_ONCE] if i is not None]
                     )
 
+    def index_again(self, version_ids: Sequence[int]) -> None:
+        """Brings shared versions into the index that should have been there."""
+        with self._database.writing() as sql:
+            for start in range(0, len(version_ids), _TEXTS_AT_ONCE):
+                ask_to_index(sql, SHARED, version_ids[start : start + _TEXTS_AT_ONCE])
+        self.catch_up()
+
+    def ask_for_missing_vectors(self) -> int:
+        """Asks to encode live passages that have no vector and wait for none; returns how many."""
+        with self._database.writing() as sql:
+            known = {
+                i for job in sql.scalars(select(Job).where(*_WAITING)) for i in job.payload["version_ids"]
+            }
+            rows = sql.execute(
+                select(col(PassageVersion.space), col(PassageVersion.id))
+                .outerjoin(
+                    PassageVector,
+                    (col(PassageVector.version_id) == col(PassageVersion.id))
+                    & (col(PassageVector.encoder_version) == self._encoder_version),
+                )
+                .where(col(PassageVersion.removed_at).is_(None), col(PassageVector.id).is_(None))
+            ).all()
+            missing: dict[str, list[int]] = {}
+            for space, version_id in rows:
+                if version_id is not None and version_id not in known:
+                    missing.setdefault(space, []).append(version_id)
+            for space, ids in missing.items():
+                ask_to_index(sql, space, ids)
+        return sum(map(len, missing.values()))
+
     def catch_up(self) -> int:
         """Does all jobs that can be done here and returns how many. Safe to call at any time."""
         done, after = 0, 0

@@ -48,6 +48,15 @@ class Spaces:
         """The space of one user."""
         return Space(self, own_space(user_id))
 
+    def live_shared_versions(self) -> list[int]:
+        """Every live version of the shared space: what its index should hold."""
+        with self.database.reading() as sql:
+            rows = sql.execute(
+                text("SELECT id FROM passage_versions WHERE space = :space AND removed_at IS NULL"),
+                {"space": SHARED},
+            )
+            return [row[0] for row in rows]
+
     def nearest_in(self, sql: SqlSession, space: str, vector: Vector, k: int) -> list[tuple[int, float]]:
         """Live versions of one space, best first; (version id, cosine)."""
         if space == SHARED and self._is_large(sql) and (index := self._open_shared_index()) is not None:

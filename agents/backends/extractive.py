@@ -1,6 +1,6 @@
 """Answers by quoting: the best sentences of the passages found, word for word, with their citations.
 
-    sentences of the sources -> features (meaning, words, kind of answer) -> probability -> quote, or say nothing was found
+    sentences of the sources -> features (meaning, words, kind of answer) -> probability -> quotes or none
 
 It needs no key, no network and no download, and it cannot invent: every word of an answer but its frame
 stands in a source. Below a threshold chosen on data it says that it found nothing.
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.interfaces import ChatMessage, Encoder, ReplyRequest, Source
-from agents.sentences import asks_only, is_question, sentences
+from agents.sentences import is_question, sentences
 from stores.errors import ModelRefused
 from stores.lexical import tokens
 
@@ -28,6 +28,10 @@ NOT_KEPT = "This session is private: I do not keep what you tell me."
 _LONGEST_QUOTE = 600  # characters; a longer sentence is cut at a word
 _CLOSE = 0.85  # a further sentence is quoted when it is at least this share as probable as the best
 
+# Fitted by benchmarks/fit_answering.py on training questions; see docs/experiments.md.
+FEATURES = ("cosine", "words of the sentence", "words of the passage", "kind of answer", "bias")
+_WEIGHTS = np.array([5.0, 2.0, 2.0, 0.7, -5.0])
+
 
 @dataclass(frozen=True)
 class Quote:
@@ -36,11 +40,6 @@ class Quote:
     source: Source
     text: str
     probability: float
-
-
-# Fitted by benchmarks/fit_answering.py on training questions; see docs/experiments.md.
-FEATURES = ("cosine", "words", "words of the passage", "kind of answer", "bias")
-_WEIGHTS = np.array([5.0, 2.0, 2.0, 0.7, -5.0])
 
 
 class ExtractiveChat:
@@ -56,7 +55,7 @@ class ExtractiveChat:
 
     async def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
         """The answer, a quote a piece."""
-        if _tells(request.message):
+        if tells(request.message):
             yield NOTED if request.is_kept else NOT_KEPT
             return
         best = await asyncio.to_thread(self.best_quotes, request.question, request.sources)
@@ -86,21 +85,21 @@ class ExtractiveChat:
 
     def quotes(self, question: str, sources: Sequence[Source]) -> list[Quote]:
         """Every sentence that can be quoted, with its probability, in the order of the sources."""
-        placed = [
-            (source, sentence.text)
-            for source in sources
-            for sentence in sentences(source.passage.text)
-            if not is_question(sentence.text)
-        ]
-        unique = list({(text, source.passage.kind): (source, text) for source, text in reversed(placed)}.values())[
-            ::-1
-        ]
-        if not unique:
+        quotable: dict[str, Source] = {}  # a sentence that stands in several sources is quoted from the first
+        for source in sources:
+            for sentence in sentences(source.passage.text):
+                if not is_question(sentence.text):
+                    quotable.setdefault(sentence.text, source)
+        if not quotable:
             return []
-        found = features(self._encoder, question, [(source.passage.title, source.passage.text, text) for source, text in unique])
+        found = features(
+            self._encoder,
+            question,
+            [(source.passage.title, source.passage.text, text) for text, source in quotable.items()],
+        )
         return [
             Quote(source, text, float(probability))
-            for (source, text), probability in zip(unique, probabilities(found), strict=True)
+            for (text, source), probability in zip(quotable.items(), probabilities(found), strict=True)
         ]
 
 
@@ -111,21 +110,23 @@ def features(
 
     placed: title and text of the passage, and the sentence.
     """
-    vector = encoder.encode_queries([question])[0]
-    cosines = encoder.encode_passages([f"{title}\n{text}" if title else text for title, _, text in placed]) @ vector
+    query = encoder.encode_queries([question])[0]
+    vectors = encoder.encode_passages([f"{title}\n{text}" if title else text for title, _, text in placed])
     wanted = set(tokens(question))
-    looks_right = _looks_like_an_answer(question)
-    rows = [
-        (
-            float(cosine),
-            _share(wanted, set(tokens(text))),
-            _share(wanted, set(tokens(f"{title} {passage}"))),
-            float(looks_right(text)),
-            1.0,
-        )
-        for cosine, (title, passage, text) in zip(cosines, placed, strict=True)
-    ]
-    return np.array(rows, dtype=np.float64).reshape(len(placed), len(FEATURES))
+    kind = _kind_of_answer(question)
+    return np.array(
+        [
+            (
+                float(vector @ query),
+                _share(wanted, text),
+                _share(wanted, f"{title} {passage}"),
+                float(kind is None or kind.search(text) is not None),
+                1.0,
+            )
+            for vector, (title, passage, text) in zip(vectors, placed, strict=True)
+        ],
+        dtype=np.float64,
+    ).reshape(len(placed), len(FEATURES))
 
 
 def probabilities(found: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -133,39 +134,39 @@ def probabilities(found: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.asarray(1 / (1 + np.exp(-(found @ _WEIGHTS))))
 
 
-def _share(wanted: set[str], there: set[str]) -> float:
-    return len(wanted & there) / len(wanted) if wanted else 0.0
+def _share(wanted: set[str], text: str) -> float:
+    return len(wanted.intersection(tokens(text))) / len(wanted) if wanted else 0.0
 
 
-_DIGIT = re.compile(r"\d")
-_NAME_INSIDE = re.compile(r"(?<=\w\s)[A-Z]")
+_ASKS_NUMBER = re.compile(
+    r"\b(when|how (many|much|old|long|far|tall|big|often)|"
+    r"(what|which) (year|date|time|day|percentage|number))\b",
+    re.IGNORECASE,
+)
+_ASKS_NAME = re.compile(
+    r"\b(who|whose|whom|where|(what|which) (city|country|state|person|name|team|company))\b", re.IGNORECASE
+)
+_NUMBER = re.compile(r"\d")
+_NAME = re.compile(r"(?<=\w[ ,])[A-Z]")  # a capital that does not open the sentence
 
 
-def _looks_like_an_answer(question: str):  # type: ignore[no-untyped-def]
-    """Whether a sentence holds the kind of thing the question asks for: a number, a name, or anything."""
-    asked = question.lower()
-    if re.search(r"\b(when|how (many|much|old|long|far|tall|big)|what (year|date|time|percentage)|which year)\b", asked):
-        return lambda text: _DIGIT.search(text) is not None
-    if re.search(r"\b(who|whose|whom|where|which|what (city|country|person|name))\b", asked):
-        return lambda text: _NAME_INSIDE.search(text) is not None
-    return lambda text: True
+def _kind_of_answer(question: str) -> re.Pattern[str] | None:
+    """What a sentence must hold to be the kind of thing that is asked for; None: anything."""
+    if _ASKS_NUMBER.search(question):
+        return _NUMBER
+    return _NAME if _ASKS_NAME.search(question) else None
 
 
-def _tells(message: str) -> bool:
-    """The user states something and asks nothing."""
-    if not message:
-        return False
+def tells(message: str) -> bool:
+    """The message states something and asks nothing; bare words are taken as something to look up."""
     stated = [sentence.text for sentence in sentences(message)]
-    if any(is_question(text) for text in stated):
-        return False
-    return any(_is_statement(text) for text in stated)
+    return any(map(_is_statement, stated)) and not any(map(is_question, stated))
 
 
 _FIRST_PERSON = re.compile(r"\b(i|i'm|i've|i'd|my|mine|me|we|we're|our|ours|us)\b", re.IGNORECASE)
 
 
 def _is_statement(sentence: str) -> bool:
-    """Ends like a sentence or speaks of oneself; bare words are taken as something to look up."""
     return len(sentence.split()) >= 2 and (
         sentence.rstrip("\"'”’)").endswith((".", "!")) or _FIRST_PERSON.search(sentence) is not None
     )

@@ -96,7 +96,7 @@ class OnnxEncoder:
 
     threads: 0 for one a core. batch_tokens: how many tokens, padding included, are computed at once;
     small batches of like lengths stay in the processor's caches (benchmarks/encoder_speed.py: 512 and
-    1024 gave about twice the passages a second of unsorted batches of 32).
+    1024 take about half the CPU time of unsorted batches of 32).
     """
 
     def __init__(self, folder: Path, *, threads: int = 0, batch_tokens: int = 1024) -> None:

@@ -28,7 +28,7 @@ from agents.sentences import breaks_between, sentences
 from stores.errors import UnreadableDocument
 
 if TYPE_CHECKING:
-    from bs4 import Tag
+    from bs4 import BeautifulSoup, Tag
     from docx.table import Table, _Cell
     from docx.text.paragraph import Paragraph
     from markdown_it.token import Token
@@ -587,7 +587,6 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\n(?=[\w-]+[ \t]*:).*?\n(?:---|\.\.\.)[ \t
 
 
 def _read_markdown(data: bytes, source: str) -> _Reading:
-    from bs4 import BeautifulSoup
     from markdown_it import MarkdownIt
 
     text = plain(_decoded(data, source)).lstrip("\n")
@@ -622,7 +621,7 @@ def _read_markdown(data: bytes, source: str) -> _Reading:
             case "fence" | "code_block":
                 outline.add_code(token.content)
             case "html_block":
-                _add_html(outline, BeautifulSoup(token.content, "html.parser"))
+                _add_html(outline, _parsed_html(token.content))
     return _with_title(outline.sections())
 
 
@@ -655,18 +654,34 @@ _END = object()
 
 
 def _read_html(data: bytes, source: str) -> _Reading:
-    from bs4 import BeautifulSoup
     from bs4.dammit import EncodingDetector
 
     declared = EncodingDetector.find_declared_encoding(data[:4096], is_html=True) or ""
     if declared.lower() in {"iso-8859-1", "latin-1", "us-ascii", "ascii"}:
         declared = "cp1252"  # as browsers read it
-    soup = BeautifulSoup(_decoded(data, source, declared), "html.parser")
+    soup = _parsed_html(_decoded(data, source, declared))
     outline = _Outline()
     main = soup.find("main")
     _add_html(outline, main if main and main.get_text(strip=True) else soup)
     title = soup.title.get_text() if soup.title else ""
     return _with_title(outline.sections(), one_line(title)[:_HEADING_CHARACTERS])
+
+
+_UNCLOSED_TAG = re.compile(r"<[a-zA-Z/!?]")
+
+
+def _parsed_html(text: str) -> BeautifulSoup:
+    """The page, without a comment or tag that is open at its end, which browsers do not show either.
+
+    The parser would look for the end of each of these again from every place where one begins.
+    """
+    from bs4 import BeautifulSoup
+
+    if (comment_at := text.find("<!--", text.rfind("-->") + 1)) >= 0:
+        text = text[:comment_at]
+    if tag := _UNCLOSED_TAG.search(text, text.rfind(">") + 1):
+        text = text[: tag.start()]
+    return BeautifulSoup(text, "html.parser")
 
 
 def _add_html(outline: _Outline, root: Tag) -> None:

@@ -127,6 +127,10 @@ class TurnPipeline:
             yield turn.finished("done")
         await self._on_thread(self._indexer.catch_up)
 
+    async def bare_reply(self, text: str) -> str:
+        """What the chat model says to a text, without passages, memory or a turn."""
+        return "".join([piece async for piece in self._responder.bare_reply(text)])
+
     async def aclose(self) -> None:
         """Gives back the model's connections and waits for the model thread."""
         await self._responder.aclose()

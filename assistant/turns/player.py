@@ -38,6 +38,10 @@ class TurnPlayer:
             )
         )
 
+    def ask_model(self, text: str) -> str:
+        """The chat model's bare reply to a text: whether it can be reached at all."""
+        return self._runner.run(self._pipeline.bare_reply(text))
+
     def close(self) -> None:
         """Ends what still runs and gives back the model's connections."""
         try:

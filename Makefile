@@ -1,0 +1,54 @@
+# Two commands: `make chat` sets up what is missing and opens the chat, `make test` runs the tests.
+# Everything lives in .venv here and in your data directory; nothing needs root.
+
+PYTHON ?= python3
+VENV := .venv
+VOUCH := $(VENV)/bin/vouch
+DATA := $(or $(VOUCH_DATA),$(or $(XDG_DATA_HOME),$(HOME)/.local/share)/vouch)
+MANUAL := $(wildcard docs/manual/*.md)
+
+.DEFAULT_GOAL := help
+.PHONY: help chat test check format clean
+
+help:
+	@echo "make chat    set up (the first time) and chat; make chat < lines.txt works too"
+	@echo "make test    set up (if need be) and run format, lint, types and tests"
+	@echo "make format  format the code"
+	@echo "make clean   remove .venv; your data stays where it is"
+
+chat: $(VENV)/ready $(DATA)/manual-ingested
+	@$(VOUCH) chat
+
+test: $(VENV)/ready-for-tests
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/mypy
+	@$(VENV)/bin/pytest
+
+format: $(VENV)/ready-for-tests
+	@$(VENV)/bin/ruff format .
+	@$(VENV)/bin/ruff check --fix .
+
+# The sample library is Vouch's own manual; it is read again when a page changed.
+$(DATA)/manual-ingested: $(VENV)/ready $(MANUAL)
+	@echo "Reading the manual, so that there is something to ask about ..." >&2
+	@$(VOUCH) ingest --shared --quiet docs/manual
+	@touch "$@"
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Vouch needs Python 3.11 or newer: make chat PYTHON=python3.12" >&2; exit 1; }
+	@test -x $(VENV)/bin/pip || $(PYTHON) -m venv $(VENV) || \
+		{ echo "No virtual environment could be made; on Debian: apt install python3-venv" >&2; exit 1; }
+	@echo "Setting up in $(VENV): about 1.5 GB and two minutes, once." >&2
+	@$(VENV)/bin/pip install -c constraints.txt -e . >&2 || \
+		{ echo "Setting up failed: see above. Check network and disk space, then run the same command again." >&2; exit 1; }
+	@touch $@
+
+$(VENV)/ready-for-tests: $(VENV)/ready
+	@$(VENV)/bin/pip install -c constraints.txt -e '.[dev]' >&2 || \
+		{ echo "Setting up for tests failed: see above, then run the same command again." >&2; exit 1; }
+	@touch $@
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,1 @@
+"""Speed, memory and quality, measured: each script prints its figures and the settings behind them."""

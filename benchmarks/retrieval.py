@@ -1,0 +1,116 @@
+"""Recall of dense, lexical and fused search over ingested passages, by questions with known passages.
+
+    python -m benchmarks.retrieval DATA_DIR QUESTIONS.jsonl.gz [--questions 2000] [--seed 1] [--sweep]
+
+Recall at K: a passage that holds the answer, by its id in the collection, is among the first K. Differences
+are paired over the questions, with 95 % intervals by bootstrap. --sweep tries other fusion settings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from assistant.config import Settings, find_locations
+from assistant.wiring import Assistant
+from benchmarks.questions import read_questions
+
+Hits = npt.NDArray[np.bool_]
+
+DEPTHS = (1, 5, 20)
+
+
+def interval(
+    differences: npt.NDArray[np.float64], *, seed: int, resamples: int = 10_000
+) -> tuple[float, float]:
+    """The 95 % interval of a mean, by bootstrap over questions."""
+    random = np.random.default_rng(seed)
+    means = np.array(
+        [differences[random.integers(0, len(differences), len(differences))].mean() for _ in range(resamples)]
+    )
+    return float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975))
+
+
+class Recall:
+    """Counts hits of one way of searching."""
+
+    def __init__(self) -> None:
+        self._ranks: list[int] = []  # of the first right passage, from 1; large if there is none
+
+    def add(self, found: Sequence[str], right: set[str]) -> None:
+        """found: collection ids, best first."""
+        self._ranks.append(next((rank for rank, name in enumerate(found, start=1) if name in right), 10**9))
+
+    def at(self, depth: int) -> npt.NDArray[np.float64]:
+        """1 for each question with a right passage among the first `depth`, else 0."""
+        return (np.array(self._ranks) <= depth).astype(np.float64)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("--questions", dest="count", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sweep", action="store_true")
+    arguments = parser.parse_args()
+
+    assistant = Assistant(Settings(), find_locations(os.environ, data=str(arguments.data)))
+    space = assistant.spaces.of(assistant.journal.user_id("benchmark"))
+    deepest = max(DEPTHS)
+    weights = (0.3, 0.4, 0.5, 0.6, 0.7) if arguments.sweep else ()
+    lifts = (0.0, 0.2, 0.4) if arguments.sweep else ()
+    names = ["dense", "lexical", "fused"] + [f"w {w} lift {share}" for w in weights for share in lifts]
+    recalls = {name: Recall() for name in names}
+    retrieval = assistant.settings.retrieval
+    fused = assistant.retriever_keeping(deepest)
+    others = {}
+    for weight in weights:
+        for share in lifts:
+            assistant.settings = replace(
+                assistant.settings, retrieval=replace(retrieval, dense_weight=weight, neighbour_lift=share)
+            )
+            others[f"w {weight} lift {share}"] = assistant.retriever_keeping(deepest)
+
+    asked = read_questions(arguments.questions, count=arguments.count, seed=arguments.seed)
+    for number, entry in enumerate(asked):
+        question, right = entry["question"], set(entry["passage_ids"])
+        vector = assistant.encoder.encode_queries([question])[0]
+
+        def named(version_ids: Sequence[int]) -> list[str]:
+            passages = space.passages(version_ids)
+            return [passages[i].external_id for i in version_ids]
+
+        recalls["dense"].add(named([i for i, _ in space.nearest(vector, deepest)]), right)
+        recalls["lexical"].add(named(space.matching(question, deepest)), right)
+        for name, retriever in (("fused", fused), *others.items()):
+            found = retriever.retrieve(question, space).candidates
+            recalls[name].add([c.passage.external_id for c in found], right)
+        if number % 100 == 0:
+            print(f"{number} of {len(asked)} questions", file=sys.stderr)
+
+    yours, shared = assistant.knowledge.counts(assistant.journal.user_id("benchmark"))
+    print(
+        f"{len(asked)} questions, {shared} shared passages, encoder {assistant.encoder.version}, {retrieval}"
+    )
+    for name, recall in recalls.items():
+        print(f"{name:<16}", "  ".join(f"R@{depth} {recall.at(depth).mean():.4f}" for depth in DEPTHS))
+    for other in ("dense", "lexical"):
+        for depth in DEPTHS:
+            gain = recalls["fused"].at(depth) - recalls[other].at(depth)
+            low, high = interval(gain, seed=arguments.seed)
+            print(f"fused - {other:<8} R@{depth:<3} {gain.mean():+.4f}  95 % [{low:+.4f}, {high:+.4f}]")
+    assistant.close()
+
+
+if __name__ == "__main__":
+    main()
