@@ -21,8 +21,8 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _POINTER = re.compile(
-    r"\b(it|its|they|them|their|theirs|he|him|his|she|her|hers|that|those|this|these|there|then|"
-    r"one|ones|the same|the other|the latter|the former)\b",
+    r"\b(it|its|they|them|their|theirs|he|him|his|she|her|hers|there|"
+    r"the same|the other|the latter|the former)\b|\b(that|those|this|these|one|ones|then)\b(?=\W*$)",
     re.IGNORECASE,
 )
 _PERSON_OR_THING = re.compile(r"\b(it|they|them|he|him|she)\b", re.IGNORECASE)

@@ -60,7 +60,8 @@ def main() -> None:
             f"ingest {len(texts) / whole:.1f} passages/s ({whole_cpu:.1f} CPU s), ratio {ratios[-1]:.3f}"
         )
     print(
-        f"{len(texts)} passages; ingest over encoder, median of {len(ratios)}: {statistics.median(ratios):.3f}"
+        f"{len(texts)} passages; ingest over encoder, median of {len(ratios)} pairs: "
+        f"{statistics.median(ratios):.3f}"
     )
 
 

@@ -1,0 +1,76 @@
+"""Passages, an encoder, a judge and a space with fixed answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+
+from agents.interfaces import Candidate, Judged, Label, Source, Vectors, Verdict
+from stores.records import SHARED, Passage
+
+
+def passage(
+    version_id: int, text: str = "", *, title: str = "", kind: str = "document", space: str = SHARED
+) -> Passage:
+    return Passage(
+        version_id=version_id,
+        passage_id=version_id,
+        space=space,
+        kind=kind,
+        title=title,
+        text=text or f"Passage {version_id}.",
+        document_id=None,
+        position=0,
+        source="",
+        external_id="",
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+
+
+def candidate(rank: int, text: str = "", *, dense: float = 0.5, kind: str = "document") -> Candidate:
+    return Candidate(passage(rank, text, kind=kind), dense, 1.0, 0.0, 1 / rank, rank)
+
+
+def source(number: int, text: str, *, kind: str = "document", space: str = SHARED) -> Source:
+    return Source(number, passage(number, text, kind=kind, space=space))
+
+
+class FixedEncoder:
+    """Knows the vectors of some texts; every other text is perpendicular to all of them."""
+
+    version = "fixed-1"
+    dimension = 4
+
+    def __init__(self, known: Mapping[str, Sequence[float]]) -> None:
+        self._known = known
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        return np.array([self._known.get(text, (0, 0, 0, 1)) for text in texts], dtype=np.float32).reshape(
+            -1, 4
+        )
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        return self.encode_queries(texts)
+
+
+class FixedJudge:
+    """Says what it was told to say of each passage, and remembers how it was asked."""
+
+    name = "fixed-judge"
+
+    def __init__(self, labels: Mapping[int, Label | None], *, tokens: int = 10) -> None:
+        self._labels = labels
+        self._tokens = tokens
+        self.calls: list[list[int]] = []
+
+    def judge(self, question: str, candidates: Sequence[Candidate]) -> Judged:
+        ids = [c.passage.version_id for c in candidates]
+        self.calls.append(ids)
+        labels = [self._labels.get(i, "irrelevant") for i in ids]
+        return Judged(
+            tuple(None if label is None else Verdict(label, 0.5) for label in labels),
+            self._tokens * len(ids),
+            1,
+        )
