@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import io
 import json
 import os
 import signal
@@ -163,9 +164,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Runs a command; every way in which it can end becomes an exit code."""
     _let_signals_end_us()
+    _speak_utf8()
     as_json = "--json" in arguments
     try:
-        result = cli.main(args=arguments, prog_name="vouch", standalone_mode=False)
+        result = _invoke(arguments)
         sys.stdout.flush()
     except VouchError as error:
         _complain(error.message, error.exit_code, error.hint, error.retry_after_seconds, as_json=as_json)
@@ -174,10 +176,13 @@ def run(arguments: list[str]) -> int:
         _complain(error.format_message(), 2, _hint_for(error), None, as_json=as_json)
         return 2
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more can be said there
-        return READER_WENT_AWAY
+        return _leave_silently()
     except (KeyboardInterrupt, click.Abort):
+        if sys.stderr.isatty():
+            click.echo(err=True)  # ends the line on which the terminal shows ^C
         return INTERRUPTED
+    except click.exceptions.Exit as exit_:  # after --help and --version
+        return exit_.exit_code
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else 0
     except Exception as error:  # noqa: BLE001 - the last place to catch it
@@ -185,14 +190,43 @@ def run(arguments: list[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
+def _invoke(arguments: list[str]) -> object:
+    """As click's own `main`, which would answer a reader that went away with exit code 1."""
+    if instruction := os.environ.get("_VOUCH_COMPLETE"):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(cli, {}, "vouch", "_VOUCH_COMPLETE", instruction)
+    with cli.make_context("vouch", list(arguments)) as context:
+        return cli.invoke(context)
+
+
 def _let_signals_end_us() -> None:
     """Told to end or hung up, leave by the usual way out, so that what was written is kept."""
+    signals = (signal.SIGTERM, signal.SIGHUP)
 
     def leave(number: int, _frame: object) -> None:
+        for each in signals:  # a closing terminal sends several, and the way out is to be finished
+            signal.signal(each, signal.SIG_IGN)
         raise SystemExit(128 + number)
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in signals:
         signal.signal(number, leave)
+
+
+def _speak_utf8() -> None:
+    """Through a pipe text is UTF-8; a character that cannot be read or shown costs itself, no more."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by who called us
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - kept open
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
+
+
+def _leave_silently() -> int:
+    """Nobody reads what we say: whatever is still in the buffer goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+    return READER_WENT_AWAY
 
 
 def _complain(

@@ -10,9 +10,10 @@ import logging
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from assistant.config import Locations, Settings
-from stores.errors import StoreUnavailable
+from stores.errors import ModelUnreachable, StoreUnavailable
 
 if TYPE_CHECKING:
     from agents.interfaces import ChatModel
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
     from stores.spaces import Spaces
 
 _log = logging.getLogger("vouch.wiring")
+
+
+def _is_on_this_machine(base_url: str) -> bool:
+    host = urlsplit(base_url).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 class Assistant:
@@ -148,6 +154,11 @@ class Assistant:
         """The model that writes the replies."""
         model = self.settings.model
         if model.backend == "openai":
+            if self._offline and not _is_on_this_machine(model.base_url):
+                raise ModelUnreachable(
+                    f"--offline keeps Vouch from asking {model.base_url}",
+                    hint="Leave --offline out, or set model.backend to extractive.",
+                )
             from agents.backends.openai_chat import OpenAIChat
 
             return OpenAIChat(

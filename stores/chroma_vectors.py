@@ -2,12 +2,15 @@
 
 ChromaDB is given vectors and ids and nothing else: no text, no metadata, so that there is nothing
 to encode, to fetch or to leak. Two processes that write one embedded database lose vectors silently;
-a lock file beside it refuses the second, which can still search.
+a lock file beside it refuses the second, which can still search. ChromaDB answers from the graph that
+it loaded and does not see what another process adds to it, so a writer leaves a mark after each change
+and a reader that finds a new mark loads the graph again.
 """
 
 from __future__ import annotations
 
 import logging
+import secrets
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +30,7 @@ class ChromaVectors:
     def __init__(self, folder: Path, encoder_version: str, *, writes: bool) -> None:
         """Opens or creates the collection. Raises `StoreUnavailable` when another process writes here."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder, self._encoder_version = folder, encoder_version
         self._lock = FileLock(folder / "writer.lock")
         self.writes = writes
         if writes:
@@ -38,13 +42,10 @@ class ChromaVectors:
                     hint="Its changes are searched all the same; end it to write from here.",
                 ) from None
         try:
-            self._collection = _open_collection(folder, encoder_version)
-        except Exception as error:
+            self._load()
+        except StoreUnavailable:
             self.close()
-            raise StoreUnavailable(
-                f"{folder}: ChromaDB cannot open it ({error})",
-                hint="The index is derived: delete the folder and run `vouch doctor` to rebuild it.",
-            ) from error
+            raise
 
     def upsert(self, version_ids: Sequence[int], vectors: Vectors) -> None:
         """See `VectorIndex`."""
@@ -54,15 +55,19 @@ class ChromaVectors:
                 ids=[str(i) for i in version_ids[some]],
                 embeddings=np.asarray(vectors[some], dtype=np.float32),
             )
+        self._leave_mark()
 
     def remove(self, version_ids: Iterable[int]) -> None:
         """See `VectorIndex`."""
         names = [str(i) for i in version_ids]
         for start in range(0, len(names), _BATCH):
             self._collection.delete(ids=names[start : start + _BATCH])
+        self._leave_mark()
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
         """See `VectorIndex`. Approximate: a hierarchical graph."""
+        if self._mark() != self._loaded_mark:
+            self._load()
         k = min(k, self._collection.count())
         if k <= 0:
             return []
@@ -83,12 +88,34 @@ class ChromaVectors:
         """Lets another process write."""
         self._lock.release()
 
+    def _load(self) -> None:
+        self._loaded_mark = self._mark()  # first: a change while it loads is then seen at the next search
+        try:
+            self._collection = _open_collection(self._folder, self._encoder_version)
+        except Exception as error:
+            raise StoreUnavailable(
+                f"{self._folder}: ChromaDB cannot open it ({error})",
+                hint="The index is derived: delete the folder and run `vouch doctor` to rebuild it.",
+            ) from error
+
+    def _mark(self) -> str:
+        try:
+            return (self._folder / "last-change").read_text("ascii")
+        except FileNotFoundError:
+            return ""
+
+    def _leave_mark(self) -> None:
+        self._loaded_mark = secrets.token_hex(8)  # this one has seen its own change
+        (self._folder / "last-change").write_text(self._loaded_mark, "ascii")
+
 
 def _open_collection(folder: Path, encoder_version: str) -> Any:
     import chromadb  # a second to import: only a process that needs it pays
+    from chromadb.api.shared_system_client import SharedSystemClient
     from chromadb.config import Settings
 
     logging.getLogger("chromadb").setLevel(logging.ERROR)
+    SharedSystemClient.clear_system_cache()  # else a graph that this process loaded before is given again
     client = chromadb.PersistentClient(path=str(folder), settings=Settings(anonymized_telemetry=False))
     return client.get_or_create_collection(
         f"shared-{encoder_version}"[:512],

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
-from sqlalchemy import Engine, create_engine, event, inspect
+from sqlalchemy import URL, Engine, create_engine, event, inspect, make_url
 from sqlalchemy.exc import DatabaseError, DBAPIError
 from sqlalchemy.orm import Session as SqlSession
 
@@ -35,7 +35,8 @@ class Database:
     @classmethod
     def at(cls, folder: Path) -> Database:
         """The SQLite database of a data directory."""
-        return cls(f"sqlite:///{folder / 'vouch.db'}")
+        # written as a URL by the library: a folder's name may hold ? or %
+        return cls(URL.create("sqlite", database=str(folder / "vouch.db")).render_as_string())
 
     @contextmanager
     def reading(self) -> Iterator[SqlSession]:
@@ -73,7 +74,7 @@ class Database:
             if found == HEAD:
                 return
             if found and found not in _KNOWN:
-                raise SchemaTooNew(self.url, found)
+                raise SchemaTooNew(_place(self.url), found)
             with _one_migrator(self._engine):
                 if self.schema() != HEAD:  # another process may have been first
                     _migrate(self._engine)
@@ -130,6 +131,13 @@ def _migrate(engine: Engine) -> None:
         command.upgrade(config, "head")
 
 
+def _place(url: str) -> str:
+    """Where the database is, as it can be shown: the file, or the address without a password."""
+    parts = make_url(url)
+    is_file = parts.get_backend_name() == "sqlite" and parts.database
+    return str(parts.database) if is_file else parts.render_as_string(hide_password=True)
+
+
 @contextmanager
 def _told_plainly(url: str) -> Iterator[None]:
     """Turns what the driver reports about locks, space and permissions into our own error."""
@@ -137,10 +145,9 @@ def _told_plainly(url: str) -> Iterator[None]:
         yield
     except (DBAPIError, DatabaseError) as error:
         words = str(getattr(error, "orig", error)).lower()
-        place = url.rpartition("@")[2]  # without a password
         for symptom, message, hint in _SYMPTOMS:
             if symptom in words:
-                raise StoreUnavailable(f"{place}: {message}", hint=hint) from error
+                raise StoreUnavailable(f"{_place(url)}: {message}", hint=hint) from error
         raise
 
 

@@ -25,8 +25,8 @@ from stores.records import SHARED
 SATURATION = 1.2  # k1: how soon a repeated word stops counting
 LENGTH_SHARE = 0.75  # b: how much a long passage is marked down
 
-_WORD = re.compile(r"[^\W_]+")
-_IDEOGRAPHS = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
+_UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"  # Japanese, Chinese, Korean
+_WORD = re.compile(rf"([{_UNSPACED}]+)|[^\W_{_UNSPACED}]+")
 _STOP_WORDS = frozenset(
     """a about after again all am an and any are as at be because been before being but by can could did do
     does doing don done down during each few for from further had has have having he her here hers him his
@@ -43,24 +43,17 @@ def tokens(written: str) -> list[str]:
 
     Scripts without spaces between words become overlapping pairs of characters.
     """
-    folded = unicodedata.normalize("NFKD", written.casefold())
+    # twice: taking ℃ apart gives a capital letter, and folding a capital may give an accent
+    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", written).casefold())
     plain = "".join(character for character in folded if not unicodedata.combining(character))
     found: list[str] = []
-    for word in _WORD.findall(plain):
-        if word in _STOP_WORDS:
-            continue
-        if word.isascii():
-            found.append(_stem(word))
-        elif _IDEOGRAPHS.search(word):
-            found.extend(_pairs(word))
-        else:
-            found.append(word)
+    for match in _WORD.finditer(unicodedata.normalize("NFC", plain)):  # Korean syllables whole again
+        word = match[0]
+        if match[1]:
+            found.extend(word[i : i + 2] for i in range(max(1, len(word) - 1)))
+        elif word not in _STOP_WORDS:
+            found.append(_stem(word) if word.isascii() else word)
     return found
-
-
-def _pairs(word: str) -> list[str]:
-    word = unicodedata.normalize("NFC", word)
-    return [word[i : i + 2] for i in range(max(1, len(word) - 1))]
 
 
 @dataclass(frozen=True)

@@ -617,3 +617,10 @@ async def test_a_structured_reply_fails_as_a_streamed_one_does(
         with pytest.raises(kind):
             await make_chat(server.base_url, timeout_seconds=0.2).structured(QUESTION, CITY)
         assert len(server.requests) == requests
+
+
+async def test_a_server_is_told_nothing_about_this_machine(make_chat: MakeChat) -> None:
+    with ScriptedServer([says("hello")]) as server:
+        await read(make_chat(server.base_url))
+        told = server.requests[0].headers.keys()
+    assert not told & {"x-stainless-os", "x-stainless-arch", "x-stainless-runtime-version"}

@@ -40,6 +40,10 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_ABOUT_THIS_MACHINE = tuple(  # what the client library would tell every server about it
+    f"X-Stainless-{part}"
+    for part in ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async")
+)
 _NO_KEY = "no-key"  # sent where no key is set; with none at all the client would read OPENAI_API_KEY
 _SERVER_WORDS_CHARACTERS = 300
 _MODELS_LISTED = 5
@@ -216,6 +220,7 @@ class OpenAIChat:
                 api_key=self._api_key or _NO_KEY,
                 timeout=self._timeout_seconds,
                 max_retries=self._max_retries,
+                default_headers=dict.fromkeys(_ABOUT_THIS_MACHINE, openai.omit),  # type: ignore[arg-type]
             )
         except httpx2.InvalidURL as error:
             raise ModelUnreachable(

@@ -7,13 +7,13 @@ import sys
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation
+from assistant.invocation import Invocation, RowId, Words
 from stores.errors import WrongUsage
 
 
 @click.command("ask")
-@click.argument("text", nargs=-1)
-@click.option("--session", "session_id", type=int, metavar="ID", help="Go on with this session.")
+@click.argument("text", nargs=-1, type=Words())
+@click.option("--session", "session_id", type=RowId(), metavar="ID", help="Go on with this session.")
 @click.option("--last", is_flag=True, help="Go on with the session you spoke in last.")
 @click.option("--new", is_flag=True, help="Begin a new session (the default).")
 @click.option("--no-learn", is_flag=True, help="Remember nothing of this question.")
@@ -29,7 +29,7 @@ def command(
     no_learn: bool,
     sources: bool,
 ) -> int:
-    r"""Ask one question. Text on standard input is placed before it, as material to answer from.
+    """Ask one question. Text on standard input is placed before it, as material to answer from.
 
     \b
     Examples:

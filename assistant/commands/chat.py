@@ -9,17 +9,17 @@ import click
 
 from assistant.cli import common_options
 from assistant.config import should_be_plain
-from assistant.invocation import Invocation
+from assistant.invocation import Invocation, RowId
 from stores.errors import WrongUsage
 
 
 @click.command("chat")
-@click.option("--session", "session_id", type=int, metavar="ID", help="Go on with this session.")
+@click.option("--session", "session_id", type=RowId(), metavar="ID", help="Go on with this session.")
 @click.option("--last", is_flag=True, help="Go on with the session you spoke in last.")
 @common_options
 @click.pass_context
 def command(ctx: click.Context, session_id: int | None = None, last: bool = False) -> int:
-    r"""Talk. What you say is remembered as yours; /help lists what else can be typed.
+    """Talk. What you say is remembered as yours; /help lists what else can be typed.
 
     With a pipe, each line is a message and the transcript goes to standard output.
 

@@ -7,23 +7,28 @@ import sys
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation
+from assistant.invocation import Invocation, RowId, Words
 from stores.errors import NotFound, WrongUsage
 
 
 @click.command("feedback")
-@click.argument("turn_id", type=int, metavar="TURN")
+@click.argument("turn_id", type=RowId(), metavar="TURN")
 @click.option("--good", is_flag=True, help="It helped.")
 @click.option("--bad", is_flag=True, help="It did not help.")
-@click.option("--why", default="", metavar="TEXT", help="Why it did not help.")
-@click.option("--teach", metavar="TEXT", help="What it should have said; - reads it from standard input.")
+@click.option("--why", type=Words(), default="", metavar="TEXT", help="Why it did not help.")
+@click.option(
+    "--teach",
+    type=Words(),
+    metavar="TEXT",
+    help="What it should have said; - reads it from standard input.",
+)
 @click.option("--passage", "number", type=int, metavar="N", help="Say it of source N of the answer.")
 @common_options
 @click.pass_context
 def command(
     ctx: click.Context, turn_id: int, good: bool, bad: bool, why: str, teach: str | None, number: int | None
 ) -> int:
-    r"""Rate an answer, one of its sources, or teach what was right.
+    """Rate an answer, one of its sources, or teach what was right.
 
     \b
     Examples:

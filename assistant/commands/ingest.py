@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation, ProgressLine, shown
+from assistant.invocation import Invocation, ProgressLine, Words, shown
 from stores.errors import UnreadableDocument, WrongUsage
 
 if TYPE_CHECKING:
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
 @click.command("ingest", epilog="Reads .txt .md .html .pdf .docx .jsonl .jsonl.gz, and folders of them.")
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--shared", is_flag=True, help="For every user; without it, for you alone.")
-@click.option("--name", metavar="NAME", help="What to call the text on standard input (PATH is -).")
+@click.option(
+    "--name", type=Words(), metavar="NAME", help="What to call the text on standard input (PATH is -)."
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would be read.")
 @common_options
 @click.pass_context
 def command(ctx: click.Context, paths: tuple[str, ...], shared: bool, name: str | None, dry_run: bool) -> int:
-    r"""Read documents, cut them into passages, and make these findable.
+    """Read documents, cut them into passages, and make these findable.
 
     The same content twice is one document; a changed document replaces its passages. Interrupt it
     when you like: what is done is kept, and the same command goes on with the rest.
@@ -69,7 +72,8 @@ class _Errors:
     def tell(self, error: UnreadableDocument) -> None:
         self.count += 1
         if self._call.as_json:
-            self._call.give({"source": error.source, "error": error.reason})
+            told = {"schema": 1, "error": error.reason, "code": error.exit_code, "source": error.source}
+            click.echo(json.dumps(told, ensure_ascii=False), err=True)
         else:
             click.echo(f"vouch: {shown(error.message)}", err=True)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation, shown
+from assistant.invocation import Invocation, RowId, Words, shown
 from stores.errors import WrongUsage
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 _SCOPES = click.Choice(["yours", "shared", "all"])
 
 
-@click.group("memory")
+@click.group("memory", no_args_is_help=False)
 @common_options
 def command() -> None:
-    r"""What is remembered.
+    """What is remembered.
 
     \b
     Examples:
@@ -36,8 +36,8 @@ def command() -> None:
 
 @command.command("list")
 @click.option("--scope", type=_SCOPES, default="yours", show_default=True, help="Whose.")
-@click.option("--kind", help="document, message, note or correction.")
-@click.option("--query", help="Words that must all stand in the text.")
+@click.option("--kind", type=Words(), help="document, message, note or correction.")
+@click.option("--query", type=Words(), help="Words that must all stand in the text.")
 @click.option("--since", type=click.DateTime(), help="Only newer than this.")
 @click.option("--limit", type=click.IntRange(min=1), help="How many at most.")
 @common_options
@@ -59,7 +59,7 @@ def list_passages(
             scope=scope,
             kind=kind,
             query=query,
-            since=since.astimezone() if since else None,
+            since=_in_utc(since) if since else None,
             limit=limit,
         )
         for line in lines:
@@ -73,7 +73,7 @@ def list_passages(
 
 
 @command.command("show")
-@click.argument("passage_id", type=int, metavar="ID")
+@click.argument("passage_id", type=RowId(), metavar="ID")
 @common_options
 @click.pass_context
 def show(ctx: click.Context, passage_id: int) -> int:
@@ -132,7 +132,7 @@ def forget(ctx: click.Context, passage_ids: tuple[str, ...], all_mine: bool, yes
 
 
 @command.command("undo")
-@click.argument("receipt_id", type=int, required=False, metavar="[RECEIPT]")
+@click.argument("receipt_id", type=RowId(), required=False, metavar="[RECEIPT]")
 @click.option("--list", "lists", is_flag=True, help="Show what can be undone.")
 @common_options
 @click.pass_context
@@ -246,10 +246,17 @@ def _must_be_sure(call: Invocation, yes: bool) -> None:
 def _ids(words: Iterable[str]) -> list[int]:
     ids: list[int] = []
     for word in words:
-        if not word.isdigit():
+        if not (word.isdecimal() and len(word) <= 18):  # more digits than the database counts to
             raise WrongUsage(f"{word!r} is no passage id", hint="`vouch memory list` shows them.")
         ids.append(int(word))
     return list(dict.fromkeys(ids))
+
+
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except (OverflowError, ValueError) as error:
+        raise WrongUsage(f"--since {moment:%Y-%m-%d} is beyond the calendar") from error
 
 
 def _as_json(line: PassageLine) -> dict[str, Any]:

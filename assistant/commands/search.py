@@ -5,17 +5,17 @@ from __future__ import annotations
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation, shown
+from assistant.invocation import Invocation, Words, shown
 from stores.errors import WrongUsage
 
 
 @click.command("search")
-@click.argument("query", nargs=-1, required=True)
+@click.argument("query", nargs=-1, required=True, type=Words())
 @click.option("-k", "count", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many.")
 @common_options
 @click.pass_context
 def command(ctx: click.Context, query: tuple[str, ...], count: int) -> int:
-    r"""Find passages in the shared memory and your own.
+    """Find passages in the shared memory and your own.
 
     Exits with 1 when nothing is found.
 

@@ -135,7 +135,9 @@ def read_documents(
                 return
             reading = _read_whole(file, source, suffix)
         title = reading.title or one_line(_shown(path.stem))
-        yield _prepared(source, title, reading.sections, passage_words=passage_words)
+        yield _prepared(
+            source, title, reading.sections, passage_words=passage_words, is_paged=reading.is_paged
+        )
         for lost in reading.lost:
             yield UnreadableDocument(source, lost)
     except UnreadableDocument as error:
@@ -262,7 +264,8 @@ def cut(text: str, *, passage_words: int = PASSAGE_WORDS, whole_up_to_words: int
     The passages are alike in length, rather than all full but the last, and a cut moves by up to a
     third of a passage to fall between paragraphs. A text of up to `whole_up_to_words` (by default one
     and a half passages) stays whole; a sentence of more than two passages is cut between words. All
-    characters but space survive, in order. No passage has more than 2.5 times `passage_words` words.
+    characters but space survive, in order. A text that is cut has passages of a quarter to 2.5 times
+    `passage_words` words, and of much nearer to it where its sentences are not long.
     """
     whole_words = passage_words * 3 // 2 if whole_up_to_words is None else whole_up_to_words
     left = count_words(text)
@@ -340,13 +343,14 @@ def _prepared(
     passage_words: int,
     whole_up_to_words: int | None = None,
     external_id: str = "",
+    is_paged: bool = False,
 ) -> PreparedDocument:
     digest = hashlib.sha256(title.encode())
     for section in sections:
         digest.update("\0".join(["", *section.path, "", section.text]).encode())
     passages = tuple(
         PreparedPassage(" › ".join((title, *section.path)), text)
-        for section in _joined(sections, most_words=passage_words * 3 // 2)
+        for section in (sections if is_paged else _joined(sections, most_words=passage_words * 3 // 2))
         for text in cut(section.text, passage_words=passage_words, whole_up_to_words=whole_up_to_words)
     )
     if not passages:
@@ -456,6 +460,7 @@ class _Reading:
 
     sections: list[_Section]
     title: str = ""  # empty: the file's name is its title
+    is_paged: bool = False  # the sections are pages, which stay apart so that each can be named
     lost: tuple[str, ...] = ()  # parts that could not be read, each a reason
 
 
@@ -465,7 +470,7 @@ class _Outline:
     def __init__(self) -> None:
         self._headings: list[tuple[int, str]] = []  # those above what comes next: (level, words)
         self._blocks: list[str] = []
-        self._last_is_line = False
+        self._line_of = ""  # what the last block is a line of
         self._sections: list[_Section] = []
 
     def add_heading(self, level: int, text: str) -> None:
@@ -479,10 +484,10 @@ class _Outline:
             self._headings.pop()
         self._headings.append((level, text))
 
-    def add(self, text: str, *, is_line: bool = False) -> None:
-        """A paragraph; of several that are lines, such as list items, each follows directly."""
+    def add(self, text: str, *, line_of: str = "") -> None:
+        """A paragraph, or a line of something ("list", "table"), which follows the one before directly."""
         lines = (" ".join(line.split()) for line in plain(text).split("\n"))
-        self._append("\n".join(line for line in lines if line), is_line=is_line)
+        self._append("\n".join(line for line in lines if line), line_of=line_of)
 
     def add_code(self, text: str) -> None:
         """Text whose spaces and lines carry meaning."""
@@ -493,12 +498,12 @@ class _Outline:
         self._close_section()
         return self._sections
 
-    def _append(self, text: str, *, is_line: bool = False) -> None:
+    def _append(self, text: str, *, line_of: str = "") -> None:
         if text:
             if self._blocks:
-                self._blocks.append("\n" if is_line and self._last_is_line else "\n\n")
+                self._blocks.append("\n" if line_of and line_of == self._line_of else "\n\n")
             self._blocks.append(text)
-            self._last_is_line = is_line
+            self._line_of = line_of
 
     def _close_section(self) -> None:
         if self._headings or self._blocks:
@@ -566,7 +571,7 @@ def _decoded(data: bytes, source: str, declared: str = "") -> str:
     for encoding in filter(None, (declared, "utf-8")):
         try:
             return data.decode(encoding)
-        except (UnicodeDecodeError, LookupError):
+        except (UnicodeError, LookupError):
             continue
     controls = len(data) - len(data.translate(None, _CONTROL_BYTES))
     if controls > len(data) // 100:
@@ -607,7 +612,7 @@ def _read_markdown(data: bytes, source: str) -> _Reading:
             case "tr_open":
                 cells = []
             case "tr_close":
-                outline.add(" | ".join(cells or []), is_line=True)
+                outline.add(" | ".join(cells or []), line_of="table")
                 cells = None
             case "inline":
                 said = "".join(map(_markdown_text, token.children or []))
@@ -616,7 +621,7 @@ def _read_markdown(data: bytes, source: str) -> _Reading:
                 elif cells is not None:
                     cells.append(said)
                 else:
-                    outline.add(label + said, is_line=bool(label))
+                    outline.add(label + said, line_of="list" if label else "")
                 heading_level, label = 0, ""
             case "fence" | "code_block":
                 outline.add_code(token.content)
@@ -648,7 +653,7 @@ _BLOCKS = frozenset(
     "address article blockquote body caption center dd details div dl dt fieldset figcaption figure form "
     "header hr html li main ol p section summary table tbody tfoot thead tr ul".split()
 )
-_LINES = frozenset("li tr dt dd".split())
+_LINES = {"li": "list", "dt": "list", "dd": "list", "tr": "table"}
 _BREAK = "\u2028"  # stands for <br>; a line break in the source is only space
 _END = object()
 
@@ -690,16 +695,16 @@ def _add_html(outline: _Outline, root: Tag) -> None:
 
     said: list[str] = []  # since the last block began or ended
     numbers: list[int | None] = []  # of each open list: its last item's number, None for bullets
-    is_line = False
+    line_of = ""
     label = ""
 
     def end_block() -> None:
-        nonlocal is_line, label
+        nonlocal line_of, label
         lines = (" ".join(part.split()).strip(" |") for part in "".join(said).split(_BREAK))
         said.clear()
         if text := "\n".join(line for line in lines if line):
-            outline.add(label + text, is_line=is_line)
-            is_line, label = False, ""
+            outline.add(label + text, line_of=line_of)
+            line_of, label = "", ""
 
     waiting: list[tuple[object, object]] = [(root, None)]
     while waiting:
@@ -712,12 +717,9 @@ def _add_html(outline: _Outline, root: Tag) -> None:
             continue
         name = node.name
         if mark is _END:
-            if name in {"td", "th"}:
-                said.append(" | ")
-            else:
-                end_block()
-                if name in {"ul", "ol"}:
-                    numbers.pop()
+            end_block()
+            if name in {"ul", "ol"}:
+                numbers.pop()
         elif name == "br":
             said.append(_BREAK)
         elif name == "img":
@@ -733,15 +735,16 @@ def _add_html(outline: _Outline, root: Tag) -> None:
                 end_block()
             if name in {"ul", "ol"}:
                 numbers.append(0 if name == "ol" else None)
-            if name in _LINES:
-                is_line = True
+            line_of = _LINES.get(name, line_of)
             if name == "li":
                 number = numbers[-1] if numbers else None
                 label = "- "
                 if number is not None:
                     numbers[-1] = number + 1
                     label = f"{number + 1}. "
-            if name in _BLOCKS or name in {"td", "th"}:
+            if name in {"td", "th"}:
+                said.append(" | ")
+            if name in _BLOCKS:
                 waiting.append((node, _END))
             waiting += [(child, None) for child in reversed(node.contents)]
     end_block()
@@ -774,7 +777,7 @@ def _read_pdf(data: bytes, source: str) -> _Reading:
     if not sections:
         reason = lost[0] if lost else f"{_NO_TEXT}; it may be a scan, which only shows pictures of text"
         raise UnreadableDocument(source, reason)
-    return _Reading(sections, lost=tuple(lost))
+    return _Reading(sections, is_paged=True, lost=tuple(lost))
 
 
 _HYPHENATED = re.compile(r"(?<=[a-zß-ÿ])-[ \t]*\n[ \t]*(?=[a-zß-ÿ])")
@@ -796,7 +799,7 @@ def _read_docx(data: bytes, source: str) -> _Reading:
     for block in document.iter_inner_content():
         if not isinstance(block, Paragraph):
             for line in _table_lines(block):
-                outline.add(line, is_line=True)
+                outline.add(line, line_of="table")
             continue
         style = (block.style.name if block.style else "") or ""
         if style == "Title" and not title:
@@ -804,7 +807,7 @@ def _read_docx(data: bytes, source: str) -> _Reading:
         elif heading := re.fullmatch(r"Heading ([1-9])", style):
             outline.add_heading(int(heading[1]), block.text)
         elif _is_list_item(block, style):
-            outline.add(f"- {block.text}" if block.text.strip() else "", is_line=True)
+            outline.add(f"- {block.text}" if block.text.strip() else "", line_of="list")
         else:
             outline.add(block.text)
     return _with_title(outline.sections(), title)

@@ -17,6 +17,7 @@ from stores.errors import VouchError
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
+    from stores.records import Turn
 
 SLASH_COMMANDS = {
     "/help": "what can be typed here",
@@ -71,7 +72,7 @@ class PlainChat:
             if not message:
                 continue
             if self._echoes:
-                self._say(f"You: {message}\n")
+                self._say(f"You: {_one_line(message)}\n")
             self._take(message)
 
     def _take(self, message: str) -> None:
@@ -83,8 +84,12 @@ class PlainChat:
             else:
                 self._turn(message)
         except VouchError as error:
-            self.failure = error
-            self._say(f"{error.message}\n" + (f"{error.hint}\n" if error.hint else ""))
+            self._fail(error, error.message)
+            self._say("\n")
+
+    def _fail(self, error: VouchError, said: str) -> None:
+        self.failure = error
+        self._say(f"{said}\n" + (f"{error.hint}\n" if error.hint else ""))
 
     def _turn(self, message: str) -> None:
         self.failure = None
@@ -101,12 +106,14 @@ class PlainChat:
         except KeyboardInterrupt:
             self._say("\n(stopped)\n\n")
             return
+        except VouchError as error:
+            self._say("\n")
+            self._fail(error, f"(failed: {error.message})")
+            self._say("\n")
+            return
         self._say("\n")
         if finished.error is not None:
-            self.failure = finished.error
-            self._say(f"(failed: {finished.error.message})\n")
-            if finished.error.hint:
-                self._say(f"{finished.error.hint}\n")
+            self._fail(finished.error, f"(failed: {finished.error.message})")
         for source in finished.cited:
             self._say(f"{source_line(source)}\n")
         self._say("\n")
@@ -140,10 +147,11 @@ class PlainChat:
         yield f"Remembered, yours, as {passage_id}: “{_short(text)}”. /undo takes it back."
 
     def _forget(self, text: str) -> Iterator[str]:
-        if not text.isdigit():
+        passage_id = _number(text)
+        if passage_id is None:
             yield "Name the passage by its number: /forget 12. /memory lists them."
             return
-        forgotten = self._assistant.knowledge.forget(self._user_id, [int(text)])
+        forgotten = self._assistant.knowledge.forget(self._user_id, [passage_id])
         for passage in forgotten.lines:
             yield f"Forgotten: “{_short(passage.text)}”. /undo brings it back."
         for turn_id in forgotten.turns:
@@ -164,11 +172,11 @@ class PlainChat:
             yield f"{passage.passage_id:>5}  {passage.kind:<10}  {_short(passage.text)}"
 
     def _why(self, text: str) -> Iterator[str]:
-        turn = (
-            self._assistant.journal.turn(self._user_id, int(text))
-            if text.isdigit()
-            else self._assistant.journal.last_turn(self._user_id)
-        )
+        turn_id = _number(text)
+        if text and turn_id is None:
+            yield "Name the turn by its number: /why 12. Without one it is the last."
+            return
+        turn = self._last_turn() if turn_id is None else self._assistant.journal.turn(self._user_id, turn_id)
         found = self._assistant.journal.found_in(self._user_id, _known(turn.id))
         passages = self._assistant.knowledge.passages_of(self._user_id, [f.version_id for f in found])
         yield f"Turn {turn.id}: {_short(turn.message)}"
@@ -194,7 +202,7 @@ class PlainChat:
         yield self._rate("bad", why)
 
     def _rate(self, rating: str, reason: str) -> str:
-        turn = self._assistant.journal.last_turn(self._user_id)
+        turn = self._last_turn()
         self._assistant.journal.rate(self._user_id, _known(turn.id), rating, reason=reason)
         return f"Noted for turn {turn.id}: {rating}."
 
@@ -202,9 +210,14 @@ class PlainChat:
         if not text:
             yield "Write what the answer should have been: /teach The room closes at four."
             return
-        turn = self._assistant.journal.last_turn(self._user_id)
+        turn = self._last_turn()
         passage_id = teach(self._assistant, self._user_id, _known(turn.id), text)
         yield f"Kept, yours, as {passage_id}: “{_short(text)}”. /undo takes it back."
+
+    def _last_turn(self) -> Turn:
+        """The last of this session: a chat in another terminal does not come between."""
+        turns = self._assistant.journal.turns(self._user_id, self._session_id, limit=1)
+        return turns[0] if turns else self._assistant.journal.last_turn(self._user_id)
 
     def _ingest(self, path: str) -> Iterator[str]:
         from pathlib import Path
@@ -219,20 +232,20 @@ class PlainChat:
             return
         found = documents.find_documents([Path(path).expanduser()])
         for unreadable in found.unreadable:
-            yield unreadable.message
+            yield _one_line(unreadable.message)
         to_read = (document for file in found.files for document in documents.read_documents(file))
         for step in self._assistant.ingest.run(
             self._user_id, own_space(self._user_id), to_read, summary=f"ingested {path}"
         ):
             if isinstance(step, UnreadableDocument):
-                yield step.message
+                yield _one_line(step.message)
             elif isinstance(step, Ingested):
-                yield f"{step.source}: {step.passages} passages, {step.change}"
+                yield f"{_one_line(step.source)}: {step.passages} passages, {step.change}"
 
     def _sessions(self, _rest: str) -> Iterator[str]:
         for session in self._assistant.journal.sessions(self._user_id, limit=20):
             began = f"{session.created_at.astimezone():%Y-%m-%d %H:%M}"
-            yield f"{session.session_id:>5}  {began}  {session.turns:>3} turns  {session.title}"
+            yield f"{session.session_id:>5}  {began}  {session.turns:>3} turns  {_one_line(session.title)}"
         yield "`vouch chat --session ID` goes on with one."
 
     def _new(self, title: str) -> Iterator[str]:
@@ -273,9 +286,9 @@ def source_line(source: Source) -> str:
     if passage.kind == "material":
         return f"Source {source.number}, handed over: {_short(passage.text)}"
     if passage.is_shared:
-        return f"Source {source.number}, shared: {passage.title or passage.source}"
+        return f"Source {source.number}, shared: {_one_line(passage.title or passage.source)}"
     if passage.kind == "document":
-        return f"Source {source.number}, yours: {passage.title or passage.source}"
+        return f"Source {source.number}, yours: {_one_line(passage.title or passage.source)}"
     return (
         f"Source {source.number}, yours: “{_short(passage.text)}” "
         f"(your {passage.kind} of {passage.created_at.astimezone():%d %B})"
@@ -288,9 +301,19 @@ def write_out(text: str) -> None:
     sys.stdout.flush()
 
 
+def _one_line(text: str) -> str:
+    """Text from outside, without what a terminal would obey."""
+    return " ".join("".join(c if c.isprintable() or c.isspace() else "" for c in text).split())
+
+
 def _short(text: str, width: int = 72) -> str:
-    line = " ".join("".join(c if c.isprintable() or c.isspace() else "" for c in text).split())
+    line = _one_line(text)
     return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _number(text: str) -> int | None:
+    """An id as it is typed; None when it is none."""
+    return int(text) if text.isdecimal() and len(text) <= 18 else None
 
 
 def _known(turn_id: int | None) -> int:

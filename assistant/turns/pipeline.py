@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar
 
@@ -70,7 +70,7 @@ class TurnPipeline:
 
     async def take(
         self, user_id: int, session_id: int, message: str, *, material: str = ""
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event]:
         """Plays one turn. Raises only when the message could not be kept; afterwards a failure is an event.
 
         Cancelling the task that reads the events stops the reply; what had arrived is kept, as stopped.
@@ -113,7 +113,7 @@ class TurnPipeline:
                 turn.heard(piece)
                 yield Wrote(piece)
             turn.note("respond")
-        except (asyncio.CancelledError, GeneratorExit):
+        except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit):
             self._journal.finish(turn.turn_id, turn.outcome("stopped"))
             raise
         except VouchError as error:

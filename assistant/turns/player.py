@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import aclosing
 
 from assistant.turns.events import Event, Finished
 from assistant.turns.pipeline import TurnPipeline
@@ -16,6 +17,7 @@ class TurnPlayer:
     def __init__(self, pipeline: TurnPipeline) -> None:
         self._pipeline = pipeline
         self._runner = asyncio.Runner()
+        self._turn: asyncio.Task[object] | None = None
 
     def play(
         self,
@@ -45,9 +47,15 @@ class TurnPlayer:
     def close(self) -> None:
         """Ends what still runs and gives back the model's connections."""
         try:
-            self._runner.run(self._pipeline.aclose())
+            self._runner.run(self._end())
         finally:
             self._runner.close()
+
+    async def _end(self) -> None:
+        if self._turn is not None and not self._turn.done():  # a signal tore us out of it: its part is kept
+            self._turn.cancel()
+            await asyncio.wait([self._turn])
+        await self._pipeline.aclose()
 
     async def _play(
         self,
@@ -59,10 +67,12 @@ class TurnPlayer:
         material: str,
         timeout_seconds: float | None,
     ) -> Finished:
+        self._turn = asyncio.current_task()
         finished: Finished | None = None
+        turn = self._pipeline.take(user_id, session_id, message, material=material)
         try:
-            async with asyncio.timeout(timeout_seconds):
-                async for event in self._pipeline.take(user_id, session_id, message, material=material):
+            async with asyncio.timeout(timeout_seconds), aclosing(turn) as events:
+                async for event in events:
                     watch(event)
                     if isinstance(event, Finished):
                         finished = event

@@ -1,0 +1,261 @@
+"""The command as a script meets it: a process with pipes, and a home of its own.
+
+    vouch = Vouch(tmp_path, encoders)
+    vouch.run("ingest", "notes.md").out      # what a pipe gets; code, time and control bytes are checked
+    with vouch.terminal("chat") as person:   # the same at a pseudo-terminal
+        person.sees("You: ")
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stores.database import Database
+
+COMMAND = str(Path(sys.executable).with_name("vouch"))
+ENDS_WITHIN_SECONDS = 90  # generous: only a command that waits for ever fails by it
+
+HANDBOOK = """\
+# House rules
+
+The reading room opens at 10:00 on Saturdays.
+"""
+QUESTION = "When does the reading room open on Saturdays?"
+
+# A terminal that starts a program makes itself the one that Ctrl+C and hanging up come from.
+_TAKE_TERMINAL = (
+    "import fcntl, os, sys, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "os.execv(sys.argv[1], sys.argv[1:])"
+)
+_CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        """Standard output as JSON, one object a line, each with its schema."""
+        found = [json.loads(line) for line in self.out.splitlines()]
+        assert all(entry["schema"] == 1 for entry in found), self.out
+        return found
+
+    @property
+    def object(self) -> dict[str, Any]:
+        """Standard output as the one JSON object that it is."""
+        (only,) = self.objects
+        return only
+
+    @property
+    def complaint(self) -> dict[str, Any]:
+        """The error on standard error, which is one JSON object."""
+        told: dict[str, Any] = json.loads(self.err)
+        assert told["schema"] == 1
+        assert told["code"] == self.code
+        return told
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """Standard output as lines of cells that tabs separate."""
+        return [line.split("\t") for line in self.out.splitlines()]
+
+
+class Vouch:
+    """The command with files of its own below one folder, and an encoder that is shared."""
+
+    def __init__(self, folder: Path, encoders: Path, *, user: str = "ann") -> None:
+        """encoders: the folder in which exported encoders are kept."""
+        self.folder = folder
+        cache = folder / "cache" / "vouch"
+        cache.mkdir(parents=True, exist_ok=True)
+        if not (cache / "encoders").exists():
+            (cache / "encoders").symlink_to(encoders)
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+            "TERM": "xterm",
+            "HOME": str(folder),
+            "XDG_CACHE_HOME": str(folder / "cache"),
+            "XDG_CONFIG_HOME": str(folder / "config"),
+            "XDG_DATA_HOME": str(folder / "share"),
+            "XDG_STATE_HOME": str(folder / "state"),
+            "PYTHONWARNINGS": "error",
+            "VOUCH_USER": user,
+        }
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "share" / "vouch"
+
+    def copy_to(self, folder: Path) -> Vouch:
+        """Another one that starts with what this one has stored."""
+        shutil.copytree(self.data, folder / "share" / "vouch")
+        return Vouch(folder, (self.folder / "cache" / "vouch" / "encoders").resolve())
+
+    def write(self, name: str, content: str | bytes) -> str:
+        """A file for the command to read; returns its path."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return str(path)
+
+    def set(self, settings: str) -> None:
+        """What settings.toml says."""
+        self.write("config/vouch/settings.toml", settings)
+
+    def use_server(self, base_url: str) -> None:
+        """Has replies written by a server, without further tries."""
+        self.set(f'[model]\nbackend = "openai"\nbase_url = "{base_url}"\nname = "scripted"\nretries = 0\n')
+
+    def start(self, *arguments: str, environment: Mapping[str, str] | None = None, **how: Any) -> Any:
+        """The running command, with pipes where nothing else is said."""
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen(
+            [COMMAND, *arguments],
+            cwd=self.folder,
+            env=self.environment | dict(environment or {}),
+            **(pipes | how),
+        )
+
+    def run(
+        self,
+        *arguments: str,
+        stdin: str | bytes = b"",
+        code: int = 0,
+        environment: Mapping[str, str] | None = None,
+    ) -> Ran:
+        """Runs a command to its end, which it has to reach in time, with this code and printable words."""
+        with self.start(*arguments, environment=environment) as process:
+            try:
+                out, err = process.communicate(
+                    stdin.encode() if isinstance(stdin, str) else stdin, timeout=ENDS_WITHIN_SECONDS
+                )
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        told = err.decode()
+        assert process.returncode == code, f"{arguments} ended with {process.returncode}: {told}"
+        assert not _CONTROL.search(out), f"{arguments} wrote control bytes: {out!r}"
+        assert "Traceback" not in told, told
+        return Ran(process.returncode, out.decode(), told)
+
+    def chat(self, *lines: str, code: int = 0) -> str:
+        """The transcript of a conversation through a pipe."""
+        return self.run("chat", stdin="".join(f"{line}\n" for line in lines), code=code).out
+
+    @contextmanager
+    def terminal(self, *arguments: str) -> Iterator[Person]:
+        """The command at a pseudo-terminal."""
+        ours, theirs = os.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-c", _TAKE_TERMINAL, COMMAND, *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        person = Person(process, ours)
+        try:
+            yield person
+        finally:
+            process.kill()
+            process.wait()
+            person.close()
+
+    @contextmanager
+    def database(self) -> Iterator[Database]:
+        """What the command has stored."""
+        database = Database.at(self.data)
+        try:
+            yield database
+        finally:
+            database.close()
+
+
+class Person:
+    """Somebody at a terminal: reads what appears there and presses keys."""
+
+    def __init__(self, process: subprocess.Popen[bytes], terminal: int) -> None:
+        self._process = process
+        self._terminal: int | None = terminal
+        self.screen = ""  # all that appeared
+        self._read_to = 0
+
+    def types(self, keys: str) -> None:
+        assert self._terminal is not None, "the terminal is closed"
+        os.write(self._terminal, keys.encode())
+
+    def sees(self, text: str) -> None:
+        """Waits until the text appears behind what was seen before."""
+        ends = time.monotonic() + ENDS_WITHIN_SECONDS
+        while (found := self.screen.find(text, self._read_to)) < 0:
+            assert self._read(ends - time.monotonic()), f"{text!r} never came: {self.screen!r}"
+        self._read_to = found + len(text)
+
+    def close(self) -> None:
+        """Closes the window."""
+        if self._terminal is not None:
+            os.close(self._terminal)
+            self._terminal = None
+
+    def exit_code(self) -> int:
+        """Waits for the end."""
+        ends = time.monotonic() + ENDS_WITHIN_SECONDS
+        while self._terminal is not None and self._process.poll() is None and time.monotonic() < ends:
+            self._read(0.05)  # or the last words of the command would wait for a reader
+        return self._process.wait(max(0.1, ends - time.monotonic()))
+
+    def _read(self, seconds: float) -> bool:
+        assert self._terminal is not None, "the terminal is closed"
+        if seconds <= 0 or not select.select([self._terminal], [], [], seconds)[0]:
+            return False
+        try:
+            self.screen += os.read(self._terminal, 65536).decode(errors="replace")
+        except OSError:  # the command has closed its end
+            return False
+        return True
+
+
+def read_until(stream: Any, text: str) -> str:
+    """What a pipe gives up to and with the text; fails when it ends before."""
+    ends = time.monotonic() + ENDS_WITHIN_SECONDS
+    seen = b""
+    while text.encode() not in seen:
+        assert time.monotonic() < ends, f"{text!r} never came: {seen!r}"
+        if select.select([stream], [], [], 0.1)[0]:
+            piece = os.read(stream.fileno(), 65536)
+            assert piece, f"it ended before {text!r}: {seen!r}"
+            seen += piece
+    return seen.decode()
+
+
+def tell_to_end(process: Any, number: signal.Signals) -> int:
+    """Sends a signal and waits for the exit code; what was still being said is thrown away."""
+    process.send_signal(number)
+    try:
+        process.communicate(timeout=ENDS_WITHIN_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    return int(process.returncode)

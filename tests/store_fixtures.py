@@ -1,0 +1,168 @@
+"""What the tests of the stores share: an empty database in a moment, an encoder with fixed answers,
+and all that can be found, to compare before and after.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sqlalchemy import text
+
+from stores.database import Database
+from stores.indexer import Indexer
+from stores.journal import Journal
+from stores.knowledge import Knowledge, NewDocument, NewPassage, Stored
+from stores.lexical import tokens
+from stores.records import SHARED, own_space, searchable_text
+from stores.spaces import Spaces
+from stores.vectors import VectorIndex, Vectors
+
+DIMENSION = 16
+ENCODER = "fake-1"
+
+
+def fake_encode(texts: Sequence[str]) -> Vectors:
+    """(N, 16): ±1/4 by the first bits of a hash. Of unit length, and every cosine is exact: n/8."""
+    vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
+    for row, written in enumerate(texts):
+        first = int.from_bytes(hashlib.sha256(written.encode()).digest()[:2], "big")
+        vectors[row] = [0.25 if first >> bit & 1 else -0.25 for bit in range(DIMENSION)]
+    return vectors
+
+
+@cache
+def _empty_database() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        Database.at(Path(folder)).close()
+        return (Path(folder) / "vouch.db").read_bytes()
+
+
+def fresh_database(folder: Path) -> Database:
+    """A migrated, empty database, without waiting for the migration again."""
+    (folder / "vouch.db").write_bytes(_empty_database())
+    return Database.at(folder)
+
+
+@dataclass
+class Stores:
+    """The stores over one database."""
+
+    database: Database
+    journal: Journal
+    knowledge: Knowledge
+
+    @classmethod
+    def over(cls, database: Database) -> Stores:
+        return cls(database, Journal(database), Knowledge(database))
+
+    @classmethod
+    def fresh(cls, folder: Path) -> Stores:
+        return cls.over(fresh_database(folder))
+
+    def indexer(
+        self,
+        index: VectorIndex | None = None,
+        *,
+        encode: Callable[[Sequence[str]], Vectors] = fake_encode,
+        encoder_version: str = ENCODER,
+    ) -> Indexer:
+        return Indexer(
+            self.database,
+            encoder_version=encoder_version,
+            dimension=DIMENSION,
+            encode=encode,
+            open_shared_index=lambda: index,
+        )
+
+    def spaces(self, index: VectorIndex | None = None, *, exact_up_to: int = 10_000) -> Spaces:
+        return Spaces(
+            self.database,
+            encoder_version=ENCODER,
+            dimension=DIMENSION,
+            exact_up_to=exact_up_to,
+            open_shared_index=lambda: index,
+        )
+
+    def add(self, user: int, *documents: NewDocument, space: str = SHARED) -> tuple[int, dict[str, Stored]]:
+        """Stores documents as an ingest does; returns the receipt's id and what became of them."""
+        plan = self.knowledge.plan(space, documents)
+        receipt = self.knowledge.open_receipt(user, space, "added")
+        vectors = fake_encode(plan.texts_to_encode())
+        return receipt, self.knowledge.store(plan, vectors, encoder_version=ENCODER, receipt_id=receipt)
+
+    def say(self, user: int, *parts: str) -> tuple[int, ...]:
+        """A message in a new session; returns the versions that hold its parts."""
+        session = self.journal.open_session(user)
+        return self.journal.accept(user, session, " ".join(parts), parts=parts).version_ids
+
+    def texts(self, space: str = SHARED) -> dict[int, str]:
+        """The live texts of a space by version id."""
+        return {
+            row["version"]: row["text"] for row in findable(self.database)["texts"] if row["space"] == space
+        }
+
+    def own_texts(self, user: int) -> set[str]:
+        return set(self.texts(own_space(user)).values())
+
+
+def document(source: str, *passages: str, title: str = "") -> NewDocument:
+    """A document whose passages are these texts."""
+    content = hashlib.sha256("\0".join((title, *passages)).encode()).hexdigest()
+    return NewDocument(source, title, content, tuple(NewPassage(title, passage) for passage in passages))
+
+
+def findable(database: Database) -> dict[str, Any]:
+    """All that a search could see: live texts, their words, the statistics, their vectors."""
+    with database.reading() as sql:
+        return {
+            "texts": [dict(row) for row in sql.execute(text(_TEXTS)).mappings()],
+            "shared words": _rows(sql, "SELECT rowid, words FROM shared_words ORDER BY rowid"),
+            "own words": _rows(sql, "SELECT rowid, space, words FROM own_words ORDER BY rowid"),
+            "statistics": _rows(
+                sql, "SELECT space, passages, words FROM space_statistics WHERE passages > 0 ORDER BY space"
+            ),
+            "vectors": _rows(sql, _VECTORS),
+            "documents": _rows(
+                sql,
+                "SELECT document_id, number, content_hash FROM document_versions "
+                "WHERE removed_at IS NULL ORDER BY id",
+            ),
+        }
+
+
+def assert_words_are_exact(database: Database) -> None:
+    """The words and statistics kept are those of the live texts, counted anew."""
+    found = findable(database)
+    words = {
+        row["version"]: (row["space"], tokens(searchable_text(row["title"], row["text"])))
+        for row in found["texts"]
+    }
+    kept = {row[0]: (SHARED, row[1].split()) for row in found["shared words"]}
+    kept |= {row[0]: (row[1].replace("user", "user:"), row[2].split()) for row in found["own words"]}
+    assert kept == words
+    counted: dict[str, tuple[int, int]] = {}
+    for space, found_words in words.values():
+        passages, total = counted.get(space, (0, 0))
+        counted[space] = (passages + 1, total + len(found_words))
+    assert {row[0]: (row[1], row[2]) for row in found["statistics"]} == counted
+
+
+def _rows(sql: Any, statement: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in sql.execute(text(statement))]
+
+
+_TEXTS = (
+    "SELECT id AS version, passage_id AS passage, document_id AS document, position, space, title, text "
+    "FROM passage_versions WHERE removed_at IS NULL ORDER BY id"
+)
+_VECTORS = (
+    "SELECT v.id, x.space, x.encoder_version, x.vector FROM passage_vectors AS x "
+    "JOIN passage_versions AS v ON v.id = x.version_id WHERE v.removed_at IS NULL ORDER BY v.id, 3"
+)

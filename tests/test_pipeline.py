@@ -1,0 +1,243 @@
+"""One turn from the message to the stored answer, over real stores and fakes of models."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from agent_fakes import FixedEncoder
+
+from agents.interfaces import ReplyRequest
+from agents.query_augmenter import QueryAugmenter
+from agents.reranker import Reranker
+from agents.responder import Responder
+from agents.retriever import Retriever
+from agents.score_judge import ScoreJudge
+from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, Wrote
+from assistant.turns.pipeline import TurnPipeline
+from stores.database import Database
+from stores.errors import ModelUnreachable, WrongUsage
+from stores.indexer import Indexer
+from stores.journal import Journal
+from stores.knowledge import Knowledge, NewDocument, NewPassage
+from stores.records import SHARED
+from stores.spaces import Spaces
+
+Reply = Callable[[ReplyRequest], AsyncIterator[str]]
+
+
+class ScriptedChat:
+    """A chat model that replies by a function of the request."""
+
+    name = "scripted"
+
+    def __init__(self, reply: Reply) -> None:
+        self._reply = reply
+        self.requests: list[ReplyRequest] = []
+
+    def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
+        self.requests.append(request)
+        return self._reply(request)
+
+    async def structured(self, messages: object, schema: object) -> dict[str, object]:
+        raise AssertionError("not asked for")
+
+    async def aclose(self) -> None:
+        pass
+
+
+class House:
+    """Real stores and a pipeline over them."""
+
+    def __init__(self, folder: Path, reply: Reply) -> None:
+        encoder = FixedEncoder(
+            {"The room opens at ten.": (1, 0, 0, 0), "When does the room open?": (1, 0, 0, 0)}
+        )
+        self.database = Database.at(folder)
+        self.journal = Journal(self.database)
+        self.knowledge = Knowledge(self.database)
+        self.spaces = Spaces(self.database, encoder_version=encoder.version, dimension=4, exact_up_to=100)
+        self.indexer = Indexer(
+            self.database,
+            encoder_version=encoder.version,
+            dimension=4,
+            encode=encoder.encode_passages,
+            open_shared_index=lambda: None,
+        )
+        self.chat = ScriptedChat(reply)
+        self.pipeline = TurnPipeline(
+            journal=self.journal,
+            spaces=self.spaces,
+            indexer=self.indexer,
+            encoder=encoder,
+            augmenter=QueryAugmenter(),
+            retriever=Retriever(encoder, keep=10, pool=10, dense_weight=0.5, neighbour_lift=0.4),
+            reranker=Reranker(ScoreJudge(), schedule="multi", budget=10, min_judged=1),
+            responder=Responder(self.chat, keep=3),
+            cut=lambda text: text.split("\n\n"),
+            history_turns=3,
+        )
+        self.encoder = encoder
+        self.ann = self.journal.user_id("ann")
+        self.session = self.journal.open_session(self.ann)
+
+    def share(self, *texts: str) -> None:
+        passages = tuple(NewPassage("", text) for text in texts)
+        plan = self.knowledge.plan(SHARED, [NewDocument("rules", "Rules", "hash", passages)])
+        receipt = self.knowledge.open_receipt(self.ann, SHARED, "rules")
+        vectors = self.encoder.encode_passages(plan.texts_to_encode())
+        self.knowledge.store(plan, vectors, encoder_version=self.encoder.version, receipt_id=receipt)
+
+    async def say(self, message: str, **more: str) -> list[Event]:
+        events = self.pipeline.take(self.ann, self.session, message, **more)
+        return [event async for event in events]
+
+
+async def ten(_request: ReplyRequest) -> AsyncIterator[str]:
+    yield "At ten "
+    yield "[1]."
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path, ten)
+
+
+async def test_a_turn_tells_its_steps_in_order(house: House) -> None:
+    house.share("The room opens at ten.")
+    events = await house.say("When does the room open?")
+    assert [type(event) for event in events] == [Accepted, Searched, Chosen, Wrote, Wrote, Finished]
+
+
+async def test_the_answer_and_what_explains_it_are_kept(house: House) -> None:
+    house.share("The room opens at ten.")
+    finished = (await house.say("When does the room open?"))[-1]
+    assert isinstance(finished, Finished)
+    turn = house.journal.turn(house.ann, finished.turn_id)
+    assert (turn.state, turn.answer, turn.model) == ("done", "At ten [1].", "scripted")
+    (found,) = house.journal.found_in(house.ann, finished.turn_id)
+    assert (found.found_rank, found.final_rank, found.citation) == (1, 1, 1)
+    assert turn.details["cited"] == [1]
+    assert {"augment", "retrieve", "rerank", "respond", "first word"} <= turn.details["milliseconds"].keys()
+
+
+async def test_the_message_is_durable_before_the_model_is_asked(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    async def look(_request: ReplyRequest) -> AsyncIterator[str]:
+        seen.extend(turn.message for turn in house.journal.turns(house.ann, house.session))
+        yield "x"
+
+    house = House(tmp_path, look)
+    await house.say("Is it kept?")
+    assert seen == ["Is it kept?"]
+
+
+async def test_a_message_does_not_find_itself(house: House) -> None:
+    searched = (await house.say("The reading room is warm."))[1]
+    assert isinstance(searched, Searched)
+    assert searched.candidates == ()
+
+
+async def test_what_was_said_is_found_in_the_next_turn_and_by_nobody_else(house: House) -> None:
+    await house.say("My cat is called Ada.")
+    searched = (await house.say("What is my cat called?"))[1]
+    assert isinstance(searched, Searched)
+    assert [c.passage.text for c in searched.candidates] == ["My cat is called Ada."]
+
+    bob = house.journal.user_id("bob")
+    theirs = house.journal.open_session(bob)
+    events = [event async for event in house.pipeline.take(bob, theirs, "What is my cat called?")]
+    searched = events[1]
+    assert isinstance(searched, Searched)
+    assert searched.candidates == ()
+
+
+async def test_the_assistants_words_are_not_searched(house: House) -> None:
+    await house.say("Say something.")
+    searched = (await house.say("ten"))[1]
+    assert isinstance(searched, Searched)
+    assert all("At ten" not in c.passage.text for c in searched.candidates)
+
+
+async def test_a_follow_up_is_searched_completed_and_answered_as_written(house: House) -> None:
+    await house.say("When does the room open on Mondays?")
+    searched = (await house.say("and on Sundays?"))[1]
+    assert isinstance(searched, Searched)
+    assert searched.query.text == "When does the room open on Sundays?"
+    assert house.chat.requests[-1].message == "and on Sundays?"
+
+
+async def test_a_failed_reply_keeps_its_part(tmp_path: Path) -> None:
+    async def breaks(_request: ReplyRequest) -> AsyncIterator[str]:
+        yield "At "
+        raise ModelUnreachable("the server went away")
+
+    house = House(tmp_path, breaks)
+    finished = (await house.say("When?"))[-1]
+    assert isinstance(finished, Finished)
+    assert isinstance(finished.error, ModelUnreachable)
+    turn = house.journal.turn(house.ann, finished.turn_id)
+    assert (turn.state, turn.answer, turn.failure) == ("failed", "At ", "the server went away")
+
+
+async def test_a_stopped_reply_keeps_its_part(tmp_path: Path) -> None:
+    has_begun = asyncio.Event()
+
+    async def never_ends(_request: ReplyRequest) -> AsyncIterator[str]:
+        yield "At "
+        has_begun.set()
+        await asyncio.Event().wait()
+
+    house = House(tmp_path, never_ends)
+    task = asyncio.create_task(house.say("When?"))
+    await has_begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    (turn,) = house.journal.turns(house.ann, house.session)
+    assert (turn.state, turn.answer) == ("stopped", "At ")
+
+
+async def test_a_defect_is_kept_as_a_failure_and_raised(tmp_path: Path) -> None:
+    async def is_broken(_request: ReplyRequest) -> AsyncIterator[str]:
+        yield "At "
+        raise ZeroDivisionError
+
+    house = House(tmp_path, is_broken)
+    with pytest.raises(ZeroDivisionError):
+        await house.say("When?")
+    (turn,) = house.journal.turns(house.ann, house.session)
+    assert (turn.state, turn.failure) == ("failed", "ZeroDivisionError")
+
+
+async def test_an_empty_message_is_refused_and_not_kept(house: House) -> None:
+    with pytest.raises(WrongUsage):
+        await house.say("  \n ")
+    assert house.journal.turns(house.ann, house.session) == []
+
+
+async def test_material_is_put_before_the_model_and_not_remembered(house: House) -> None:
+    chosen = (await house.say("When does the room open?", material="The room opens at ten."))[2]
+    assert isinstance(chosen, Chosen)
+    assert [(s.passage.kind, s.passage.text) for s in chosen.sources] == [
+        ("material", "The room opens at ten.")
+    ]
+    assert [line.text for line in house.knowledge.lines(house.ann)] == ["When does the room open?"]
+
+
+async def test_nothing_is_encoded_before_the_first_word_but_the_query(house: House) -> None:
+    encoded: list[str] = []
+    original = house.encoder.encode_queries
+
+    def counting(texts: list[str]):  # type: ignore[no-untyped-def]
+        encoded.extend(texts)
+        return original(texts)
+
+    house.encoder.encode_queries = counting  # type: ignore[method-assign,assignment]
+    async for event in house.pipeline.take(house.ann, house.session, "When does the room open?"):
+        if isinstance(event, Wrote):
+            break
+    assert encoded == ["When does the room open?"]

@@ -1,0 +1,84 @@
+"""What a command imports: the model libraries take seconds, so only what needs them pays."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from cli_helpers import HANDBOOK, QUESTION, Vouch
+
+MODEL_LIBRARIES = {"torch", "transformers", "sentence_transformers", "chromadb", "textual", "openai"}
+NEEDED_BY_A_TURN = {"onnxruntime", "tokenizers", "numpy", "sqlalchemy"}
+
+# Runs a command in this process and tells, behind its output, what it has imported.
+_RUN_AND_TELL = """
+import json, sys
+from assistant.cli import run
+code = run(sys.argv[1:])
+sys.stdout.flush()
+print(json.dumps({"code": code, "modules": sorted(name for name in sys.modules if "." not in name)}))
+"""
+
+
+def imported_by(vouch: Vouch, *arguments: str, stdin: str = "") -> set[str]:
+    """The packages that a command has loaded when it ends well."""
+    ran = subprocess.run(
+        [sys.executable, "-c", _RUN_AND_TELL, *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        env=vouch.environment,
+        cwd=vouch.folder,
+        check=True,
+    )
+    told = json.loads(ran.stdout.splitlines()[-1])
+    assert told["code"] == 0, ran.stderr
+    return set(told["modules"])
+
+
+@pytest.fixture(scope="module")
+def vouch(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Vouch:
+    """A store in which a document is known to everybody."""
+    made = Vouch(tmp_path_factory.mktemp("start"), minilm_folder.parent)
+    made.run("ingest", "--shared", made.write("handbook.md", HANDBOOK))
+    return made
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["chat", "--help"], ["memory", "--help"]])
+def test_help_and_version_import_no_model_library_and_no_store(vouch: Vouch, arguments: list[str]) -> None:
+    loaded = imported_by(vouch, *arguments)
+    assert not loaded & (MODEL_LIBRARIES | NEEDED_BY_A_TURN)
+
+
+def test_listing_memory_loads_no_encoder(vouch: Vouch) -> None:
+    loaded = imported_by(vouch, "memory", "list", "--scope", "shared")
+    assert not loaded & (MODEL_LIBRARIES | {"onnxruntime", "tokenizers"})
+
+
+def test_a_whole_offline_chat_loads_neither_torch_nor_chromadb(vouch: Vouch) -> None:
+    loaded = imported_by(vouch, "chat", "--offline", stdin=f"{QUESTION}\n/remember I like tea.\n/why\n")
+    assert not loaded & MODEL_LIBRARIES
+    assert loaded >= NEEDED_BY_A_TURN  # a turn was played
+
+
+def test_the_version_is_that_of_the_package(vouch: Vouch) -> None:
+    assert vouch.run("--version").out == f"vouch {version('vouch')}\n"
+
+
+def test_help_begins_with_three_examples_and_names_every_command(vouch: Vouch) -> None:
+    help_text = vouch.run("--help").out
+    before, _, after = help_text.partition("Commands:")
+    assert before.count("  vouch ") == 3
+    for command in ("ask", "chat", "ingest", "search", "memory", "feedback", "doctor"):
+        assert f"\n  {command} " in after
+
+
+@pytest.mark.parametrize("command", ["ask", "chat", "ingest", "search", "memory", "feedback", "doctor"])
+def test_the_help_of_a_command_shows_its_examples_a_line_each(vouch: Vouch, command: str) -> None:
+    help_text = vouch.run(command, "--help").out
+    assert "\\b" not in help_text
+    assert f"\n    vouch {command}" in help_text
