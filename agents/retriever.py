@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from agents.fusion import lifts, mixed
 from agents.interfaces import Candidate, Encoder, SearchableSpace, Vector
+from stores.records import Passage
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,26 @@ class Retrieved:
     vector: Vector  # the query's, by `encoder_version`
     encoder_version: str
     candidates: tuple[Candidate, ...]  # best first
+
+
+@dataclass(frozen=True)
+class Signals:
+    """Every passage in question with what each signal says of it; all by version id."""
+
+    passages: Mapping[int, Passage]
+    dense: Mapping[int, float]  # cosine; 0 where there is no vector yet
+    lexical: Mapping[int, float]  # BM25
+    neighbours: Mapping[int, tuple[int | None, int | None]]
+
+    def ranked(self, *, dense_weight: float, neighbour_lift: float) -> list[Candidate]:
+        """All of them as candidates, best first; equals keep the order of their ids."""
+        score = mixed(self.dense, self.lexical, dense_weight=dense_weight)
+        lift = lifts(score, self.neighbours, share=neighbour_lift)
+        order = sorted(self.passages, key=lambda i: (-(score[i] + lift[i]), i))
+        return [
+            Candidate(self.passages[i], self.dense[i], self.lexical[i], lift[i], score[i] + lift[i], rank)
+            for rank, i in enumerate(order, start=1)
+        ]
 
 
 class Retriever:
@@ -39,31 +60,26 @@ class Retriever:
         self._neighbour_lift = neighbour_lift
 
     def retrieve(self, query: str, space: SearchableSpace, *, without: Collection[int] = ()) -> Retrieved:
-        """The best passages for a query. without: versions that are not looked for, such as the query itself.
-
-        Every candidate is scored by every signal, also when only one of them found it; equals keep
-        the order of their ids.
-        """
+        """The best passages for a query. without: versions not looked for, such as the query's own."""
         vector = self._encoder.encode_queries([query])[0]
-        near = space.nearest(vector, self._pool + len(without))
-        found = [i for i, _ in near] + space.matching(query, self._pool + len(without))
+        signals = self.signals(query, vector, space, without=without)
+        ranked = signals.ranked(dense_weight=self._dense_weight, neighbour_lift=self._neighbour_lift)
+        return Retrieved(query, vector, self._encoder.version, tuple(ranked[: self._keep]))
+
+    def signals(
+        self, query: str, vector: Vector, space: SearchableSpace, *, without: Collection[int] = ()
+    ) -> Signals:
+        """What either signal finds, and their neighbours, each scored by both signals."""
+        deep = self._pool + len(without)
+        found = [i for i, _ in space.nearest(vector, deep)] + space.matching(query, deep)
         if self._neighbour_lift > 0:  # a poor match next to a good one may hold the answer
-            found += [n for pair in space.neighbours(found).values() for n in pair if n is not None]
+            found += [near for pair in space.neighbours(found).values() for near in pair if near is not None]
         passages = space.passages([i for i in dict.fromkeys(found) if i not in set(without)])
         ids = list(passages)
-
         similar = space.similarities(vector, ids)
-        dense = {i: similar.get(i, 0.0) for i in ids}  # 0: just said, and not encoded yet
-        lexical = space.word_scores(query, ids)
-        score = mixed(dense, lexical, dense_weight=self._dense_weight)
-        lift = lifts(score, space.neighbours(ids), share=self._neighbour_lift)
-        ranked = sorted(ids, key=lambda i: (-(score[i] + lift[i]), i))[: self._keep]
-        return Retrieved(
-            query,
-            vector,
-            self._encoder.version,
-            tuple(
-                Candidate(passages[i], dense[i], lexical[i], lift[i], score[i] + lift[i], rank)
-                for rank, i in enumerate(ranked, start=1)
-            ),
+        return Signals(
+            passages,
+            {i: similar.get(i, 0.0) for i in ids},
+            space.word_scores(query, ids),
+            space.neighbours(ids),
         )

@@ -218,7 +218,8 @@ def _speak_utf8() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:  # closed by who called us
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - kept open
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8", closefd=False))
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
 
@@ -253,7 +254,7 @@ def _hint_for(error: click.ClickException) -> str:
 
 
 def _report_defect(error: Exception, *, as_json: bool) -> int:
-    from assistant.config import find_locations
+    from assistant.locations import find_locations
     from assistant.log import write_crash_report
 
     path = write_crash_report(find_locations(os.environ).state, error)

@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assistant.config import Locations, Settings, api_key, find_locations, load_settings, user_name
+from assistant.config import Settings
+from assistant.identity import api_key, user_name
+from assistant.locations import Locations, find_locations
+from assistant.settings_file import load_settings
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

@@ -12,7 +12,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from assistant.config import Locations, Settings
+from assistant.config import Settings
+from assistant.locations import Locations
 from stores.errors import ModelUnreachable, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from stores.live_models import LiveModels
     from stores.spaces import Spaces
 
-_log = logging.getLogger("vouch.wiring")
+_log = logging.getLogger(__name__)
 
 
 def _is_on_this_machine(base_url: str) -> bool:
@@ -203,7 +204,7 @@ class Assistant:
         from agents.reranker import Reranker
         from agents.responder import Responder
         from agents.score_judge import ScoreJudge
-        from assistant.library.documents import cut
+        from assistant.library.cutting import cut
         from assistant.turns.pipeline import TurnPipeline
 
         reranking = self.settings.reranking

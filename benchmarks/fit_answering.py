@@ -21,7 +21,8 @@ from agents.backends.extractive import FEATURES, features
 from agents.interfaces import Candidate
 from agents.score_judge import shared_words
 from agents.sentences import is_question, sentences
-from assistant.config import Settings, find_locations
+from assistant.config import Settings
+from assistant.locations import find_locations
 from assistant.wiring import Assistant
 from benchmarks.questions import holds_answer, read_questions
 from stores.lexical import tokens

@@ -16,8 +16,9 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from assistant.config import Settings, find_locations
+from assistant.config import Settings
 from assistant.library.documents import PreparedDocument, read_documents
+from assistant.locations import find_locations
 from assistant.wiring import Assistant
 from stores.records import SHARED, searchable_text
 

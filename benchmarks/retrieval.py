@@ -12,13 +12,13 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from assistant.config import Settings, find_locations
+from assistant.config import Settings
+from assistant.locations import find_locations
 from assistant.wiring import Assistant
 from benchmarks.questions import read_questions
 
@@ -72,29 +72,23 @@ def main() -> None:
     names = ["dense", "lexical", "fused"] + [f"w {w} lift {share}" for w in weights for share in lifts]
     recalls = {name: Recall() for name in names}
     retrieval = assistant.settings.retrieval
-    fused = assistant.retriever_keeping(deepest)
-    others = {}
-    for weight in weights:
-        for share in lifts:
-            assistant.settings = replace(
-                assistant.settings, retrieval=replace(retrieval, dense_weight=weight, neighbour_lift=share)
-            )
-            others[f"w {weight} lift {share}"] = assistant.retriever_keeping(deepest)
-
+    retriever = assistant.retriever_keeping(deepest)
+    mixes = {"fused": (retrieval.dense_weight, retrieval.neighbour_lift)} | {
+        f"w {weight} lift {share}": (weight, share) for weight in weights for share in lifts
+    }
     asked = read_questions(arguments.questions, count=arguments.count, seed=arguments.seed)
     for number, entry in enumerate(asked):
         question, right = entry["question"], set(entry["passage_ids"])
         vector = assistant.encoder.encode_queries([question])[0]
-
-        def named(version_ids: Sequence[int]) -> list[str]:
-            passages = space.passages(version_ids)
-            return [passages[i].external_id for i in version_ids]
-
-        recalls["dense"].add(named([i for i, _ in space.nearest(vector, deepest)]), right)
-        recalls["lexical"].add(named(space.matching(question, deepest)), right)
-        for name, retriever in (("fused", fused), *others.items()):
-            found = retriever.retrieve(question, space).candidates
-            recalls[name].add([c.passage.external_id for c in found], right)
+        near = [version_id for version_id, _ in space.nearest(vector, deepest)]
+        matching = space.matching(question, deepest)
+        signals = retriever.signals(question, vector, space)
+        names_of = {i: passage.external_id for i, passage in signals.passages.items()}
+        recalls["dense"].add([names_of[i] for i in near], right)
+        recalls["lexical"].add([names_of[i] for i in matching], right)
+        for name, (weight, share) in mixes.items():
+            ranked = signals.ranked(dense_weight=weight, neighbour_lift=share)
+            recalls[name].add([c.passage.external_id for c in ranked[:deepest]], right)
         if number % 100 == 0:
             print(f"{number} of {len(asked)} questions", file=sys.stderr)
 

@@ -8,7 +8,7 @@ never fails half way because another process wrote in between.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,11 @@ class Database:
     @classmethod
     def at(cls, folder: Path) -> Database:
         """The SQLite database of a data directory."""
+        file = folder / "vouch.db"
+        with suppress(OSError):  # the driver will say what is wrong
+            file.touch(mode=0o600)  # its owner's alone, also as a copy elsewhere
         # written as a URL by the library: a folder's name may hold ? or %
-        return cls(URL.create("sqlite", database=str(folder / "vouch.db")).render_as_string())
+        return cls(URL.create("sqlite", database=str(file)).render_as_string())
 
     @contextmanager
     def reading(self) -> Iterator[SqlSession]:

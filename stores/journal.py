@@ -102,12 +102,15 @@ class Journal:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    def known_user_id(self, name: str) -> int:
+        """The id of the user of this name; 0, who owns nothing, when there is none."""
+        with self._database.reading() as sql:
+            return sql.scalar(select(col(User.id)).where(col(User.name) == name)) or 0
+
     def user_id(self, name: str) -> int:
         """The id of the user of this name, who is made on first use."""
-        with self._database.reading() as sql:
-            known = sql.scalar(select(col(User.id)).where(col(User.name) == name))
-        if known is not None:
-            return int(known)
+        if known := self.known_user_id(name):
+            return known
         with self._database.writing() as sql:
             known = sql.scalar(select(col(User.id)).where(col(User.name) == name))
             if known is not None:

@@ -24,6 +24,7 @@ from stores.records import (
     SHARED,
     Document,
     DocumentVersion,
+    Feedback,
     Judgement,
     Passage,
     PassageIdentity,
@@ -132,10 +133,13 @@ class Knowledge:
         """Which of these are new or changed. The same content twice is one document."""
         with self._database.reading() as sql:
             holding = _documents_holding(sql, space, [d.content_hash for d in documents])
+            live = _live_contents(sql, space, [d.source for d in documents])
         same: dict[str, int] = {}
         seen: dict[str, str] = {}
         for document in documents:
-            if document.content_hash in holding:
+            if live.get(document.source, document.content_hash) != document.content_hash:
+                pass  # its old content must go, also when another document holds the new one
+            elif document.content_hash in holding:
                 same[document.source] = holding[document.content_hash]
             elif document.content_hash in seen:
                 same[document.source] = 0  # comes earlier in this very list
@@ -163,12 +167,13 @@ class Knowledge:
             new: list[NewVersion] = []
             for document in plan.changed:
                 own_vectors = list(islice(next_vector, len(document.passages)))
-                if document.content_hash in holding:
-                    outcome[document.source] = Stored(
-                        holding[document.content_hash], "same", len(document.passages)
-                    )
-                    continue
                 known = sources.get(document.source)
+                holder = holding.get(document.content_hash)
+                if holder is not None:
+                    if known is not None and known != holder:
+                        self._retire(sql, known, receipt_id)
+                    outcome[document.source] = Stored(holder, "same", len(document.passages))
+                    continue
                 document_id = known if known is not None else _add_document(sql, plan.space, document.source)
                 replaced = self._retire(sql, document_id, receipt_id) if known is not None else None
                 sql.add(
@@ -196,6 +201,7 @@ class Knowledge:
                             vector=own_vectors[position],
                         )
                     )
+                holding[document.content_hash] = document_id
                 change: Change = "replaced" if replaced and replaced.was_live else "new"
                 outcome[document.source] = Stored(document_id, change, len(document.passages))
             add_versions(
@@ -293,9 +299,10 @@ class Knowledge:
         """Takes a write back, the latest when none is named; returns its receipt and what came back."""
         with self._database.writing() as sql:
             receipt = _receipt_to_undo(sql, user_id, receipt_id)
-            added = _changed_by(sql, col(PassageVersion.added_by), _id(receipt.id))
-            removed = _changed_by(sql, col(PassageVersion.removed_by), _id(receipt.id))
+            added = _added_by(sql, _id(receipt.id))
+            removed = _removed_by(sql, _id(receipt.id))
             _must_be_newest(sql, added, _id(receipt.id))
+            _must_have_kept_its_document(sql, removed, _id(receipt.id))
             remove_versions(sql, added, receipt_id=_id(receipt.id))
             revived = revive_versions(sql, [i for i in removed if i not in set(added)])
             moment = now()
@@ -313,6 +320,16 @@ class Knowledge:
                 .values(removed_at=moment, removed_by=receipt.id)
             )
             receipt.undone_at = moment
+            sql.execute(  # what was taught is taken back with the correction that it became
+                update(Feedback)
+                .where(
+                    col(Feedback.turn_id) == receipt.turn_id,
+                    col(Feedback.user_id) == user_id,
+                    col(Feedback.rating) == "taught",
+                    col(Feedback.withdrawn_at).is_(None),
+                )
+                .values(withdrawn_at=moment)
+            )
             back = list(live_passages(sql, revived, (SHARED, own_space(user_id))).values())
         return receipt, [_line(passage) for passage in back]
 
@@ -533,6 +550,20 @@ def _documents_from(sql: SqlSession, space: str, sources: Sequence[str]) -> dict
     return {row[0]: _id(row[1]) for row in rows}
 
 
+def _live_contents(sql: SqlSession, space: str, sources: Sequence[str]) -> dict[str, str]:
+    """What these documents hold now, by source."""
+    rows = sql.execute(
+        select(col(Document.source), col(DocumentVersion.content_hash))
+        .join(DocumentVersion, col(DocumentVersion.document_id) == col(Document.id))
+        .where(
+            col(Document.space) == space,
+            col(Document.source).in_(sources),
+            col(DocumentVersion.removed_at).is_(None),
+        )
+    )
+    return {row[0]: row[1] for row in rows}
+
+
 def _add_document(sql: SqlSession, space: str, source: str) -> int:
     document = Document(space=space, source=source, created_at=now())
     sql.add(document)
@@ -569,8 +600,19 @@ def _receipt_to_undo(sql: SqlSession, user_id: int, receipt_id: int | None) -> R
     return receipt
 
 
-def _changed_by(sql: SqlSession, column: Any, receipt_id: int) -> list[int]:
-    return [_id(i) for i in sql.scalars(select(col(PassageVersion.id)).where(column == receipt_id))]
+def _added_by(sql: SqlSession, receipt_id: int) -> list[int]:
+    statement = select(col(PassageVersion.id)).where(col(PassageVersion.added_by) == receipt_id)
+    return [_id(i) for i in sql.scalars(statement)]
+
+
+def _removed_by(sql: SqlSession, receipt_id: int) -> list[int]:
+    """What a receipt removed, without what came by a write that was itself taken back since."""
+    statement = (
+        select(col(PassageVersion.id))
+        .outerjoin(Receipt, col(Receipt.id) == col(PassageVersion.added_by))
+        .where(col(PassageVersion.removed_by) == receipt_id, col(Receipt.undone_at).is_(None))
+    )
+    return [_id(i) for i in sql.scalars(statement)]
 
 
 def _must_be_newest(sql: SqlSession, added: Sequence[int], receipt_id: int) -> None:
@@ -587,10 +629,32 @@ def _must_be_newest(sql: SqlSession, added: Sequence[int], receipt_id: int) -> N
             .limit(1)
         )
         if later is not None:
-            raise CannotUndo(
-                f"what receipt {receipt_id} wrote was changed since by receipt {later}",
-                hint=f"Undo that first: vouch memory undo {later}",
+            raise _changed_since(receipt_id, later)
+
+
+def _must_have_kept_its_document(sql: SqlSession, removed: Sequence[int], receipt_id: int) -> None:
+    """A passage cannot come back into a document whose content was replaced since."""
+    for start in range(0, len(removed), 5_000):
+        later = sql.scalar(
+            select(col(DocumentVersion.added_by))
+            .join(PassageVersion, col(PassageVersion.document_id) == col(DocumentVersion.document_id))
+            .where(
+                col(PassageVersion.id).in_(removed[start : start + 5_000]),
+                col(DocumentVersion.removed_at).is_(None),
+                col(DocumentVersion.created_at) > col(PassageVersion.removed_at),
+                col(DocumentVersion.added_by) != receipt_id,
             )
+            .limit(1)
+        )
+        if later is not None:
+            raise _changed_since(receipt_id, later)
+
+
+def _changed_since(receipt_id: int, later: int) -> CannotUndo:
+    return CannotUndo(
+        f"what receipt {receipt_id} wrote was changed since by receipt {later}",
+        hint=f"Undo that first: vouch memory undo {later}",
+    )
 
 
 def _must_have_added(sql: SqlSession, user_id: int, passage_id: int) -> None:

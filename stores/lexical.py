@@ -25,7 +25,8 @@ from stores.records import SHARED
 SATURATION = 1.2  # k1: how soon a repeated word stops counting
 LENGTH_SHARE = 0.75  # b: how much a long passage is marked down
 
-_UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"  # Japanese, Chinese, Korean
+# the letters of Japanese, Chinese and Korean, without the punctuation among them
+_UNSPACED = r"\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
 _WORD = re.compile(rf"([{_UNSPACED}]+)|[^\W_{_UNSPACED}]+")
 _STOP_WORDS = frozenset(
     """a about after again all am an and any are as at be because been before being but by can could did do
@@ -150,11 +151,18 @@ def statistics_of(sql: SqlSession, spaces: Sequence[str], query: Iterable[str]) 
 
 
 def word_scores(
-    sql: SqlSession, spaces: Sequence[str], query: str, version_ids: Sequence[int]
+    sql: SqlSession,
+    spaces: Sequence[str],
+    query: str,
+    version_ids: Sequence[int],
+    statistics: WordStatistics | None = None,
 ) -> dict[int, float]:
-    """BM25 of each version for a query; 0 for a version that is in none of the spaces."""
+    """BM25 of each version for a query; 0 for a version that is in none of the spaces.
+
+    statistics: of the query's tokens in these spaces, when they are known already.
+    """
     wanted = tokens(query)
-    statistics = statistics_of(sql, spaces, wanted)
+    statistics = statistics or statistics_of(sql, spaces, wanted)
     scores = dict.fromkeys(version_ids, 0.0)
     for space in spaces:
         for version_id, words in _stored_words(sql, space, version_ids).items():

@@ -113,7 +113,7 @@ class _Waiting:
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
         scores = self._matrix @ vector
-        ranked = sorted(zip(self._ids, scores.tolist(), strict=True), key=lambda hit: -hit[1])
+        ranked = sorted(zip(self._ids, scores.tolist(), strict=True), key=lambda hit: (-hit[1], hit[0]))
         return ranked[:k]
 
 
@@ -123,6 +123,7 @@ class Space:
     def __init__(self, spaces: Spaces, own: str) -> None:
         self._spaces = spaces
         self._allowed = (SHARED, own)
+        self._weighed: dict[str, tuple[lexical.WordStatistics, dict[int, float]]] = {}  # by query
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
         """The k live versions most similar to a query vector: (version id, cosine), best first."""
@@ -136,13 +137,23 @@ class Space:
         with self._spaces.database.reading() as sql:
             found = [i for space in self._allowed for i in lexical.holding_words(sql, space, wanted, k)]
             live = live_among(sql, found, self._allowed)
-            scores = lexical.word_scores(sql, self._allowed, query, sorted(live))
+            scores = self._word_scores(sql, query, sorted(live))
         return sorted(scores, key=lambda version_id: (-scores[version_id], version_id))[:k]
 
     def word_scores(self, query: str, version_ids: Sequence[int]) -> dict[int, float]:
         """BM25 of each version for the query; 0 without a shared word."""
         with self._spaces.database.reading() as sql:
-            return lexical.word_scores(sql, self._allowed, query, version_ids)
+            return self._word_scores(sql, query, version_ids)
+
+    def _word_scores(self, sql: SqlSession, query: str, version_ids: Sequence[int]) -> dict[int, float]:
+        """Each version is weighed once a query, by the statistics of the query's first use."""
+        if query not in self._weighed:
+            statistics = lexical.statistics_of(sql, self._allowed, lexical.tokens(query))
+            self._weighed[query] = (statistics, {})
+        statistics, known = self._weighed[query]
+        new = [version_id for version_id in version_ids if version_id not in known]
+        known.update(lexical.word_scores(sql, self._allowed, query, new, statistics))
+        return {version_id: known[version_id] for version_id in version_ids}
 
     def similarities(self, vector: Vector, version_ids: Sequence[int]) -> dict[int, float]:
         """Cosine of each version that has a vector."""
@@ -168,8 +179,9 @@ class Space:
                         "SELECT here.id, there.id, there.position - here.position "
                         "FROM passage_versions AS here "
                         "JOIN passage_versions AS there ON there.document_id = here.document_id "
-                        "AND there.position IN (here.position - 1, here.position + 1) "
-                        "AND there.removed_at IS NULL AND there.space = here.space "
+                        "AND there.position BETWEEN here.position - 1 AND here.position + 1 "
+                        "AND there.position <> here.position "
+                        "AND there.removed_at IS NULL AND there.space || '' = here.space "
                         f"WHERE here.id IN ({some}) AND {_within(self._allowed, 'here')}"
                     )
                 )
@@ -249,7 +261,8 @@ def _in_parts(version_ids: Iterable[int]) -> Iterable[str]:
 
 def _within(spaces: Sequence[str], alias: str) -> str:
     names = ",".join(f"'{_checked(space)}'" for space in spaces)
-    return f"{alias}.space IN ({names})"
+    # The empty string keeps SQLite from walking all of a space by its index to find a few known ids.
+    return f"{alias}.space || '' IN ({names})"
 
 
 def _checked(space: str) -> str:

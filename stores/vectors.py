@@ -72,11 +72,12 @@ class ExactVectors:
         if count == 0 or k <= 0:
             return []
         scores = self._matrix[:count] @ np.asarray(vector, dtype=np.float32)
-        k = min(k, count)
-        best = np.argpartition(-scores, k - 1)[:k]
+        first = count - min(k, count)
+        least = np.partition(scores, first)[first]
+        best = np.flatnonzero(scores >= least)  # more than k when some are equal: the ids decide
         return sorted(
             ((self._ids[row], float(scores[row])) for row in best), key=lambda hit: (-hit[1], hit[0])
-        )
+        )[:k]
 
     def version_ids(self) -> set[int]:
         """See `VectorIndex`."""

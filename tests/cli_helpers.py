@@ -1,9 +1,9 @@
 """The command as a script meets it: a process with pipes, and a home of its own.
 
-    vouch = Vouch(tmp_path, encoders)
-    vouch.run("ingest", "notes.md").out      # what a pipe gets; code, time and control bytes are checked
-    with vouch.terminal("chat") as person:   # the same at a pseudo-terminal
-        person.sees("You: ")
+vouch = Vouch(tmp_path, encoders)
+vouch.run("ingest", "notes.md").out      # what a pipe gets; code, time and control bytes are checked
+with vouch.terminal("chat") as person:   # the same at a pseudo-terminal
+    person.sees("You: ")
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from assistant.config import Locations, LogSettings, Settings
+from assistant.config import LogSettings, Settings
+from assistant.locations import Locations
 from assistant.log import (
     DailyLog,
     delete_old_logs,

@@ -97,7 +97,8 @@ def command(
                 }
             )
         else:
-            write_out("\n")
+            if finished.answer:
+                write_out("\n")
             if sources:
                 write_out("".join(f"{source_line(source)}\n" for source in finished.cited))
         if finished.error is not None:

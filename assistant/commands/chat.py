@@ -8,8 +8,8 @@ import sys
 import click
 
 from assistant.cli import common_options
-from assistant.config import should_be_plain
 from assistant.invocation import Invocation, RowId
+from assistant.terminal.plainness import should_be_plain
 from stores.errors import WrongUsage
 
 
@@ -37,7 +37,8 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
     is_typed = sys.stdin.isatty()
     if is_typed and sys.stdout.isatty() and not call.is_quiet:
         reason = should_be_plain(call.is_plain, os.environ, call.settings, sys.stdout.isatty())
-        write_out(f"Plain mode, because of {reason or 'the command: this release has no full screen yet'}.\n")
+        because = f"of {reason}" if reason else "this release has no full screen yet"
+        write_out(f"Plain mode, because {because}.\n")
     with call.assistant() as assistant:
         user_id = assistant.journal.user_id(call.user)
         assistant.catch_up()

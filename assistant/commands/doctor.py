@@ -36,7 +36,7 @@ class Check:
 @common_options
 @click.pass_context
 def command(ctx: click.Context, online: bool) -> int:
-    r"""Check settings, stores, encoder, indexes and chat model, and bring the indexes up to date.
+    """Check settings, stores, encoder, indexes and chat model, and bring the indexes up to date.
 
     Exits with 1 when something is broken. Opens no network unless --online.
 
@@ -46,6 +46,7 @@ def command(ctx: click.Context, online: bool) -> int:
       vouch doctor --json | jq -r 'select(.state != "ok")'
     """
     call = Invocation(ctx)
+    call.is_offline = call.is_offline or not online
     is_broken = False
     with call.assistant() as assistant:
         for look in _checks(call, assistant, online=online):

@@ -44,7 +44,7 @@ def command(
     if number is not None and teach is not None:
         raise WrongUsage("--passage goes with --good or --bad")
     with call.assistant() as assistant:
-        user_id = assistant.journal.user_id(call.user)
+        user_id = assistant.journal.known_user_id(call.user)
         assistant.journal.turn(user_id, turn_id)
         if teach is not None:
             from assistant.terminal.plain import teach as keep_correction

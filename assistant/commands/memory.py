@@ -18,6 +18,7 @@ from stores.errors import WrongUsage
 if TYPE_CHECKING:
     from stores.knowledge import History, PassageLine
 
+_KINDS = ("document", "message", "note", "correction")
 _SCOPES = click.Choice(["yours", "shared", "all"])
 
 
@@ -53,7 +54,7 @@ def list_passages(
     """List passages, newest first: id, kind, scope and text. Exits with 1 when there are none."""
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        user_id = assistant.journal.user_id(call.user)
+        user_id = assistant.journal.known_user_id(call.user)
         lines = assistant.knowledge.lines(
             user_id,
             scope=scope,
@@ -80,7 +81,7 @@ def show(ctx: click.Context, passage_id: int) -> int:
     """Show one passage: text, where it came from, versions, receipts and uses."""
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        history = assistant.knowledge.history(assistant.journal.user_id(call.user), passage_id)
+        history = assistant.knowledge.history(assistant.journal.known_user_id(call.user), passage_id)
     if call.as_json:
         call.give(_history_as_json(history))
     else:
@@ -102,12 +103,15 @@ def forget(ctx: click.Context, passage_ids: tuple[str, ...], all_mine: bool, yes
     """
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        user_id = assistant.journal.user_id(call.user)
+        user_id = assistant.journal.known_user_id(call.user)
         if all_mine:
             _must_be_sure(call, yes)
             ids = assistant.knowledge.own_passages(user_id)
         else:
             ids = _ids(sys.stdin.read().split() if passage_ids == ("-",) else passage_ids)
+        if not ids and all_mine:
+            call.tell("There is nothing of yours to forget.")
+            return 1
         if not ids:
             raise WrongUsage("no passage is named", hint="`vouch memory list` shows their ids.")
         forgotten = assistant.knowledge.forget(user_id, ids)
@@ -140,7 +144,7 @@ def undo(ctx: click.Context, receipt_id: int | None, lists: bool) -> int:
     """Take a write back: the latest, or the one whose receipt is named."""
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        user_id = assistant.journal.user_id(call.user)
+        user_id = assistant.journal.known_user_id(call.user)
         if lists:
             receipts = assistant.knowledge.receipts(user_id)
             for receipt in receipts:
@@ -179,7 +183,7 @@ def export(ctx: click.Context, scope: Literal["yours", "shared", "all"]) -> int:
     """Write passages as JSON lines, in the order of their ids."""
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        for entry in assistant.knowledge.export(assistant.journal.user_id(call.user), scope=scope):
+        for entry in assistant.knowledge.export(assistant.journal.known_user_id(call.user), scope=scope):
             click.echo(json.dumps(entry, ensure_ascii=False))
     return 0
 
@@ -231,7 +235,7 @@ def _entries(lines: Iterable[str], file: str) -> list[tuple[str, str, str]]:
             raise WrongUsage(
                 f"{file} line {number}: text, kind and title must be strings", hint="Nothing was imported."
             )
-        entries.append((kind if kind in ("note", "correction", "message") else "note", title, text))
+        entries.append((kind if kind in _KINDS else "note", title, text))
     return entries
 
 

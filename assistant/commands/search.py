@@ -29,7 +29,7 @@ def command(ctx: click.Context, query: tuple[str, ...], count: int) -> int:
     if not text:
         raise WrongUsage("there is nothing to search for")
     with call.assistant() as assistant:
-        user_id = assistant.journal.user_id(call.user)
+        user_id = assistant.journal.known_user_id(call.user)
         assistant.catch_up()
         retriever = assistant.retriever_keeping(count)
         found = retriever.retrieve(text, assistant.spaces.of(user_id))

@@ -1,5 +1,8 @@
 """Documents become passages.
 
-documents   files, folders, records and streams read as text, cut into passages
+documents   files, folders, records and streams, found and made ready to store
+readers     one a format: bytes become a title and sections
+cutting     text becomes passages: short sections joined, long ones cut
+plain_text  text without what gets in the way, and the sections it stands in
 ingest      passages encoded and committed, batch by batch
 """

@@ -153,7 +153,7 @@ class PlainChat:
             return
         forgotten = self._assistant.knowledge.forget(self._user_id, [passage_id])
         for passage in forgotten.lines:
-            yield f"Forgotten: “{_short(passage.text)}”. /undo brings it back."
+            yield f"Forgotten: “{_short(passage.text)}” · /undo brings it back."
         for turn_id in forgotten.turns:
             yield f"The transcript of turn {turn_id} still shows the words."
 

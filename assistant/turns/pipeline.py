@@ -10,6 +10,7 @@ calls a model that the answer does not need; the user's words are encoded and in
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from agents.query_augmenter import QueryAugmenter
 from agents.reranker import Reranked, Reranker
 from agents.responder import Citations, Responder
 from agents.retriever import Retrieved, Retriever
+from assistant.log import fields
 from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, Wrote
 from stores.errors import VouchError, WrongUsage
 from stores.indexer import Indexer
@@ -30,6 +32,7 @@ from stores.spaces import Spaces
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_log = logging.getLogger(__name__)
 _MATERIAL_SOURCES = 3  # passages of handed-over material put before the model, at most
 
 
@@ -125,6 +128,7 @@ class TurnPipeline:
         else:
             await self._on_thread(self._journal.finish, turn.turn_id, turn.outcome("done"))
             yield turn.finished("done")
+        _log.info("turn %s finished", turn.turn_id, extra=fields(turn=turn.turn_id, **turn.told_to_the_log()))
         await self._on_thread(self._indexer.catch_up)
 
     async def bare_reply(self, text: str) -> str:
@@ -199,6 +203,15 @@ class _TurnInProgress:
                 "invented_citations": self.citations.invented,
             },
         )
+
+    def told_to_the_log(self) -> dict[str, object]:
+        """How long the steps took and how much was found; no text."""
+        retrieved: Retrieved | None = self._known.get("retrieved")
+        return {
+            "model": self._known.get("model", ""),
+            "candidates": len(retrieved.candidates) if retrieved else 0,
+            "milliseconds": dict(self._milliseconds),
+        }
 
     def finished(self, state: str, error: VouchError | None = None) -> Finished:
         request: ReplyRequest | None = self._known.get("request")

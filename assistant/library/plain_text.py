@@ -1,0 +1,64 @@
+"""Plain text, as everything that is read becomes: without what only gets in the way, and in sections."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.sentences import breaks_between
+
+
+@dataclass(frozen=True)
+class Section:
+    """Text under one heading."""
+
+    path: tuple[str, ...]  # the headings above it, from the outermost
+    text: str
+
+
+_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b\ud800-\udfff\ufeff]")
+# Sorting a long run of combining marks, which NFC does, takes time that grows with its square.
+_MARK = "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
+_TOO_MANY_MARKS = re.compile(rf"({_MARK}{{30}}){_MARK}+")
+
+
+def plain(text: str) -> str:
+    r"""The text without control characters, other than \n and \t, and in Unicode's composed form (NFC).
+
+    Invisible characters that only get in the way of finding a word (soft hyphens, zero-width spaces)
+    and halves of surrogate pairs go too.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = _UNWANTED.sub("", _LINE_ENDS.sub("\n", text))
+    return text if text.isascii() else unicodedata.normalize("NFC", _TOO_MANY_MARKS.sub(r"\1", text))
+
+
+def one_line(text: str) -> str:
+    """The text, plain, with every run of white space as one space."""
+    return " ".join(plain(text).split())
+
+
+def unwrapped(text: str) -> str:
+    """The text, plain, each paragraph on one line; an empty line stands between paragraphs.
+
+    Lines that seem to have been ended on purpose, such as list items, stay lines of their own.
+    """
+    pieces: list[str] = []
+    before = ""
+    for line in plain(text).split("\n"):
+        line = " ".join(line.split())
+        if line and pieces:
+            pieces.append("\n\n" if not before else "\n" if breaks_between(before, line) else " ")
+        if line:
+            pieces.append(line)
+        before = line
+    return "".join(pieces)
+
+
+def shown_path(path: str | Path) -> str:
+    """A path as it can be printed and stored, also where its name is not valid UTF-8."""
+    return re.sub(r"[\n\t]", "�", _UNWANTED.sub("�", str(path)))

@@ -1,0 +1,293 @@
+"""The settings in force, read from where a person set them.
+
+    VOUCH_... variable  >  settings.toml  >  default
+
+A file's mistakes are told all at once, each with its line and, for a name nobody knows, the nearest
+one that is known.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from assistant.config import FILE_KEYS, SECTIONS, InvalidSection, Settings
+from stores.errors import WrongUsage
+
+
+def load_settings(path: Path, *, environ: Mapping[str, str], explicit: bool) -> Settings:
+    """The settings in force: those of the file and the VOUCH_... variables over the defaults.
+
+    explicit: someone named this file, so that it has to be there. All mistakes of the file are told
+    in one `WrongUsage`, a line each.
+    """
+    text = _read(path, explicit=explicit)
+    file = _SettingsFile(path.name, _parse(path, text), key_lines(text))
+    sections = {name: file.section(name, kind) for name, kind in SECTIONS.items()}
+    file.refuse_unknown_sections()
+    if file.problems:
+        problems = sorted(file.problems, key=lambda problem: problem[0])
+        raise WrongUsage("\n".join(said for _, said in problems), hint=f"The file is {path}.")
+
+    origins = file.origins
+    if environ.get("VOUCH_USER"):
+        origins["user"] = "VOUCH_USER"
+    if environ.get("VOUCH_PLAIN"):
+        plain = says_yes(environ["VOUCH_PLAIN"])
+        sections["terminal"] = dataclasses.replace(sections["terminal"], plain=plain)
+        origins["terminal.plain"] = "VOUCH_PLAIN"
+    return Settings(**sections, origins=origins)
+
+
+def says_yes(value: str) -> bool:
+    """Whether the value of a variable such as VOUCH_PLAIN turns it on."""
+    return value.strip().lower() not in ("", "0", "false", "no", "off")
+
+
+def _read(path: Path, *, explicit: bool) -> str:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        if explicit:
+            raise WrongUsage(
+                f"There is no settings file {path}", hint="Look at --settings and VOUCH_SETTINGS."
+            ) from None
+        return ""
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise WrongUsage(f"The settings file {path} cannot be read: {reason}") from error
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise WrongUsage(
+            f"{path.name} line {line}: the file is not UTF-8 text", hint=f"The file is {path}."
+        ) from None
+
+
+def _parse(path: Path, text: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise WrongUsage(f"{path.name}: lists or tables are nested too deeply") from None
+    except ValueError as error:  # tomllib's own is one, and int() has others
+        place = re.fullmatch(
+            r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL
+        )
+        what, line, column = place.groups() if place else (str(error), None, None)
+        where = f" line {line}, column {column}" if line else f" line {len(text.splitlines()) or 1}"
+        said = f"{path.name}{where if place else ''}: {what[:1].lower()}{what[1:]}"
+        raise WrongUsage(said, hint=f"The file is {path}.") from None
+
+
+class _SettingsFile:
+    """One file being read: its values become sections, its mistakes are gathered."""
+
+    def __init__(self, name: str, document: dict[str, Any], lines: Mapping[tuple[str, ...], int]) -> None:
+        self.problems: list[tuple[int, str]] = []  # line, what is wrong
+        self.origins: dict[str, str] = {}
+        self._name, self._document, self._lines = name, document, lines
+
+    def section(self, name: str, kind: type[Any]) -> Any:
+        """One section; what cannot be used is left at its default, as the problems are told anyway."""
+        table = self._document.get(name, {})
+        if not isinstance(table, dict):
+            self._complain((name,), f"{name} is {_shown(table)}, but must be a section: [{name}]")
+            return kind()
+        defaults = {f.name: f.default for f in dataclasses.fields(kind)}
+        values: dict[str, object] = {}
+        refused = set()
+        for key, found in table.items():
+            if key not in defaults:
+                self._unknown((name, key))
+                continue
+            try:
+                if (name, key) == ("terminal", "keys"):
+                    values[key] = self._bindings(found)
+                else:
+                    values[key] = _typed(found, type(defaults[key]))
+            except TypeError as error:
+                refused.add(f"{name}.{key}")
+                self._complain((name, key), f"{name}.{key} is {_shown(found)}, but must be {error}")
+            else:
+                self.origins[f"{name}.{key}"] = self._place((name, key))
+        try:
+            return kind(**values)
+        except InvalidSection as invalid:
+            for problem in invalid.problems:
+                if problem.key not in refused:
+                    self._complain(tuple(problem.key.split(".")), problem.message)
+            return kind()
+
+    def refuse_unknown_sections(self) -> None:
+        """Complains of everything at the top of the file that is no section."""
+        for name in self._document:
+            if name not in SECTIONS:
+                self._unknown((name,))
+
+    def _bindings(self, found: object) -> dict[str, str]:
+        if not isinstance(found, dict):
+            raise TypeError("a section: [terminal.keys]")
+        bindings = {}
+        for binding, pressed in found.items():
+            if isinstance(pressed, str):
+                bindings[binding] = pressed
+                self.origins[f"terminal.keys.{binding}"] = self._place(("terminal", "keys", binding))
+            else:
+                path = ("terminal", "keys", binding)
+                said = f'{_dotted(path)} is {_shown(pressed)}, but must be text such as "f2, ctrl+w"'
+                self._complain(path, said)
+        return bindings
+
+    def _unknown(self, path: tuple[str, ...]) -> None:
+        is_section = len(path) == 1 and isinstance(self._document[path[0]], dict)
+        nearest = _nearest(path, is_table=is_section)
+        meant = f"; did you mean {nearest}?" if nearest else ""
+        self._complain(path, f"{_dotted(path)} is not a {'section' if is_section else 'setting'}{meant}")
+
+    def _complain(self, path: tuple[str, ...], said: str) -> None:
+        self.problems.append((self._line(path), f"{self._place(path)}: {said}"))
+
+    def _place(self, path: tuple[str, ...]) -> str:
+        return f"{self._name} line {self._line(path)}"
+
+    def _line(self, path: tuple[str, ...]) -> int:
+        """Of the key, or when it is missing from the file, of the section that lacks it."""
+        return self._lines.get(path) or self._lines.get(path[:1]) or 1
+
+
+def _dotted(path: tuple[str, ...]) -> str:
+    """A key fit to be shown: what a bare key cannot hold is quoted, and control characters escaped."""
+    return ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else repr(part) for part in path)
+
+
+def _typed(found: object, kind: type) -> object:
+    """The value as the type of its default; raises TypeError saying what it must be."""
+    if kind is bool and isinstance(found, bool):
+        return found
+    if kind is str and isinstance(found, str):
+        return found
+    if isinstance(found, int) and not isinstance(found, bool) and abs(found) < 2**63:
+        if kind is int:
+            return found
+        if kind is float:
+            return float(found)
+    if kind is float and isinstance(found, float):
+        return found
+    raise TypeError(
+        {bool: "true or false", str: "text in quotes", int: "a whole number"}.get(kind, "a number")
+    )
+
+
+def _shown(value: object) -> str:
+    """A value of the file, as short as it takes to recognise it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int) and abs(value) >= 2**63:
+        return "too large a number"  # and Python may refuse to write it out
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, list):
+        return "a list"
+    shown = repr(value) if isinstance(value, str) else str(value)
+    return shown if len(shown) <= 60 else f"{shown[:60]}..."
+
+
+def _nearest(path: tuple[str, ...], *, is_table: bool) -> str:
+    """The known key, or for a table the known section, that was probably meant; empty when none is near."""
+    from difflib import get_close_matches
+
+    if is_table:
+        return next((f"[{near}]" for near in get_close_matches(path[0].lower(), SECTIONS, n=1)), "")
+    name = path[-1].lower()
+    elsewhere = [known for known in FILE_KEYS if known.partition(".")[2] == name]
+    if elsewhere:
+        return elsewhere[0]
+    if path[0] in SECTIONS:
+        by_name = {f.name: f"{path[0]}.{f.name}" for f in dataclasses.fields(SECTIONS[path[0]])}
+    else:
+        by_name = {known.partition(".")[2]: known for known in FILE_KEYS}
+    return next((by_name[near] for near in get_close_matches(name, by_name, n=1)), "")
+
+
+# Lines of keys
+
+_TOKEN = r'''
+      (?P<string> """ (?: \\. | [^\\] )*? "{3,5}   # up to two quotes may stand before the closing three
+                | \'\'\' .*? \'{3,5}
+                | " (?: \\. | [^"\\\n] )* "
+                | ' [^'\n]* ' )
+    | (?P<comment> \# [^\n]* )
+    | (?P<word> [A-Za-z0-9_-]+ )
+    | (?P<sign> [\[\]{}=,\n] )
+    | (?P<other> . )                               # blanks, dots, and whatever numbers and dates are made of
+'''
+
+
+def key_lines(text: str) -> dict[tuple[str, ...], int]:
+    """The line that each key and table of a TOML document first appears on.
+
+    `tomllib` tells values but not where they are. This finds the same keys and skips the values;
+    tables in a list count as tables of that list's name. Text that is no TOML gives some keys and
+    no error. text: with line ends as "\\n".
+    """
+    lines: dict[tuple[str, ...], int] = {}
+    line = 1
+    table: tuple[str, ...] = ()  # of the last [header]
+    around: list[tuple[str, tuple[str, ...]]] = []  # open brackets of a value, and the key of that value
+    prefix: tuple[str, ...] = ()  # where the key that is being read belongs
+    key: tuple[str, ...] = ()  # as far as it is read
+    reading = "key"  # or header, value, nothing: the rest of a header's line
+
+    def note(table: tuple[str, ...], key: tuple[str, ...]) -> tuple[str, ...]:
+        for length in range(len(table) + 1, len(table) + len(key) + 1):
+            lines.setdefault((table + key)[:length], line)
+        return table + key
+
+    for token in re.finditer(_TOKEN, text, re.VERBOSE | re.DOTALL):
+        kind, found = token.lastgroup, token.group()
+        if found == "\n" and not around:
+            reading, prefix, key = "key", table, ()
+        elif reading == "header":
+            if kind in ("word", "string"):
+                key += (_unquoted(found),)
+            elif found == "]":
+                table = note((), key)
+                reading = "nothing"
+        elif reading == "key":
+            if kind in ("word", "string"):
+                key += (_unquoted(found),)
+            elif found == "=":
+                prefix, key, reading = note(prefix, key), (), "value"
+            elif found == "[" and not around and not key:
+                reading = "header"
+            elif found == "}" and around:  # of an empty table
+                around.pop()
+                reading = "value"
+        elif reading == "value":
+            if found in ("[", "{"):
+                around.append((found, prefix))
+                reading = "key" if found == "{" else "value"
+            elif found in ("]", "}") and around:
+                around.pop()
+            elif found == "," and around:
+                bracket, prefix = around[-1]
+                key, reading = (), "key" if bracket == "{" else "value"
+        line += found.count("\n")
+    return lines
+
+
+def _unquoted(key: str) -> str:
+    if key[0] not in "\"'":
+        return key
+    import tomllib
+
+    try:
+        return str(tomllib.loads(f"key = {key}")["key"])
+    except ValueError:
+        return key

@@ -1,0 +1,328 @@
+"""The chat in plain mode: golden transcripts through a pipe, and a person at a pseudo-terminal."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+
+import pytest
+from cli_helpers import HANDBOOK, QUESTION, Vouch, read_until, tell_to_end
+from scripted_server import ScriptedServer, hangs, refuses, says
+
+from stores.records import Turn
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Vouch:
+    """An empty store, made once; tests work on copies of it."""
+    made = Vouch(tmp_path_factory.mktemp("chat"), minilm_folder.parent)
+    made.chat("/help")
+    return made
+
+
+@pytest.fixture
+def vouch(library: Vouch, tmp_path: Path) -> Vouch:
+    return library.copy_to(tmp_path)
+
+
+def read_handbook(vouch: Vouch, content: str = HANDBOOK) -> None:
+    vouch.run("ingest", "--shared", vouch.write("handbook.md", content))
+
+
+def turns(vouch: Vouch) -> list[Turn]:
+    """Every turn of ann, oldest first."""
+    with vouch.database() as database, database.reading() as sql:
+        return sql.query(Turn).order_by(Turn.id).all()  # type: ignore[arg-type]
+
+
+def without_dates(transcript: str) -> str:
+    return re.sub(r"of \d\d [A-Z]\w+\)", "of TODAY)", transcript)
+
+
+# Through a pipe ---------------------------------------------------------------------------------
+
+
+def test_a_conversation_through_a_pipe_reads_as_its_transcript(vouch: Vouch) -> None:
+    path = vouch.write("handbook.md", HANDBOOK)
+    told = vouch.chat(
+        f"/ingest {path}",
+        QUESTION,
+        "/good",
+        "",
+        "My locker number is 214.",
+        "/memory locker",
+        "/remember I take my tea without milk.",
+        "/undo",
+        "/quit",
+        "never said",
+    )
+    assert (
+        told
+        == f"""\
+You: /ingest {path}
+{path}: 1 passages, new
+
+You: {QUESTION}
+Assistant: “The reading room opens at 10:00 on Saturdays.” [1]
+Source 1, yours: House rules
+
+You: /good
+Noted for turn 1: good.
+
+You: My locker number is 214.
+Assistant: Noted: I keep what you tell me in your own memory.
+
+You: /memory locker
+    3  message     My locker number is 214.
+
+You: /remember I take my tea without milk.
+Remembered, yours, as 4: “I take my tea without milk.”. /undo takes it back.
+
+You: /undo
+Undone: add “I take my tea without milk.”.
+
+You: /quit
+Bye.
+
+"""
+    )
+
+
+def test_what_was_told_is_known_after_a_restart_and_in_another_session(vouch: Vouch) -> None:
+    vouch.chat("My locker number is 214.")
+    told = without_dates(vouch.chat("What is my locker number?"))
+    assert (
+        told
+        == """\
+You: What is my locker number?
+Assistant: You said: “My locker number is 214.” [1]
+Source 1, yours: “My locker number is 214.” (your message of TODAY)
+
+"""
+    )
+
+
+def test_a_follow_up_is_understood_from_the_question_before(vouch: Vouch) -> None:
+    read_handbook(vouch, HANDBOOK + "\nThe reading room opens at 13:00 on Sundays.\n")
+    told = vouch.chat(QUESTION, "and on Sundays?")
+    answer = told.partition("You: and on Sundays?\nAssistant: ")[2]
+    assert answer.startswith("“The reading room opens at 13:00 on Sundays.” [1]\n")
+    why = vouch.run("chat", "--last", stdin="/why\n").out
+    assert "Turn 2: and on Sundays?\nSearched as: When does the reading room open on Sundays?\n" in why
+
+
+def test_a_follow_up_is_understood_after_a_restart_with_last(vouch: Vouch) -> None:
+    read_handbook(vouch, HANDBOOK + "\nThe reading room opens at 13:00 on Sundays.\n")
+    vouch.chat(QUESTION)
+    vouch.run("chat", "--last", stdin="and on Sundays?\n")
+    first, second = turns(vouch)
+    assert first.session_id == second.session_id
+    assert second.standalone == "When does the reading room open on Sundays?"
+
+
+def test_help_names_every_slash_command(vouch: Vouch) -> None:
+    told = vouch.chat("/help")
+    for (
+        name
+    ) in "help remember forget undo memory why good bad teach ingest sessions new private quit".split():
+        assert f"\n/{name} " in told
+
+
+def test_an_unknown_command_is_answered_with_the_nearest_and_never_sent(vouch: Vouch) -> None:
+    with ScriptedServer() as server:
+        vouch.use_server(server.base_url)
+        told = vouch.chat("/rember the milk")
+        assert server.requests == []
+    assert "There is no command /rember. Did you mean /remember?" in told
+    assert turns(vouch) == []
+
+
+def test_two_slashes_send_a_message_that_begins_with_one(vouch: Vouch) -> None:
+    with ScriptedServer([says("Yes.")]) as server:
+        vouch.use_server(server.base_url)
+        vouch.chat("//etc is a folder")
+        assert "/etc is a folder" in server.requests[0].last_message
+    assert [turn.message for turn in turns(vouch)] == ["/etc is a folder"]
+
+
+def test_what_is_forgotten_answers_no_more_and_undo_brings_it_back(vouch: Vouch) -> None:
+    told = vouch.chat(
+        "/remember My locker number is 214.",
+        "/forget 1",
+        "What is my locker number?",
+        "/undo",
+        "What is my locker number?",
+    )
+    forgotten, _, back = told.partition("You: /undo")
+    assert "Forgotten: “My locker number is 214.”. /undo brings it back." in forgotten
+    assert "Assistant: You said" not in forgotten
+    assert "Undone: delete “My locker number is 214.”.\nBack: 1 “My locker number is 214.”." in back
+    assert "Assistant: You said: “My locker number is 214.” [1]" in back
+
+
+def test_why_tells_what_the_answer_was_made_from(vouch: Vouch) -> None:
+    read_handbook(vouch)
+    told = vouch.chat(QUESTION, "/why", "/why 1", "/why one", code=0).split("\n\n")
+    assert re.fullmatch(
+        rf"You: /why\nTurn 1: {re.escape(QUESTION)}\nAnswered by extractive \(quotes only\): done\n"
+        r"  1 \[1\]  shared \d\.\d\d \(meaning \d\.\d\d, words \d\.\d\d\) \+0  House rules",
+        told[1],
+    )
+    assert told[2].partition("\n")[2] == told[1].partition("\n")[2]
+    assert "Name the turn by its number" in told[3]
+
+
+def test_the_last_answer_is_that_of_this_chat_whatever_is_said_in_another(vouch: Vouch) -> None:
+    read_handbook(vouch)
+    with vouch.start("chat") as here:
+        here.stdin.write(f"{QUESTION}\n".encode())
+        here.stdin.flush()
+        read_until(here.stdout, "Source 1")
+        vouch.chat("Another terminal says this.")
+        out, _ = here.communicate(b"/good\n", timeout=60)
+    assert b"Noted for turn 1: good." in out
+
+
+def test_what_is_taught_answers_the_next_time(vouch: Vouch) -> None:
+    told = vouch.chat("Who waters the plants?", "/teach Marta waters the plants.", "Who waters the plants?")
+    assert "Assistant: I found nothing about that." in told
+    assert "Kept, yours, as 2: “Marta waters the plants.”. /undo takes it back." in told
+    assert "Assistant: You said: “Marta waters the plants.” [1]" in told
+
+
+def test_bad_keeps_its_reason(vouch: Vouch) -> None:
+    vouch.chat("Who waters the plants?", "/bad it should know")
+    with vouch.database() as database, database.reading() as sql:
+        kept = sql.connection().exec_driver_sql("SELECT rating, reason FROM feedback").one()
+    assert tuple(kept) == ("bad", "it should know")
+
+
+def test_rating_before_the_first_answer_is_told_and_fails(vouch: Vouch) -> None:
+    assert "there is no turn of yours yet" in vouch.chat("/good", code=1)
+
+
+def test_of_a_private_session_nothing_is_remembered(vouch: Vouch) -> None:
+    told = vouch.chat("/private", "My locker number is 214.", "/memory", "/new", "What is my locker number?")
+    assert "A private session: nothing of it is remembered." in told
+    assert "Assistant: This session is private: I do not keep what you tell me." in told
+    assert "Nothing is remembered of you yet." in told
+    assert "Assistant: You said" not in told
+
+
+@pytest.mark.parametrize(
+    "command", ["/remember", "/forget", "/forget ²", "/forget " + "9" * 30, "/teach", "/ingest"]
+)
+def test_a_command_without_its_text_says_how_it_is_written(vouch: Vouch, command: str) -> None:
+    name = command.split()[0]
+    assert f"{name} " in vouch.chat(command).partition("\n")[2]
+
+
+def test_ingesting_what_is_not_there_is_told_and_the_chat_goes_on(vouch: Vouch) -> None:
+    told = vouch.chat("/ingest nowhere.md", "/memory")
+    assert "nowhere.md" in told.partition("\n")[2]
+    assert "Nothing is remembered of you yet." in told
+
+
+def test_a_failed_turn_is_told_and_the_next_one_decides_the_exit_code(vouch: Vouch) -> None:
+    with ScriptedServer([refuses(500, "out of order"), says("All is well.")]) as server:
+        vouch.use_server(server.base_url)
+        told = vouch.chat("Are you there?", "And now?")
+    assert re.search(r"\nAssistant: \n\(failed: .*HTTP 500.*\)\n", told)
+    assert "Assistant: All is well.\n" in told
+    assert [turn.state for turn in turns(vouch)] == ["failed", "done"]
+
+
+def test_when_the_last_turn_fails_so_does_a_chat_through_a_pipe(vouch: Vouch) -> None:
+    with ScriptedServer([refuses(401, "who are you")]) as server:
+        vouch.use_server(server.base_url)
+        vouch.chat("Are you there?", code=2)
+
+
+def test_past_the_time_limit_the_part_is_kept_and_the_chat_goes_on(vouch: Vouch) -> None:
+    with ScriptedServer([hangs(["Well, "]), says("At ten.")]) as server:
+        vouch.use_server(server.base_url)
+        told = vouch.run("chat", "--timeout", "8", stdin=f"{QUESTION}\n{QUESTION}\n").out
+    assert "Assistant: Well, \n(failed: no whole answer within 8 s)\n" in told
+    assert told.endswith("Assistant: At ten.\n\n")
+    assert [(turn.state, turn.answer) for turn in turns(vouch)] == [
+        ("stopped", "Well, "),
+        ("done", "At ten."),
+    ]
+
+
+# At a terminal ----------------------------------------------------------------------------------
+
+
+def test_a_person_stops_a_slow_reply_and_leaves(vouch: Vouch) -> None:
+    with ScriptedServer([hangs(["It opens at ", "ten"]), says("At ten.")]) as server:
+        vouch.use_server(server.base_url)
+        with vouch.terminal("chat") as person:
+            person.sees("Plain mode, because")
+            person.sees("scripted · 0 passages yours, 0 shared")
+            person.sees("You: ")
+            person.types(f"{QUESTION}\n")
+            person.sees("Assistant: It opens at ten")
+            person.types("\x03")
+            person.sees("(stopped)")
+            person.sees("You: ")
+            person.types("\x03")
+            person.sees("(Ctrl+D leaves)")
+            person.types("Again?\n")
+            person.sees("Assistant: At ten.")
+            person.sees("You: ")
+            person.types("\x04")
+            assert person.exit_code() == 0
+        assert server.wait_for_disconnects()  # stopping reached the server
+    assert [(turn.state, turn.answer) for turn in turns(vouch)] == [
+        ("stopped", "It opens at ten"),
+        ("done", "At ten."),
+    ]
+
+
+def test_a_closed_window_ends_the_chat_and_the_part_is_kept(vouch: Vouch) -> None:
+    with ScriptedServer([hangs(["It opens at ten"])]) as server:
+        vouch.use_server(server.base_url)
+        with vouch.terminal("chat") as person:
+            person.sees("You: ")
+            person.types(f"{QUESTION}\n")
+            person.sees("It opens at ten")
+            person.close()
+            assert person.exit_code() == 129
+    assert [(turn.state, turn.answer) for turn in turns(vouch)] == [("stopped", "It opens at ten")]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_told_to_end_during_a_reply_it_keeps_the_part(
+    vouch: Vouch, number: signal.Signals, code: int
+) -> None:
+    with ScriptedServer([hangs(["It opens at ten"])]) as server:
+        vouch.use_server(server.base_url)
+        with vouch.start("chat") as process:
+            process.stdin.write(f"{QUESTION}\n".encode())
+            process.stdin.flush()
+            read_until(process.stdout, "It opens at ten")
+            assert tell_to_end(process, number) == code
+    assert [(turn.state, turn.answer) for turn in turns(vouch)] == [("stopped", "It opens at ten")]
+
+
+def test_interrupted_ask_ends_with_130_and_keeps_the_part(vouch: Vouch) -> None:
+    with ScriptedServer([hangs(["It opens at ten"])]) as server:
+        vouch.use_server(server.base_url)
+        with vouch.start("ask", QUESTION) as process:
+            process.stdin.close()
+            read_until(process.stdout, "It opens at ten")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=60) == 130
+            assert process.stderr.read() == b""
+    assert [(turn.state, turn.answer) for turn in turns(vouch)] == [("stopped", "It opens at ten")]
+
+
+def test_told_to_end_while_it_waits_for_a_line_it_just_ends(vouch: Vouch) -> None:
+    with vouch.start("chat") as process:
+        process.stdin.write(b"/memory\n")
+        process.stdin.flush()
+        read_until(process.stdout, "Nothing is remembered")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 143
+        assert process.stderr.read() == b""

@@ -1,0 +1,579 @@
+"""Each command as a script meets it: what pipes get, which exit code says what, and whose memory it is.
+
+Beyond what a test names, every run here also has to end in time, to put no control byte on standard
+output and no traceback on standard error, and to raise no warning: `Vouch.run` sees to that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_helpers import HANDBOOK, QUESTION, Ran, Vouch, read_until
+from scripted_server import ScriptedServer, cuts, hangs, refuses, says, unused_url
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Vouch:
+    """A store in which the handbook is shared; tests work on copies of it."""
+    made = Vouch(tmp_path_factory.mktemp("library"), minilm_folder.parent)
+    made.run("--user", "librarian", "ingest", "--shared", made.write("handbook.md", HANDBOOK))
+    return made
+
+
+@pytest.fixture
+def vouch(library: Vouch, tmp_path: Path) -> Vouch:
+    return library.copy_to(tmp_path)
+
+
+def remember(vouch: Vouch, *notes: str, user: str = "ann") -> list[int]:
+    """Keeps notes of a user and returns their passage ids."""
+    said = vouch.run("--user", user, "chat", stdin="".join(f"/remember {note}\n" for note in notes)).out
+    return [int(number) for number in re.findall(r"Remembered, yours, as (\d+)", said)]
+
+
+def texts(ran: Ran) -> list[str]:
+    return [entry["text"] for entry in ran.objects]
+
+
+# Wrong usage ------------------------------------------------------------------------------------
+
+
+def test_a_mistyped_command_is_an_error_that_names_the_nearest(vouch: Vouch) -> None:
+    ran = vouch.run("serach", "opening hours", code=2)
+    assert ran.out == ""
+    assert ran.err == "vouch: there is no command 'serach'\nDid you mean `vouch search`?\n"
+
+
+def test_a_mistyped_subcommand_of_memory_names_the_nearest(vouch: Vouch) -> None:
+    assert "'list'" in vouch.run("memory", "lst", code=2).err
+
+
+def test_memory_alone_asks_for_its_subcommand(vouch: Vouch) -> None:
+    ran = vouch.run("memory", code=2)
+    assert ran.out == ""
+    assert ran.err == "vouch: Missing command.\n`vouch memory --help` shows how it is used.\n"
+
+
+def test_without_a_terminal_the_name_alone_says_which_command_to_use(vouch: Vouch) -> None:
+    ran = vouch.run(code=2)
+    assert ran.out == ""
+    assert "vouch ask" in ran.err
+    assert "vouch chat" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["ask", "--sauces", "hello"], "--sources"),
+        (["--ofline", "ask", "hello"], "--offline"),
+        (["search"], "QUERY"),
+        (["ask"], "no question"),
+        (["ask", "--timeout", "0", "hello"], "--timeout"),
+        (["ask", "--last", "--new", "hello"], "exclude one another"),
+        (["ask", "--no-learn", "--last", "hello"], "session of its own"),
+        (["ingest"], "nothing to read"),
+        (["ingest", "-"], "needs a name"),
+        (["feedback", "1"], "--good, --bad and --teach"),
+        (["feedback", "1", "--good", "--why", "so"], "--why"),
+        (["memory", "forget"], "no passage is named"),
+        (["memory", "forget", "twelve"], "'twelve' is no passage id"),
+        (["memory", "forget", "9" * 30], "is no passage id"),
+        (["memory", "forget", "--all-mine"], "--yes"),
+        (["memory", "show", "9" * 30], "is no number"),
+        (["memory", "list", "--since", "0001-01-01"], "beyond the calendar"),
+        (["memory", "import", "nowhere.jsonl"], "cannot be read"),
+        (["--user", "a/b", "memory", "list"], "--user"),
+        (["--user", "", "memory", "list"], "--user"),
+        (["--settings", "nowhere.toml", "memory", "list"], "nowhere.toml"),
+    ],
+)
+def test_wrong_usage_ends_with_2_and_says_what_is_wrong(
+    vouch: Vouch, arguments: list[str], told: str
+) -> None:
+    ran = vouch.run(*arguments, code=2)
+    assert ran.out == ""
+    assert told in ran.err
+    assert "defect" not in ran.err
+
+
+def test_a_wrong_settings_file_is_told_with_line_and_nearest_key(vouch: Vouch) -> None:
+    vouch.set("[answer]\nthreshold = 0.4\npasages = 3\n\n[retrieval]\npool = 0\n")
+    ran = vouch.run("memory", "list", code=2)
+    assert "settings.toml line 3: answer.pasages is not a setting; did you mean answer.passages?" in ran.err
+    assert "settings.toml line 6: retrieval.pool is 0, but must be 1 or more" in ran.err
+
+
+@pytest.mark.parametrize("place", ["before", "behind"])
+def test_with_json_an_error_is_one_json_object_on_standard_error(vouch: Vouch, place: str) -> None:
+    arguments = (
+        ["--json", "memory", "show", "999"] if place == "before" else ["memory", "show", "999", "--json"]
+    )
+    ran = vouch.run(*arguments, code=1)
+    assert ran.out == ""
+    assert "no passage 999" in ran.complaint["error"]
+    assert "memory list" in ran.complaint["hint"]
+
+
+def test_with_json_wrong_usage_is_a_json_object_too(vouch: Vouch) -> None:
+    assert "--nonsense" in vouch.run("ask", "--nonsense", "--json", code=2).complaint["error"]
+
+
+# Ends -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments", [["memory", "list", "--scope", "shared"], ["search", "hours"], ["--help"]]
+)
+def test_when_the_reader_goes_away_the_command_ends_with_141_and_silently(
+    vouch: Vouch, arguments: list[str]
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)  # as `| head -0`, which has ended already
+    with vouch.start(*arguments, stdout=writer, stdin=subprocess.DEVNULL) as process:
+        os.close(writer)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (141, b"")
+
+
+def test_when_the_reader_of_an_answer_goes_away_its_part_is_kept(vouch: Vouch) -> None:
+    with ScriptedServer([says("Ten ", "o'clock.", " Or so.", pause_seconds=0.3)]) as server:
+        vouch.use_server(server.base_url)
+        with vouch.start("ask", QUESTION) as process:
+            process.stdin.close()
+            read_until(process.stdout, "Ten ")
+            process.stdout.close()
+            assert process.wait(timeout=60) == 141
+            assert process.stderr.read() == b""
+    with vouch.database() as database, database.reading() as sql:
+        state, answer = sql.connection().exec_driver_sql("SELECT state, answer FROM turns").one()
+    assert state == "stopped"
+    assert answer.startswith("Ten ")
+
+
+def test_a_defect_of_ours_ends_with_70_and_names_its_report(vouch: Vouch) -> None:
+    broken = (
+        "import sys, assistant.wiring as wiring\n"
+        "def fail(self): raise ZeroDivisionError('a defect')\n"
+        "wiring.Assistant.catch_up = fail\n"
+        "from assistant.cli import main\n"
+        "main(sys.argv[1:])\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", broken, "search", "hours"],
+        env=vouch.environment,
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 70
+    assert ran.stdout == ""
+    report = re.search(r"The report is in (.+)\.\n", ran.stderr)
+    assert report is not None, ran.stderr
+    assert "ZeroDivisionError" in Path(report[1]).read_text()
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_store_that_cannot_be_opened_ends_with_3(vouch: Vouch) -> None:
+    (vouch.folder / "elsewhere" / "vouch.db").mkdir(parents=True)
+    ran = vouch.run("--data", str(vouch.folder / "elsewhere"), "--json", "memory", "list", code=3)
+    assert "cannot be opened" in ran.complaint["error"]
+
+
+def test_closed_standard_streams_are_no_defect(vouch: Vouch) -> None:
+    shell = 'exec "$@" <&- >&-'
+    command = ["sh", "-c", shell, "sh", str(Path(sys.executable).with_name("vouch")), "memory", "list"]
+    ran = subprocess.run(command, env=vouch.environment, stderr=subprocess.PIPE, text=True)
+    assert (ran.returncode, ran.stderr) == (1, "")  # nothing is remembered of ann yet
+
+
+def test_bytes_that_are_no_text_cost_a_character_and_not_the_command(vouch: Vouch) -> None:
+    ran = vouch.run("chat", stdin=b"My code is \xff 7.\n")
+    assert ran.out.startswith("You: My code is \N{REPLACEMENT CHARACTER} 7.\n")
+    vouch.run("ask", os.fsdecode(b"My word is \xff."))
+    assert texts(vouch.run("memory", "list", "--json"))[0].startswith("My word is ")
+
+
+def test_json_is_utf_8_whatever_the_locale_says(vouch: Vouch) -> None:
+    remember(vouch, "Café “Löwe” serves 茶.")
+    ran = vouch.run("memory", "list", "--json", environment={"PYTHONIOENCODING": "ascii", "LANG": "C"})
+    assert texts(ran) == ["Café “Löwe” serves 茶."]
+
+
+# Ask --------------------------------------------------------------------------------------------
+
+
+def test_ask_prints_the_answer_and_with_sources_where_it_stands(vouch: Vouch) -> None:
+    plain, with_sources = vouch.run("ask", QUESTION), vouch.run("ask", QUESTION, "--sources")
+    assert plain.out == "“The reading room opens at 10:00 on Saturdays.” [1]\n"
+    assert with_sources.out == plain.out + "Source 1, shared: House rules\n"
+    assert plain.err == with_sources.err == ""
+
+
+def test_ask_as_json_tells_all_of_the_turn(vouch: Vouch) -> None:
+    told = vouch.run("ask", "--json", QUESTION).object
+    assert told["question"] == QUESTION
+    assert told["state"] == "done"
+    assert told["answer"].endswith("[1]")
+    first = told["sources"][0]
+    assert (first["number"], first["cited"], first["scope"]) == (1, True, "shared")
+    assert "10:00" in first["text"]
+    assert told["invented_citations"] == []
+    assert told["turn"] == 1
+    assert told["seconds"] >= 0
+
+
+def test_ask_reads_piped_material_as_something_to_answer_from(vouch: Vouch) -> None:
+    ran = vouch.run(
+        "ask",
+        "What colour is the garden gate?",
+        "--sources",
+        stdin="The garden gate is painted dark green.\n",
+    )
+    assert "dark green” [1]" in ran.out.replace(".”", "”")
+    assert "Source 1, handed over: The garden gate" in ran.out
+    assert vouch.run("memory", "list", "--query", "garden", "--json").objects[0]["text"].startswith("What")
+
+
+def test_ask_with_a_dash_takes_the_question_itself_from_standard_input(vouch: Vouch) -> None:
+    assert "10:00" in vouch.run("ask", "-", stdin=f"{QUESTION}\n").out
+
+
+def test_ask_waits_for_no_input_that_nobody_pipes(vouch: Vouch) -> None:
+    ours, theirs = socket.socketpair()  # silent and open, as what a service inherits
+    with ours, theirs, vouch.start("ask", QUESTION, stdin=theirs) as process:
+        out, _ = process.communicate(timeout=60)
+    assert b"10:00" in out
+
+
+def test_ask_goes_on_with_the_last_session(vouch: Vouch) -> None:
+    first = vouch.run("ask", "--json", QUESTION).object
+    other = vouch.run("ask", "--json", QUESTION).object
+    last = vouch.run("ask", "--json", "--last", QUESTION).object
+    named = vouch.run("ask", "--json", "--session", str(first["session"]), QUESTION).object
+    assert other["session"] != first["session"]
+    assert last["session"] == other["session"]
+    assert named["session"] == first["session"]
+
+
+def test_ask_without_learning_remembers_nothing(vouch: Vouch) -> None:
+    ran = vouch.run("ask", "--no-learn", "My locker number is 214.")
+    assert "do not keep" in ran.out
+    assert vouch.run("memory", "list", code=1).out == ""
+    assert "214" not in vouch.run("ask", "What is my locker number?").out
+
+
+def test_an_answer_from_a_server_has_its_citations_checked(vouch: Vouch) -> None:
+    with ScriptedServer(then=says("It opens at ten [", "1], or so [9].")) as server:
+        vouch.use_server(server.base_url)
+        ran = vouch.run("ask", QUESTION, "--sources")
+        told = vouch.run("ask", QUESTION, "--json").object
+    assert ran.out == "It opens at ten [1], or so [9?].\nSource 1, shared: House rules\n"
+    assert told["answer"] == "It opens at ten [1], or so [9?]."
+    assert told["invented_citations"] == [9]
+    assert told["model"] == "scripted"
+    assert [source["number"] for source in told["sources"] if source["cited"]] == [1]
+
+
+def test_control_bytes_of_a_model_and_a_user_reach_no_pipe(vouch: Vouch) -> None:
+    with ScriptedServer(then=says("Ten\x1b[31m o'clock\x07.")) as server:
+        vouch.use_server(server.base_url)
+        transcript = vouch.chat("\x1b[31mWhen?\x07", "/sessions", "/memory", "/why")
+    assert "Assistant: Ten[31m o'clock." in transcript
+    assert "You: [31mWhen?" in transcript
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "code", "retry_after"),
+    [(401, {}, 2, None), (429, {"Retry-After": "20"}, 3, 20.0), (500, {}, 3, None), (404, {}, 2, None)],
+)
+def test_what_a_server_refuses_with_decides_the_exit_code(
+    vouch: Vouch, status: int, headers: dict[str, str], code: int, retry_after: float | None
+) -> None:
+    with ScriptedServer(then=refuses(status, "no", headers=headers)) as server:
+        vouch.use_server(server.base_url)
+        ran = vouch.run("ask", "--json", QUESTION, code=code, environment={"VOUCH_API_KEY": "a-secret-key"})
+    assert ran.complaint.get("retry_after_seconds") == retry_after
+    assert ran.object["state"] == "failed"
+    assert ran.object["answer"] == ""
+    assert "a-secret-key" not in ran.out + ran.err
+
+
+def test_a_server_that_is_not_there_ends_with_3(vouch: Vouch) -> None:
+    vouch.use_server(unused_url())
+    ran = vouch.run("ask", QUESTION, code=3)
+    assert ran.out == "\n"
+    assert "No connection to the model's server" in ran.err
+
+
+def test_a_reply_that_breaks_off_ends_with_3_and_its_part_is_kept_as_failed(vouch: Vouch) -> None:
+    with ScriptedServer([cuts(["It opens at ten"])]) as server:
+        vouch.use_server(server.base_url)
+        ran = vouch.run("ask", "--json", QUESTION, code=3)
+    assert (ran.object["state"], ran.object["answer"]) == ("failed", "It opens at ten")
+    assert "broke off" in ran.complaint["error"]
+    with vouch.database() as database, database.reading() as sql:
+        kept = sql.connection().exec_driver_sql("SELECT state, answer, failure FROM turns").one()
+    assert tuple(kept[:2]) == ("failed", "It opens at ten")
+    assert "broke off" in kept[2]
+
+
+def test_past_the_time_limit_it_ends_with_4_and_the_part_is_kept_as_stopped(vouch: Vouch) -> None:
+    with ScriptedServer([hangs(["It opens"])]) as server:
+        vouch.use_server(server.base_url)
+        ran = vouch.run("ask", "--timeout", "8", QUESTION, code=4)
+        assert server.wait_for_disconnects()
+    assert ran.out == "It opens"
+    assert "within 8 s" in ran.err
+    with vouch.database() as database, database.reading() as sql:
+        kept = sql.connection().exec_driver_sql("SELECT state, answer FROM turns").one()
+    assert tuple(kept) == ("stopped", "It opens")
+
+
+# Ingest -----------------------------------------------------------------------------------------
+
+
+def test_bad_files_of_a_folder_cost_a_line_each_and_the_others_are_stored(vouch: Vouch) -> None:
+    vouch.write("papers/good.md", "# Garden\n\nThe garden gate is painted green.\n")
+    vouch.write("papers/also good.txt", "The shed is locked at night.\n")
+    vouch.write("papers/torn.pdf", b"%PDF-1.7\nno pages here")
+    vouch.write("papers/fake.docx", b"PK\x03\x04 no archive")
+    vouch.write("papers/empty.txt", b"")
+    ran = vouch.run("ingest", "papers", code=1)
+    assert sorted((cells[2], Path(cells[3]).name) for cells in ran.cells) == [
+        ("new", "also good.txt"),
+        ("new", "good.md"),
+    ]
+    complaints = [line for line in ran.err.splitlines() if line.startswith("vouch: ")]
+    assert sorted(Path(line.partition(": ")[2].partition(": ")[0]).name for line in complaints) == [
+        "empty.txt",
+        "fake.docx",
+        "torn.pdf",
+    ]
+    assert "2 new, 0 replaced, 0 the same, 3 not readable" in ran.err
+    assert len(vouch.run("memory", "list", "--kind", "document", "--json").objects) == 2
+
+
+def test_with_json_a_bad_file_is_a_json_object_on_standard_error(vouch: Vouch) -> None:
+    ran = vouch.run("ingest", "--json", "-q", "nowhere.txt", vouch.write("good.txt", "All is well."), code=1)
+    assert [entry["change"] for entry in ran.objects] == ["new"]
+    assert ran.complaint["source"].endswith("nowhere.txt")
+
+
+def test_the_same_content_is_the_same_document_and_a_change_replaces_it(vouch: Vouch) -> None:
+    path = vouch.write("notes.md", "The gate is green.\n")
+
+    def ingest() -> str:
+        return str(vouch.run("ingest", "--json", path).object["change"])
+
+    assert ingest() == "new"
+    assert ingest() == "same"
+    vouch.write("notes.md", "The gate is blue.\n")
+    assert ingest() == "replaced"
+    assert texts(vouch.run("memory", "list", "--json")) == ["The gate is blue."]
+
+
+def test_text_from_standard_input_is_a_document_of_the_name_given(vouch: Vouch) -> None:
+    first = vouch.run("ingest", "-", "--name", "rules", "--json", stdin="No dogs in the garden.\n").object
+    assert (first["source"], first["change"], first["passages"]) == ("rules", "new", 1)
+    again = vouch.run("ingest", "-", "--name", "rules", stdin="Dogs in the garden on a lead.\n")
+    assert again.cells[0][1:] == ["1 passages", "replaced", "rules"]
+
+
+def test_a_dry_run_says_what_would_be_read_and_stores_nothing(vouch: Vouch, tmp_path: Path) -> None:
+    path = vouch.write("notes.md", "The gate is green.\n")
+    elsewhere = tmp_path / "untouched"
+    ran = vouch.run("--data", str(elsewhere), "ingest", "--dry-run", path)
+    assert ran.cells == [[path, "1 passages", "would be read"]]
+    assert vouch.run("ingest", "--dry-run", path, "--json").object["passages"] == 1
+    assert not elsewhere.exists()
+
+
+# Search, doctor ---------------------------------------------------------------------------------
+
+
+def test_search_as_json_has_the_score_of_every_signal(vouch: Vouch) -> None:
+    remember(vouch, "I take my tea without milk.", "My cat is called Minka.")
+    found = vouch.run("search", "--json", "reading room hours").objects[0]
+    assert found["rank"] == 1
+    assert found["scope"] == "shared"
+    assert 0 < found["dense"] <= 1
+    assert found["lexical"] > 0
+    assert found["lift"] == 0
+    assert found["score"] > 0
+    assert found["text"].startswith("The reading room")
+
+
+def test_search_in_words_shows_the_same(vouch: Vouch) -> None:
+    lines = vouch.run("search", "reading", "room").out.splitlines()
+    assert re.fullmatch(
+        r"1\. \d\.\d{3}  meaning \d\.\d{3}  words \d\.\d\d  neighbours \+0\.00  shared 1  House rules",
+        lines[0],
+    )
+
+
+def test_search_in_an_empty_store_finds_nothing_and_ends_with_1(vouch: Vouch, tmp_path: Path) -> None:
+    assert vouch.run("--data", str(tmp_path / "new"), "search", "hours", code=1).out == ""
+
+
+def test_doctor_tells_a_line_a_check(vouch: Vouch) -> None:
+    told = vouch.run("doctor", "--json").objects
+    assert {line["state"] for line in told if "check" in line} == {"ok", "missing"}  # no settings file
+
+
+# Memory -----------------------------------------------------------------------------------------
+
+
+def test_memory_list_is_newest_first_and_separated_by_tabs(vouch: Vouch) -> None:
+    tea, cat = remember(vouch, "I take my tea without milk.", "My cat is called Minka.")
+    assert vouch.run("memory", "list").cells == [
+        [str(cat), "note", "yours", "My cat is called Minka."],
+        [str(tea), "note", "yours", "I take my tea without milk."],
+    ]
+    assert texts(vouch.run("memory", "list", "--query", "TEA", "--json")) == ["I take my tea without milk."]
+    assert len(vouch.run("memory", "list", "--limit", "1").cells) == 1
+    assert vouch.run("memory", "list", "--scope", "all").cells[-1][2] == "shared"
+    assert vouch.run("memory", "list", "--kind", "correction", code=1).out == ""
+    assert vouch.run("memory", "list", "--since", "2100-01-01", code=1).out == ""
+
+
+def test_memory_show_tells_where_a_passage_comes_from(vouch: Vouch) -> None:
+    (tea,) = remember(vouch, "I take my tea without milk.")
+    told = vouch.run("memory", "show", str(tea), "--json").object
+    assert told["text"] == "I take my tea without milk."
+    assert not told["forgotten"]
+    assert [version["number"] for version in told["versions"]] == [1]
+    assert [receipt["action"] for receipt in told["receipts"]] == ["add"]
+    assert vouch.run("memory", "show", str(tea)).out.startswith(f"{tea}  note · yours\nI take my tea")
+
+
+def test_what_is_forgotten_is_in_no_answer_and_undo_brings_it_back(vouch: Vouch) -> None:
+    (locker,) = remember(vouch, "My locker number is 214.")
+    forgotten = vouch.run("memory", "forget", str(locker))
+    assert forgotten.cells == [[str(locker), "forgotten", "My locker number is 214."]]
+    assert "can bring it back" in forgotten.err
+    assert "214" not in vouch.run("ask", "--no-learn", "What is my locker number?").out
+    assert "214" not in vouch.run("search", "locker number").out
+    listed = vouch.run("memory", "undo", "--list", "--json").objects
+    assert [receipt["action"] for receipt in listed] == ["delete", "add"]
+    back = vouch.run("memory", "undo")
+    assert back.cells[-1] == [str(locker), "back", "My locker number is 214."]
+    assert "214" in vouch.run("ask", "--no-learn", "What is my locker number?").out
+
+
+def test_undo_takes_back_the_receipt_that_is_named_and_each_only_once(vouch: Vouch) -> None:
+    remember(vouch, "First.", "Second.")
+    first = vouch.run("memory", "undo", "--list", "--json").objects[-1]
+    assert first["summary"] == "First."
+    vouch.run("memory", "undo", str(first["receipt"]))
+    assert texts(vouch.run("memory", "list", "--json")) == ["Second."]
+    assert "undone already" in vouch.run("memory", "undo", str(first["receipt"]), code=1).err
+    vouch.run("memory", "undo")
+    assert len(vouch.run("memory", "list", "--scope", "all").cells) == 1  # the shared handbook stays
+    assert "nothing to undo" in vouch.run("--user", "bob", "memory", "undo", code=1).err
+
+
+def test_forget_reads_ids_from_standard_input_and_can_forget_all_of_ones_own(vouch: Vouch) -> None:
+    first, second, _ = remember(vouch, "One.", "Two.", "Three.")
+    told = vouch.run("memory", "forget", "-", "--json", stdin=f"{first}\n{second}\n").object
+    assert [line["text"] for line in told["forgotten"]] == ["One.", "Two."]
+    vouch.run("memory", "forget", "--all-mine", "--yes")
+    vouch.run("memory", "list", code=1)
+    assert len(vouch.run("memory", "list", "--scope", "shared").cells) == 1
+
+
+def test_forgetting_several_is_all_or_nothing(vouch: Vouch) -> None:
+    (kept,) = remember(vouch, "One.")
+    vouch.run("memory", "forget", str(kept), "999", code=1)
+    assert texts(vouch.run("memory", "list", "--json")) == ["One."]
+
+
+def test_an_export_can_be_imported_and_importing_twice_adds_nothing(vouch: Vouch) -> None:
+    remember(vouch, "I take my tea without milk.", "Größe: 茶, “quoted”, \\ and \\n.")
+    exported = vouch.run("memory", "export").out
+    assert [json.loads(line)["id"] for line in exported.splitlines()] == [2, 3]
+    vouch.write("mine.jsonl", exported)
+    first = vouch.run("--user", "bob", "memory", "import", "mine.jsonl", "--json").object
+    assert (first["new"], first["known"]) == (2, 0)
+    again = vouch.run("--user", "bob", "memory", "import", "-", stdin=exported)
+    assert again.out == "0 new, 2 known already\n"
+
+    def told(user: str) -> list[tuple[str, str]]:
+        entries = vouch.run("--user", user, "memory", "export").objects
+        return [(entry["kind"], entry["text"]) for entry in entries]
+
+    assert told("bob") == told("ann")
+
+
+def test_an_import_with_a_wrong_line_names_it_and_imports_nothing(vouch: Vouch) -> None:
+    ran = vouch.run("memory", "import", "-", stdin='{"text": "fine"}\n{"txt": "not"}\n', code=2)
+    assert "line 2" in ran.err
+    vouch.run("memory", "list", code=1)
+
+
+# Feedback ---------------------------------------------------------------------------------------
+
+
+def test_feedback_is_recorded_for_answer_and_passage(vouch: Vouch) -> None:
+    turn = str(vouch.run("ask", "--json", QUESTION).object["turn"])
+    assert vouch.run("feedback", turn, "--good").out == f"Turn {turn}: good.\n"
+    told = vouch.run("feedback", turn, "--bad", "--why", "too long", "--passage", "1", "--json").object
+    assert (told["rating"], told["source"]) == ("bad", 1)
+    assert "no source 9" in vouch.run("feedback", turn, "--good", "--passage", "9", code=1).err
+    vouch.run("feedback", "999", "--good", code=1)
+    with vouch.database() as database, database.reading() as sql:
+        rows = (
+            sql.connection()
+            .exec_driver_sql("SELECT rating, reason, version_id FROM feedback ORDER BY id")
+            .all()
+        )
+    assert [tuple(row) for row in rows] == [("good", "", None), ("bad", "too long", 1)]
+
+
+def test_what_is_taught_is_remembered_and_can_be_undone(vouch: Vouch) -> None:
+    turn = str(vouch.run("ask", "--json", "Who waters the plants?").object["turn"])
+    vouch.run("feedback", turn, "--teach", "-", stdin="Marta waters the plants.\n")
+    (kept,) = vouch.run("memory", "list", "--kind", "correction", "--json").objects
+    assert kept["text"] == "Marta waters the plants."
+    assert "Marta" in vouch.run("ask", "Who waters the plants?").out
+    vouch.run("memory", "undo")
+    vouch.run("memory", "list", "--kind", "correction", code=1)
+    vouch.run("feedback", turn, "--teach", " ", code=2)
+
+
+# Whose memory it is -----------------------------------------------------------------------------
+
+
+def test_no_command_shows_one_users_memory_to_another(vouch: Vouch) -> None:
+    (secret,) = remember(vouch, "My safe opens with zebra.")
+    turn = vouch.run("ask", "--json", "What opens my safe, zebra or lion?").object
+    paper = vouch.write("zebra.txt", "Zebra is what opens the safe.")
+    vouch.run("ingest", paper)
+    session, number = str(turn["session"]), str(turn["turn"])
+
+    seen = [
+        vouch.run("ask", "What opens the safe?", "--sources", environment={"VOUCH_USER": "bob"}),
+        vouch.run("--user", "bob", "ask", "--json", "What does my safe open with?"),
+        vouch.run("--user", "bob", "search", "safe", "--json"),
+        vouch.run("--user", "bob", "memory", "list", "--scope", "all"),
+        vouch.run("--user", "bob", "memory", "export", "--scope", "all"),
+        vouch.run("--user", "bob", "memory", "show", str(secret), code=1),
+        vouch.run("--user", "bob", "memory", "forget", str(secret), code=1),
+        vouch.run("--user", "bob", "memory", "undo", code=1),
+        vouch.run("--user", "bob", "memory", "undo", "2", code=1),
+        vouch.run("--user", "bob", "memory", "undo", "--list", code=1),
+        vouch.run("--user", "bob", "feedback", number, "--good", code=1),
+        vouch.run("--user", "bob", "ask", "--session", session, "And the safe?", code=1),
+        vouch.run("--user", "bob", "chat", "--session", session, stdin="hello\n", code=1),
+        vouch.run(
+            "--user", "bob", "chat", stdin=f"/memory\n/why {number}\n/sessions\n/forget {secret}\n", code=1
+        ),
+    ]
+    for ran in seen:
+        assert "zebra" not in (ran.out + ran.err).lower(), ran
+    assert "zebra" in vouch.run("ask", "What does my safe open with?").out

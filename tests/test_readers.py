@@ -1,0 +1,319 @@
+"""Each format is read as a person reads it; what cannot be read says why and harms nothing else."""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+from document_files import LONG, Write, characters, pairs, read, refusal, write
+
+from assistant.library import readers
+from assistant.library.documents import PreparedDocument, read_documents
+from stores.errors import UnreadableDocument
+
+__all__ = ["write"]  # a fixture
+
+# Text
+
+
+def test_a_text_file_is_titled_by_its_name(write: Write) -> None:
+    path = write("house rules.txt", "No shoes.\n\nNo smoke.")
+    document = read(path)
+    assert document.source == str(path)
+    assert pairs(document) == [("house rules", "No shoes.\n\nNo smoke.")]
+
+
+def test_a_long_text_becomes_several_passages(write: Write) -> None:
+    assert len(read(write("a.txt", LONG), passage_words=35).passages) == 2
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
+def test_text_is_read_in_its_encoding(write: Write, encoding: str) -> None:
+    assert read(write("a.txt", "Das Café öffnet um zehn – täglich.".encode(encoding))).passages[0].text == (
+        "Das Café öffnet um zehn – täglich."
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "holds no text"),
+        (b" \n\t\x01", "holds no text"),
+        (b"PK\0\0text", "is not text"),
+        (b"\xff\xfea", "is not text"),
+        (bytes(range(1, 256)), "is not text"),
+        ("Привет, мир".encode("cp1251"), "is in an unknown encoding; save it as UTF-8"),
+    ],
+)
+def test_what_is_not_text_is_refused(write: Write, content: bytes, reason: str) -> None:
+    assert refusal(write("a.txt", content)) == reason
+
+
+def test_a_file_too_large_is_refused_without_being_read(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write("a.pdf", b"")
+    os.truncate(path, readers.WHOLE_FILE_BYTES + 1)
+    monkeypatch.setattr(readers, "_read_pdf", None)
+    assert refusal(path) == "is larger than 100 MB; cut it into smaller files"
+
+
+# Markdown
+
+
+def test_markdown_headings_stand_over_passages_and_marks_are_gone(write: Write) -> None:
+    path = write(
+        "guide.md",
+        f"---\ntitle: ignored\n---\n# The Guide\n\n{LONG}\n\n## Install\n\n{LONG}\n\n"
+        f'### On *Linux*\n\nSee [the `manual`](http://example.com "x") &amp; ![a map](map.png).\\\nRun:\n\n'
+        f"```sh\nif true:\n    go\n```\n\n1. first\n2. second\n   * inner\n\n"
+        f"| a | b |\n|---|---|\n| 1 | 2 |\n\n"
+        f"> {LONG}\n\nUse\n---\n\n<div align=center>Raw <b>words</b><!-- no --></div>\n\n{LONG}\n",
+    )
+    assert pairs(read(path, passage_words=200)) == [
+        ("The Guide", LONG),
+        ("The Guide › Install", LONG),
+        (
+            "The Guide › Install › On Linux",
+            "See the manual & a map.\nRun:\n\nif true:\n    go\n\n1. first\n2. second\n- inner\n\n"
+            f"a | b\n1 | 2\n\n{LONG}",
+        ),
+        ("The Guide › Use", f"Raw words\n\n{LONG}"),
+    ]
+
+
+def test_without_one_heading_above_all_the_name_is_the_title(write: Write) -> None:
+    path = write("notes.md", f"# One\n\n{LONG}\n\n# Two\n\n{LONG}\n")
+    assert pairs(read(path)) == [("notes › One", LONG), ("notes › Two", LONG)]
+
+
+def test_two_rules_are_not_front_matter(write: Write) -> None:
+    assert (
+        read(write("a.md", "---\nFirst words.\n\n---\nLast words.")).passages[0].text
+        == "First words.\n\nLast words."
+    )
+
+
+# HTML
+
+
+def test_html_is_read_as_a_reader_sees_it(write: Write) -> None:
+    path = write(
+        "page.html",
+        f"""<!doctype html><html><head><title>Oslo &ndash; Guide</title><style>p {{}}</style></head><body>
+        <nav>Home</nav><h1>Oslo</h1><p>{LONG}</p><h2>Food<br></h2>
+        <p>Eat <a href=x>fish</a>,<br>drink&nbsp;<em>te</em>a.<!-- no --></p><script>no()</script>
+        <ol><li>first</li><li><p>second</p></li></ol><ul><li>third</ul>
+        <table><tr><th>Day<th>Time<tr><td>Mon<td>10</table><div hidden>no</div>
+        <pre>a\n  b</pre>{LONG}<img alt="A map"><footer>no</footer></body></html>""",
+    )
+    document = read(path)
+    assert document.title == "Oslo – Guide"
+    assert pairs(document) == [
+        ("Oslo – Guide", LONG),
+        (
+            "Oslo – Guide › Food",
+            "Eat fish,\ndrink tea.\n\n1. first\n2. second\n- third\n\nDay | Time\nMon | 10\n\na\n  b\n\n"
+            + LONG
+            + "A map",
+        ),
+    ]
+
+
+def test_only_the_main_part_of_a_page_is_read(write: Write) -> None:
+    assert pairs(read(write("a.htm", "<p>Cookies?</p><main><h1>Oslo</h1><p>A city.</main>"))) == [
+        ("Oslo", "A city.")
+    ]
+
+
+@pytest.mark.parametrize("declared", ["iso-8859-1", "windows-1252"])
+def test_html_is_read_in_the_encoding_it_declares(write: Write, declared: str) -> None:
+    page = f'<meta charset="{declared}"><p>Café – täglich</p>'.encode("cp1252")
+    assert read(write("a.html", page)).passages[0].text == "Café – täglich"
+
+
+def test_html_of_russian_in_its_own_encoding(write: Write) -> None:
+    page = '<meta http-equiv="Content-Type" content="text/html; charset=windows-1251"><p>Привет'.encode(
+        "cp1251"
+    )
+    assert read(write("a.html", page)).passages[0].text == "Привет"
+
+
+@pytest.mark.parametrize("unit", ["<div>", "<a ", "<!--", "<a b='x' ", "<b>"])
+def test_broken_html_is_read_in_time_in_proportion(write: Write, unit: str) -> None:
+    document = read(write("a.html", "<p>Words.</p>" + unit * 20_000))
+    assert document.passages[0].text == "Words."
+
+
+# PDF
+
+
+def pdf(pages: list[str], *, password: str = "") -> bytes:
+    """A PDF with these lines on its pages."""
+    from pypdf import PdfWriter
+    from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+    writer = PdfWriter()
+    font = DictionaryObject(
+        {
+            NameObject("/Type"): NameObject("/Font"),
+            NameObject("/Subtype"): NameObject("/Type1"),
+            NameObject("/BaseFont"): NameObject("/Helvetica"),
+        }
+    )
+    for text in pages:
+        page = writer.add_blank_page(600, 800)
+        lines = "".join(f"({line}) Tj 0 -14 Td " for line in text.split("\n"))
+        content = DecodedStreamObject()
+        content.set_data(f"BT /F1 12 Tf 50 700 Td {lines} ET".encode())
+        page[NameObject("/Contents")] = writer._add_object(content)
+        page[NameObject("/Resources")] = DictionaryObject(
+            {NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})}
+        )
+    if password:
+        writer.encrypt(password, algorithm="RC4-128")
+    buffer = io.BytesIO()
+    writer.write(buffer)
+    return buffer.getvalue()
+
+
+def test_a_pdf_is_read_page_by_page(write: Write) -> None:
+    path = write(
+        "rules.pdf", pdf(["No shoes in the exam-\nple.", "", LONG.replace("Sentence", "\nSentence")])
+    )
+    document = read(path)
+    assert document.title == "rules"
+    assert [passage.title for passage in document.passages] == ["rules › page 1", "rules › page 3"]
+    assert document.passages[0].text == "No shoes in the example."
+    assert characters(document.passages[1].text) == characters(LONG)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (pdf(["secret"], password="x"), "is encrypted; save a copy without a password"),
+        (pdf([""]), "holds no text; it may be a scan, which only shows pictures of text"),
+        (b"%PDF-1.4 broken", "is damaged, or not what its name says (PdfReadError)"),
+        (b"", "is damaged, or not what its name says (EmptyFileError)"),
+    ],
+)
+def test_a_pdf_that_cannot_be_read_says_why(
+    write: Write, capfd: pytest.CaptureFixture[str], content: bytes, reason: str
+) -> None:
+    assert refusal(write("a.pdf", content)).split(" (")[0] == reason.split(" (")[0]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_damaged_page_leaves_the_others(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pypdf import PageObject
+
+    whole = PageObject.extract_text
+
+    def extract(page: PageObject) -> str:
+        text = whole(page)
+        if "torn" in text:
+            raise ZeroDivisionError
+        return text
+
+    monkeypatch.setattr(PageObject, "extract_text", extract)
+    document, lost = read_documents(write("a.pdf", pdf(["Good words.", "torn"])))
+    assert isinstance(document, PreparedDocument)
+    assert pairs(document) == [("a › page 1", "Good words.")]
+    assert isinstance(lost, UnreadableDocument)
+    assert lost.reason == "page 2 is damaged (ZeroDivisionError)"
+
+
+# DOCX
+
+
+def docx_bytes(*, title: str = "") -> bytes:
+    from docx import Document
+
+    document = Document()
+    if title:
+        document.add_heading(title, 0)
+    document.add_heading("Hours", 1)
+    document.add_paragraph("Open at ten.")
+    document.add_paragraph("on Monday", style="List Bullet")
+    document.add_paragraph("on Friday", style="List Bullet")
+    table = document.add_table(2, 2)
+    for cell, text in zip(table._cells, ["Day", "Time", "Mon", "10"], strict=True):
+        cell.text = text
+    document.add_paragraph(LONG)
+    document.add_heading("Prices", 1)
+    document.add_paragraph(LONG)
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def with_document_xml(xml: bytes) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(docx_bytes())) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    return zipped({**members, "word/document.xml": xml})
+
+
+def test_a_docx_is_read_with_headings_lists_and_tables(write: Write) -> None:
+    assert pairs(read(write("a.docx", docx_bytes(title="Museum")))) == [
+        ("Museum › Hours", f"Open at ten.\n\n- on Monday\n- on Friday\n\nDay | Time\nMon | 10\n\n{LONG}"),
+        ("Museum › Prices", LONG),
+    ]
+    assert read(write("b.docx", docx_bytes())).title == "b"
+
+
+def test_a_zip_bomb_is_refused_by_its_directory(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers, "UNPACKED_BYTES", 1_000_000)
+    bomb = with_document_xml(b"<" + b" " * 2_000_000)
+    assert refusal(write("a.docx", bomb)) == "unpacks to more than 1 MB"
+
+
+def test_a_zip_bomb_that_lies_about_its_size_is_refused(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readers, "UNPACKED_BYTES", 1_000_000)
+    bomb = with_document_xml(b"<" + b" " * 2_000_000)
+    lie = bomb.replace(struct.pack("<I", 2_000_001), struct.pack("<I", 1_000))
+    assert lie != bomb
+    assert refusal(write("a.docx", lie)) == "is damaged, or not what its name says (BadZipFile)"
+
+
+def test_entities_are_not_expanded(write: Write, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    namespace = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    lol = "".join(f'<!ENTITY l{n + 1} "{f"&l{n};" * 10}">' for n in range(9))
+    xml = (
+        f'<!DOCTYPE d [<!ENTITY l0 "lol">{lol}<!ENTITY f SYSTEM "file://{secret}">]>'
+        f"<w:document {namespace}><w:body><w:p><w:r><w:t>Words &l9; &f;</w:t></w:r></w:p></w:body>"
+        "</w:document>"
+    )
+    for result in read_documents(write("a.docx", with_document_xml(xml.encode()))):
+        said = pairs(result) if isinstance(result, PreparedDocument) else result.reason
+        assert "secret" not in str(said)
+        assert len(str(said)) < 200
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "is damaged, or not what its name says (BadZipFile)"),
+        (docx_bytes()[:2000], "is damaged, or not what its name says (BadZipFile)"),
+        (zipped({"a": b"b"}), "is damaged, or not what its name says (KeyError)"),
+        (with_document_xml(b"<" + b"<w:p>" * 9), "is damaged, or not what its name says (XMLSyntaxError)"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is encrypted, or of the older kind .doc; save it as .docx"),
+    ],
+)
+def test_a_docx_that_cannot_be_read_says_why(write: Write, content: bytes, reason: str) -> None:
+    assert refusal(write("a.docx", content)) == reason

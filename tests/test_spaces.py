@@ -1,0 +1,328 @@
+"""What a user may search: the shared space and their own, whatever the indexes say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from store_fixtures import DIMENSION, Stores, document, fake_encode, findable, fresh_database
+
+from stores.changes import remove_versions
+from stores.records import SHARED, own_space
+from stores.spaces import Space, live_among, live_passages, stored_vectors
+from stores.vectors import ExactVectors, Vector, Vectors
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[Stores]:
+    opened = Stores.fresh(tmp_path)
+    yield opened
+    opened.database.close()
+
+
+@pytest.fixture
+def ann(stores: Stores) -> int:
+    return stores.journal.user_id("ann")
+
+
+@pytest.fixture
+def bob(stores: Stores) -> int:
+    return stores.journal.user_id("bob")
+
+
+class Claims:
+    """An index that answers with what it is told to, true or not."""
+
+    def __init__(self, version_ids: Iterable[int]) -> None:
+        self._ids = list(version_ids)
+
+    def upsert(self, version_ids: Sequence[int], vectors: Vectors) -> None:
+        raise AssertionError("a search writes nothing")
+
+    def remove(self, version_ids: Iterable[int]) -> None:
+        raise AssertionError("a search writes nothing")
+
+    def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
+        return [(version_id, 1.0) for version_id in self._ids[:k]]
+
+    def version_ids(self) -> set[int]:
+        return set(self._ids)
+
+
+def query(written: str) -> Vector:
+    vector: Vector = fake_encode([written])[0]
+    return vector
+
+
+def versions(stores: Stores, space: str) -> dict[str, int]:
+    return {written: version_id for version_id, written in stores.texts(space).items()}
+
+
+def everything_shown(space: Space, ids: Sequence[int], words: str) -> set[int]:
+    """Every version that any method of a space admits to."""
+    shown = {i for i, _ in space.nearest(query(words), 1000)} | set(space.matching(words, 1000))
+    shown |= {i for i, score in space.word_scores(words, ids).items() if score}
+    shown |= set(space.similarities(query(words), ids)) | set(space.passages(ids))
+    shown |= {i for pair in space.neighbours(ids).values() for i in pair if i is not None}
+    return shown
+
+
+# Isolation
+
+NASTY_NAMES = ["shared", "user:1", "user:2", "user1", "'; DROP TABLE users; --", '"', "' OR 1=1 --", "%", ""]
+ALIKE_NAMES = ["Ann", "ann", "ann ", "ann\0", "a\u0301", "\u00e1", "1", "アン"]
+NAMES = st.lists(
+    st.one_of(st.sampled_from([*NASTY_NAMES, *ALIKE_NAMES]), st.text(max_size=6)),
+    min_size=2,
+    max_size=4,
+    unique=True,
+)
+
+
+@given(names=NAMES, words=st.sampled_from(["cat", "user1 shared", "space user2", "secret OR cat"]))
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_users_of_any_names_find_the_shared_and_their_own_and_never_anothers(
+    tmp_path: Path, names: list[str], words: str
+) -> None:
+    for old in tmp_path.iterdir():
+        old.unlink()
+    stores = Stores.over(fresh_database(tmp_path))
+    users = [stores.journal.user_id(name) for name in names]
+    assert [stores.journal.user_id(name) for name in names] == users
+    assert len(set(users)) == len(users)
+    stores.add(users[0], document("a.txt", "a shared cat", "a shared secret of space"))
+    for user in users:
+        stores.say(user, f"cat secret user1 shared {user}", "another cat of user2 in space")
+        stores.knowledge.remember(user, f"note of a secret cat {user}")
+    stores.indexer().catch_up()
+    ids = [row["version"] for row in findable(stores.database)["texts"]]
+    shared = set(stores.texts(SHARED))
+    spaces = stores.spaces()
+    for user in users:
+        own = set(stores.texts(own_space(user)))
+        assert len(own) == 3
+        space = spaces.of(user)
+        assert {i for i, _ in space.nearest(query(words), 1000)} == shared | own
+        assert set(space.passages(ids)) == shared | own
+        assert set(space.similarities(query(words), ids)) == shared | own
+        assert everything_shown(space, ids, words) == shared | own
+        assert {p.scope for p in space.passages(sorted(own)).values()} == {"yours"}
+        lines = stores.knowledge.lines(user)
+        assert {line.scope for line in lines} == {"shared", "yours"}
+        assert len(lines) == len(shared | own)
+    stores.database.close()
+
+
+def test_what_others_say_moves_no_score_and_no_order(stores: Stores, ann: int, bob: int) -> None:
+    stores.add(ann, document("a.txt", "cat dog", "cat cat", "dog owl"))
+    stores.say(ann, "my cat", "my dog dog")
+    stores.indexer().catch_up()
+    space = stores.spaces().of(ann)
+    ids = list(range(1, 10))
+
+    def answers() -> object:
+        return (
+            space.matching("cat dog", 10),
+            space.word_scores("cat dog", ids),
+            space.nearest(query("cat"), 10),
+            space.neighbours(ids),
+        )
+
+    before = answers()
+    stores.say(bob, *(f"cat cat cat {number}" for number in range(20)))
+    stores.indexer().catch_up()
+    assert answers() == before
+
+
+# Indexes that are wrong
+
+
+def test_foreign_dead_and_unknown_ids_of_an_index_show_nothing(stores: Stores, ann: int, bob: int) -> None:
+    stores.say(ann, "ann's cat")
+    stores.say(bob, "bob's cat")
+    stores.add(ann, document("a.txt", "old cat"))
+    [dead] = stores.texts(SHARED)
+    stores.add(ann, document("a.txt", "new cat"))
+    foreign = [*stores.texts(own_space(ann)), *stores.texts(own_space(bob))]
+    stores.indexer(ExactVectors(DIMENSION)).catch_up()
+    [live] = stores.texts(SHARED)
+    liar = Claims([dead, 999, -1, 0, *foreign, dead, live])
+    found = stores.spaces(liar, exact_up_to=0).of(bob).nearest(query("cat"), 10)
+    own = set(stores.texts(own_space(bob)))
+    assert {i for i, _ in found} == {live} | own
+    # and that it is bob's own is his own space's answer, not the index's
+    assert dict(found)[next(iter(own))] == float(query("bob's cat") @ query("cat"))
+
+
+def test_an_index_of_nothing_but_wrong_ids_shows_nothing(stores: Stores, ann: int, bob: int) -> None:
+    stores.say(bob, "bob's cat")
+    stores.add(ann, document("a.txt", "cat"))
+    stores.indexer(ExactVectors(DIMENSION)).catch_up()
+    liar = Claims([*stores.texts(own_space(bob)), *range(500, 520)])
+    assert stores.spaces(liar, exact_up_to=0).of(ann).nearest(query("cat"), 3) == []
+
+
+def test_tombstones_are_not_found_while_the_index_is_behind(stores: Stores, ann: int) -> None:
+    stores.add(ann, document("a.txt", *(f"cat {number}" for number in range(12))))
+    index = ExactVectors(DIMENSION)
+    stores.indexer(index).catch_up()
+    space = stores.spaces(index, exact_up_to=0).of(ann)
+    first = [i for i, _ in space.nearest(query("cat"), 12)]
+    with stores.database.writing() as sql:
+        remove_versions(sql, first[:9], receipt_id=None)
+    assert index.version_ids() == set(first)  # it knows of nothing
+    assert [i for i, _ in space.nearest(query("cat"), 3)] == first[9:]  # yet none is missing
+    assert space.matching("cat", 12) == sorted(first[9:])
+    assert set(space.passages(first)) == set(first[9:])
+    assert set(space.similarities(query("cat"), first)) == set(first[9:])
+
+
+def test_tombstones_in_memory_are_not_found(stores: Stores, ann: int) -> None:
+    stores.say(ann, *(f"cat {number}" for number in range(6)))
+    stores.indexer().catch_up()
+    space = stores.spaces().of(ann)
+    first = [i for i, _ in space.nearest(query("cat"), 6)]  # the vectors are in memory now
+    with stores.database.writing() as sql:
+        remove_versions(sql, first[:4], receipt_id=None)
+    assert [i for i, _ in space.nearest(query("cat"), 1)] == first[4:5]
+    assert [i for i, _ in space.nearest(query("cat"), 6)] == first[4:]
+
+
+def test_shared_passages_are_found_before_the_index_knows_them(stores: Stores, ann: int) -> None:
+    stores.add(ann, document("a.txt", "cat", "dog"))
+    index = ExactVectors(DIMENSION)
+    space = stores.spaces(index, exact_up_to=0).of(ann)
+    by_text = versions(stores, SHARED)
+    assert space.nearest(query("dog"), 1) == [(by_text["dog"], 1.0)]
+    before = space.nearest(query("owl"), 2)
+    assert index.version_ids() == set()
+    stores.indexer(index).catch_up()
+    assert index.version_ids() == set(by_text.values())
+    assert space.nearest(query("owl"), 2) == before
+
+
+def test_large_and_small_shared_spaces_answer_alike(stores: Stores, ann: int) -> None:
+    texts = [f"cat number {number}" for number in range(40)]
+    stores.add(ann, document("a.txt", *texts))
+    stores.say(ann, "my cat")
+    index = ExactVectors(DIMENSION)
+    stores.indexer(index).catch_up()
+    stores.add(ann, document("b.txt", "one more cat"))  # waiting
+    exact, by_index = (stores.spaces(index, exact_up_to=limit).of(ann) for limit in (41, 40))
+    for k in (0, 1, 5, 42, 100):
+        assert by_index.nearest(query("cat"), k) == exact.nearest(query("cat"), k)
+        assert len(exact.nearest(query("cat"), k)) == min(k, 42)
+
+
+def test_without_an_index_the_search_is_exact(stores: Stores, ann: int) -> None:
+    stores.add(ann, document("a.txt", "cat"))
+    assert len(stores.spaces(None, exact_up_to=0).of(ann).nearest(query("cat"), 5)) == 1
+
+
+def test_vectors_of_another_encoder_are_not_compared(stores: Stores, ann: int) -> None:
+    stores.say(ann, "cat")
+    stores.indexer(encoder_version="older").catch_up()
+    space = stores.spaces().of(ann)
+    [said] = stores.texts(own_space(ann))
+    assert space.nearest(query("cat"), 5) == []
+    assert space.similarities(query("cat"), [said]) == {}
+    assert space.matching("cat", 5) == [said]  # words need no encoder
+
+
+def test_more_users_than_are_kept_in_memory_find_their_own(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stores.spaces._USERS_IN_MEMORY", 2)
+    users = [stores.journal.user_id(f"user {number}") for number in range(4)]
+    for user in users:
+        stores.say(user, f"cat {user}")
+    stores.indexer().catch_up()
+    spaces = stores.spaces()
+    for user in [*users, *users]:
+        found = spaces.of(user).nearest(query("cat"), 5)
+        assert {i for i, _ in found} == set(stores.texts(own_space(user)))
+    assert len(spaces._stored) == 3  # the shared one and two users'
+
+
+# Looking up
+
+
+def test_words_and_meaning_give_their_own_orders(stores: Stores, ann: int) -> None:
+    stores.add(ann, document("a.txt", "cat dog", "cat cat", "owl", title=""))
+    space = stores.spaces().of(ann)
+    by_text = versions(stores, SHARED)
+    assert space.matching("cats and cats", 5) == [by_text["cat cat"], by_text["cat dog"]]
+    assert space.matching("cats", 1) == [by_text["cat cat"]]
+    assert space.matching("the and of", 5) == []
+    assert space.nearest(query("owl"), 1) == [(by_text["owl"], 1.0)]
+    assert space.similarities(query("owl"), [by_text["owl"], 999]) == {by_text["owl"]: 1.0}
+
+
+def test_a_passage_tells_where_it_stands(stores: Stores, ann: int) -> None:
+    stores.add(ann, document("a.txt", "cat", "dog", title="Pets"))
+    second = versions(stores, SHARED)["dog"]
+    passage = stores.spaces().of(ann).passages([second])[second]
+    assert (passage.title, passage.text, passage.source, passage.position) == ("Pets", "dog", "a.txt", 1)
+    assert (passage.kind, passage.scope, passage.is_shared) == ("document", "shared", True)
+    assert passage.created_at.tzinfo is not None
+
+
+def test_neighbours_stand_before_and_after_in_the_same_document(stores: Stores, ann: int) -> None:
+    stores.add(ann, document("a.txt", "one", "two", "three"), document("b.txt", "four"))
+    ids = versions(stores, SHARED)
+    found = stores.spaces().of(ann).neighbours([*ids.values(), 999])
+    assert found == {
+        ids["one"]: (None, ids["two"]),
+        ids["two"]: (ids["one"], ids["three"]),
+        ids["three"]: (ids["two"], None),
+        ids["four"]: (None, None),
+        999: (None, None),
+    }
+
+
+def test_neighbours_are_live_and_ones_own(stores: Stores, ann: int, bob: int) -> None:
+    stores.add(ann, document("a.txt", "one", "two", "three"))
+    ids = versions(stores, SHARED)
+    mine = stores.say(ann, "first", "second")
+    with stores.database.writing() as sql:
+        remove_versions(sql, [ids["two"]], receipt_id=None)
+    spaces = stores.spaces()
+    assert spaces.of(ann).neighbours([ids["one"], mine[0]]) == {
+        ids["one"]: (None, None),
+        mine[0]: (None, mine[1]),
+    }
+    assert spaces.of(bob).neighbours(mine) == dict.fromkeys(mine, (None, None))
+
+
+def test_no_name_but_shared_and_a_users_is_a_space(stores: Stores) -> None:
+    for name in (
+        "",
+        "user:",
+        "user:x",
+        "users:1",
+        "user:1' OR '1'='1",
+        "shared'",
+        "user:1,shared",
+        "user:-1",
+    ):
+        with stores.database.reading() as sql:
+            for look_up in (live_among, live_passages):
+                with pytest.raises(ValueError, match="is no space"):
+                    look_up(sql, [1], [name])
+            with pytest.raises(ValueError, match="is no space"):
+                stored_vectors(sql, [1], [name], "fake")
+
+
+def test_thousands_of_ids_are_looked_up(stores: Stores, ann: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stores.spaces._LOOK_UP", 7)
+    stores.add(ann, document("a.txt", *(f"text {number}" for number in range(20))))
+    ids = list(range(1, 31))
+    space = stores.spaces().of(ann)
+    assert set(space.passages(ids)) == set(range(1, 21))
+    assert set(space.similarities(query("x"), ids)) == set(range(1, 21))
+    assert space.neighbours(ids)[7] == (6, 8)
+    assert np.isclose(space.similarities(query("text 3"), ids)[4], 1.0)
