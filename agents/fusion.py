@@ -35,15 +35,15 @@ def mixed(dense: Scores, lexical: Scores, *, dense_weight: float) -> dict[int, f
 
 
 def lifts(
-    scores: Scores, neighbours: Mapping[int, tuple[int | None, int | None]], *, share: float
+    scores: Scores, neighbours: Mapping[int, tuple[int | None, int | None]], *, shares: Mapping[int, float]
 ) -> dict[int, float]:
-    """What each passage gains from standing next to a better one: share · max(score before, score after).
+    """What each passage gains from standing next to a good one: share · max(score before, score after).
 
     scores: at least 0. neighbours: the passages before and after, where there are any; one without a
-    score counts as 0. A passage gains nothing from itself, and what was gained is not passed on.
+    score counts as 0. shares: of each passage, 0 or more. What was gained is not passed on.
     """
     return {
-        key: share
+        key: shares[key]
         * max((scores.get(near, 0.0) for near in neighbours.get(key, ()) if near is not None), default=0.0)
         for key in scores
     }

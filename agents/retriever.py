@@ -21,6 +21,19 @@ class Retrieved:
 
 
 @dataclass(frozen=True)
+class Fusion:
+    """How signals become one score."""
+
+    dense_weight: float  # the dense signal's share of the mix, 0 to 1; the lexical one has the rest
+    document_lift: float  # the share of the better neighbour's score that a document's passage gains
+    conversation_lift: float  # the same for what was said in a conversation
+
+    def lift_of(self, passage: Passage) -> float:
+        """The share that this passage gains."""
+        return self.conversation_lift if passage.kind == "message" else self.document_lift
+
+
+@dataclass(frozen=True)
 class Signals:
     """Every passage in question with what each signal says of it; all by version id."""
 
@@ -29,10 +42,14 @@ class Signals:
     lexical: Mapping[int, float]  # BM25
     neighbours: Mapping[int, tuple[int | None, int | None]]
 
-    def ranked(self, *, dense_weight: float, neighbour_lift: float) -> list[Candidate]:
+    def ranked(self, fusion: Fusion) -> list[Candidate]:
         """All of them as candidates, best first; equals keep the order of their ids."""
-        score = mixed(self.dense, self.lexical, dense_weight=dense_weight)
-        lift = lifts(score, self.neighbours, share=neighbour_lift)
+        score = mixed(self.dense, self.lexical, dense_weight=fusion.dense_weight)
+        lift = lifts(
+            score,
+            self.neighbours,
+            shares={i: fusion.lift_of(passage) for i, passage in self.passages.items()},
+        )
         order = sorted(self.passages, key=lambda i: (-(score[i] + lift[i]), i))
         return [
             Candidate(self.passages[i], self.dense[i], self.lexical[i], lift[i], score[i] + lift[i], rank)
@@ -43,27 +60,18 @@ class Signals:
 class Retriever:
     """Finds the passages of a space that are nearest to a query in meaning and in words."""
 
-    def __init__(
-        self,
-        encoder: Encoder,
-        *,
-        keep: int,
-        pool: int,
-        dense_weight: float,
-        neighbour_lift: float,
-    ) -> None:
+    def __init__(self, encoder: Encoder, *, keep: int, pool: int, fusion: Fusion) -> None:
         """keep: candidates returned. pool: how many each signal contributes before they are mixed."""
         self._encoder = encoder
         self._keep = keep
         self._pool = pool
-        self._dense_weight = dense_weight
-        self._neighbour_lift = neighbour_lift
+        self._fusion = fusion
 
     def retrieve(self, query: str, space: SearchableSpace, *, without: Collection[int] = ()) -> Retrieved:
         """The best passages for a query. without: versions not looked for, such as the query's own."""
         vector = self._encoder.encode_queries([query])[0]
         signals = self.signals(query, vector, space, without=without)
-        ranked = signals.ranked(dense_weight=self._dense_weight, neighbour_lift=self._neighbour_lift)
+        ranked = signals.ranked(self._fusion)
         return Retrieved(query, vector, self._encoder.version, tuple(ranked[: self._keep]))
 
     def signals(
@@ -72,8 +80,8 @@ class Retriever:
         """What either signal finds, and their neighbours, each scored by both signals."""
         deep = self._pool + len(without)
         found = [i for i, _ in space.nearest(vector, deep)] + space.matching(query, deep)
-        if self._neighbour_lift > 0:  # a poor match next to a good one may hold the answer
-            found += [near for pair in space.neighbours(found).values() for near in pair if near is not None]
+        # a poor match next to a good one may hold the answer
+        found += [near for pair in space.neighbours(found).values() for near in pair if near is not None]
         passages = space.passages([i for i in dict.fromkeys(found) if i not in set(without)])
         ids = list(passages)
         similar = space.similarities(vector, ids)

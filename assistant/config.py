@@ -97,7 +97,8 @@ class RetrievalSettings:
     candidates: int = 40  # how many go on to the reranker
     pool: int = 100  # how many each signal contributes
     dense_weight: float = 0.5  # the dense signal's share of the mix; the lexical one has the rest
-    neighbour_lift: float = 0.4  # the share of the better neighbour's score that is added
+    document_lift: float = 0.0  # the share of the better neighbour's score that a document's passage gains
+    conversation_lift: float = 0.4  # the same for what was said in a conversation
     exact_up_to: int = 50_000  # shared passages; with more, the search of them is approximate
 
     def __post_init__(self) -> None:
@@ -105,10 +106,11 @@ class RetrievalSettings:
             ("retrieval.candidates", self.candidates, self.candidates >= 1, "1 or more"),
             ("retrieval.pool", self.pool, self.pool >= 1, "1 or more"),
             ("retrieval.dense_weight", self.dense_weight, 0 <= self.dense_weight <= 1, "between 0 and 1"),
+            ("retrieval.document_lift", self.document_lift, 0 <= self.document_lift <= 1, "between 0 and 1"),
             (
-                "retrieval.neighbour_lift",
-                self.neighbour_lift,
-                0 <= self.neighbour_lift <= 1,
+                "retrieval.conversation_lift",
+                self.conversation_lift,
+                0 <= self.conversation_lift <= 1,
                 "between 0 and 1",
             ),
             ("retrieval.exact_up_to", self.exact_up_to, self.exact_up_to >= 0, "0 or more"),

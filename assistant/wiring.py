@@ -186,15 +186,18 @@ class Assistant:
 
     def retriever_keeping(self, count: int) -> Retriever:
         """Finds so many passages."""
-        from agents.retriever import Retriever
+        from agents.retriever import Fusion, Retriever
 
         retrieval = self.settings.retrieval
         return Retriever(
             self.encoder,
             keep=count,
             pool=max(retrieval.pool, count),
-            dense_weight=retrieval.dense_weight,
-            neighbour_lift=retrieval.neighbour_lift,
+            fusion=Fusion(
+                dense_weight=retrieval.dense_weight,
+                document_lift=retrieval.document_lift,
+                conversation_lift=retrieval.conversation_lift,
+            ),
         )
 
     @cached_property

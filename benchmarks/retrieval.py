@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from agents.retriever import Fusion
 from assistant.config import Settings
 from assistant.locations import find_locations
 from assistant.wiring import Assistant
@@ -68,12 +69,12 @@ def main() -> None:
     space = assistant.spaces.of(assistant.journal.user_id("benchmark"))
     deepest = max(DEPTHS)
     weights = (0.3, 0.4, 0.5, 0.6, 0.7) if arguments.sweep else ()
-    lifts = (0.0, 0.2, 0.4) if arguments.sweep else ()
+    lifts = (0.0, 0.05, 0.1, 0.2) if arguments.sweep else ()
     names = ["dense", "lexical", "fused"] + [f"w {w} lift {share}" for w in weights for share in lifts]
     recalls = {name: Recall() for name in names}
     retrieval = assistant.settings.retrieval
     retriever = assistant.retriever_keeping(deepest)
-    mixes = {"fused": (retrieval.dense_weight, retrieval.neighbour_lift)} | {
+    mixes = {"fused": (retrieval.dense_weight, retrieval.document_lift)} | {
         f"w {weight} lift {share}": (weight, share) for weight in weights for share in lifts
     }
     asked = read_questions(arguments.questions, count=arguments.count, seed=arguments.seed)
@@ -87,7 +88,7 @@ def main() -> None:
         recalls["dense"].add([names_of[i] for i in near], right)
         recalls["lexical"].add([names_of[i] for i in matching], right)
         for name, (weight, share) in mixes.items():
-            ranked = signals.ranked(dense_weight=weight, neighbour_lift=share)
+            ranked = signals.ranked(Fusion(weight, share, retrieval.conversation_lift))
             recalls[name].add([c.passage.external_id for c in ranked[:deepest]], right)
         if number % 100 == 0:
             print(f"{number} of {len(asked)} questions", file=sys.stderr)

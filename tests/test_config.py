@@ -36,7 +36,7 @@ def test_a_section_holds_all_its_mistakes() -> None:
 
 def test_a_number_that_is_not_a_number_is_refused() -> None:
     with pytest.raises(InvalidSetting):
-        RetrievalSettings(neighbour_lift=float("nan"))
+        RetrievalSettings(document_lift=float("nan"))
 
 
 def test_asking_a_server_takes_an_address_and_a_name() -> None:

@@ -51,25 +51,24 @@ def test_normalising_forgets_scale_and_offset(given_: dict[int, float], scale: f
 def test_a_passage_is_lifted_by_its_better_neighbour() -> None:
     score = {1: 1.0, 2: 0.2, 3: 0.6}
     stands = {1: (None, 2), 2: (1, 3), 3: (2, None)}
-    assert lifts(score, stands, share=0.4) == pytest.approx({1: 0.08, 2: 0.4, 3: 0.08})
+    assert lifts(score, stands, shares=dict.fromkeys(score, 0.4)) == pytest.approx({1: 0.08, 2: 0.4, 3: 0.08})
 
 
 def test_a_lift_is_not_passed_on() -> None:
     score = {1: 1.0, 2: 0.0, 3: 0.0}
     stands = {1: (None, 2), 2: (1, 3), 3: (2, None)}
-    assert lifts(score, stands, share=0.5)[3] == 0.0
+    assert lifts(score, stands, shares=dict.fromkeys(score, 0.5))[3] == 0.0
 
 
 def test_a_neighbour_that_was_not_scored_lifts_nothing() -> None:
-    assert lifts({1: 0.5}, {1: (7, 8)}, share=0.4) == {1: 0.0}
+    assert lifts({1: 0.5}, {1: (7, 8)}, shares={1: 0.4}) == {1: 0.0}
 
 
 @given(scores)
 def test_no_share_no_lift(given_: dict[int, float]) -> None:
     positive = {key: abs(score) for key, score in given_.items()}
-    assert all(
-        lift == 0 for lift in lifts(positive, {key: (key - 1, key + 1) for key in positive}, share=0).values()
-    )
+    stands: dict[int, tuple[int | None, int | None]] = {key: (key - 1, key + 1) for key in positive}
+    assert not any(lifts(positive, stands, shares=dict.fromkeys(positive, 0.0)).values())
 
 
 def test_reciprocal_ranks_worked_out_by_hand() -> None:

@@ -13,7 +13,7 @@ from agents.interfaces import ReplyRequest
 from agents.query_augmenter import QueryAugmenter
 from agents.reranker import Reranker
 from agents.responder import Responder
-from agents.retriever import Retriever
+from agents.retriever import Fusion, Retriever
 from agents.score_judge import ScoreJudge
 from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, Wrote
 from assistant.turns.pipeline import TurnPipeline
@@ -73,7 +73,7 @@ class House:
             indexer=self.indexer,
             encoder=encoder,
             augmenter=QueryAugmenter(),
-            retriever=Retriever(encoder, keep=10, pool=10, dense_weight=0.5, neighbour_lift=0.4),
+            retriever=Retriever(encoder, keep=10, pool=10, fusion=Fusion(0.5, 0.0, 0.4)),
             reranker=Reranker(ScoreJudge(), schedule="multi", budget=10, min_judged=1),
             responder=Responder(self.chat, keep=3),
             cut=lambda text: text.split("\n\n"),

@@ -8,7 +8,7 @@ import pytest
 from agent_fakes import FixedEncoder, passage
 
 from agents.interfaces import Vector
-from agents.retriever import Retriever
+from agents.retriever import Fusion, Retriever, Signals
 from stores.records import Passage
 
 
@@ -44,7 +44,8 @@ class FixedSpace:
 
 
 def retriever(*, keep: int = 10, pool: int = 10, dense_weight: float = 0.5, lift: float = 0.0) -> Retriever:
-    return Retriever(FixedEncoder({}), keep=keep, pool=pool, dense_weight=dense_weight, neighbour_lift=lift)
+    fusion = Fusion(dense_weight, document_lift=lift, conversation_lift=0.0)
+    return Retriever(FixedEncoder({}), keep=keep, pool=pool, fusion=fusion)
 
 
 def found(space: FixedSpace, retrieving: Retriever, *, without: Sequence[int] = ()) -> list[int]:
@@ -67,7 +68,19 @@ def test_every_candidate_has_every_signals_score() -> None:
 def test_a_neighbour_that_neither_signal_found_is_lifted_in() -> None:
     space = FixedSpace({1: 0.9, 2: 0.2}, {1: 5.0}, beside={1: (None, 7), 7: (1, None)})
     assert found(space, retriever(lift=0.4)) == [1, 7, 2]
-    assert 7 not in found(space, retriever(lift=0.0))
+    assert found(space, retriever(lift=0.0))[-1] == 7
+
+
+def test_documents_and_conversations_have_lifts_of_their_own() -> None:
+    passages = {1: passage(1), 2: passage(2), 3: passage(3, kind="message"), 4: passage(4, kind="message")}
+    signals = Signals(
+        passages,
+        dense={1: 1.0, 2: 0.0, 3: 1.0, 4: 0.0},
+        lexical=dict.fromkeys(passages, 0.0),
+        neighbours={1: (None, 2), 2: (1, None), 3: (None, 4), 4: (3, None)},
+    )
+    lifted = {c.passage.version_id: c.lift for c in signals.ranked(Fusion(1.0, 0.1, 0.4))}
+    assert lifted == pytest.approx({1: 0.0, 2: 0.1, 3: 0.0, 4: 0.4})
 
 
 def test_what_is_to_be_left_out_is_left_out() -> None:
