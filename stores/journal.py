@@ -30,6 +30,7 @@ from stores.records import (
     User,
     now,
     own_space,
+    well_formed,
 )
 
 
@@ -160,6 +161,8 @@ class Journal:
         self, user_id: int, session_id: int, message: str, *, parts: Sequence[str], material: str = ""
     ) -> Accepted:
         """Keeps a message for good. parts: the message cut into passages."""
+        message, material = well_formed(message), well_formed(material)
+        parts = [well_formed(part) for part in parts]
         with self._database.writing() as sql:
             session = self._session(sql, user_id, session_id)
             turn = Turn(
@@ -276,8 +279,8 @@ class Journal:
                 user_id=user_id,
                 version_id=version_id,
                 rating=rating,
-                reason=reason,
-                correction=correction,
+                reason=well_formed(reason),
+                correction=well_formed(correction),
                 created_at=now(),
             )
             sql.add(feedback)

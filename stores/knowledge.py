@@ -37,6 +37,7 @@ from stores.records import (
     now,
     own_space,
     searchable_text,
+    well_formed,
 )
 from stores.spaces import live_passages
 from stores.vectors import Vectors
@@ -238,6 +239,7 @@ class Knowledge:
         self, user_id: int, written: str, *, kind: str = "note", turn_id: int | None = None
     ) -> tuple[int, int]:
         """Keeps a note in the user's own memory; returns its passage id and the receipt's."""
+        written = well_formed(written)
         with self._database.writing() as sql:
             space = own_space(user_id)
             receipt_id = _receipt(sql, user_id, "add", space, _shortened(written), turn_id=turn_id)
@@ -575,7 +577,12 @@ def _receipt(
     sql: SqlSession, user_id: int, action: str, space: str, summary: str, *, turn_id: int | None = None
 ) -> int:
     receipt = Receipt(
-        user_id=user_id, turn_id=turn_id, action=action, space=space, summary=summary, created_at=now()
+        user_id=user_id,
+        turn_id=turn_id,
+        action=action,
+        space=space,
+        summary=well_formed(summary),
+        created_at=now(),
     )
     sql.add(receipt)
     sql.flush()

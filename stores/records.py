@@ -34,6 +34,11 @@ def searchable_text(title: str, text: str) -> str:
     return f"{title}\n{text}" if title else text
 
 
+def well_formed(text: str) -> str:
+    """Text that any database can hold: half a character, as bad bytes on a command line become, is a ?."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 class UtcDateTime(TypeDecorator[datetime]):
     """A moment, always in UTC, also on databases that keep no time zone."""
 

@@ -319,3 +319,9 @@ def test_text_of_every_kind_comes_back_as_it_was(stores_: Stores, ann: int) -> N
     [version] = stores_.journal.accept(ann, session, odd, parts=[odd]).version_ids
     assert stores_.journal.last_turn(ann).message == odd
     assert stores_.texts(own_space(ann)) == {version: odd}
+
+
+def test_half_a_character_costs_itself_and_not_the_message(stores_: Stores, ann: int) -> None:
+    session = stores_.journal.open_session(ann)
+    accepted = stores_.journal.accept(ann, session, "caf\udce9", parts=["caf\udce9"])
+    assert stores_.journal.turn(ann, accepted.turn_id).message == "caf?"
