@@ -1,10 +1,10 @@
 """Fits the judge's and the extractive model's weights, and chooses the threshold, on training questions.
 
-    python -m benchmarks.fit_answering DATA_DIR QUESTIONS.jsonl.gz [--questions 2000] [--seed 1]
+    python -m benchmarks.fit_answering DATA_DIR=QUESTIONS.jsonl.gz ... [--questions 500] [--seed 1]
 
-DATA_DIR is a data directory into which the passages of the questions were ingested as shared. Two thirds
-of the questions fit, one third measures. For "nothing found", every passage that holds the answer is taken
-away from the same questions.
+Each DATA_DIR is a data directory into which the passages of its questions were ingested as shared; each pair
+weighs the same. Two thirds of the questions fit, one third measures. For "nothing found", every passage
+that holds the answer is taken away from the same questions.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.backends.extractive import FEATURES, features
+from agents.backends.extractive import FEATURES, Placed, features
 from agents.interfaces import Candidate
 from agents.score_judge import shared_words
 from agents.sentences import is_question, sentences
@@ -44,96 +46,130 @@ def fitted(rows: Floats, labels: Floats, *, ridge: float = 1e-3) -> Floats:
     return weights
 
 
+@dataclass(frozen=True)
+class Asked:
+    """One question's sentences and passages, with what speaks for each and whether it holds the answer."""
+
+    is_test: bool
+    sentences: Floats  # (N, F)
+    holds: Floats  # (N,), 0 or 1
+    without_answer: Floats  # (M, F): of what is found when no passage holds the answer
+    passages: Floats  # (P, 3)
+    passage_holds: Floats  # (P,)
+
+
 def sentence_rows(
-    assistant: Assistant, question: str, answers: list[str], candidates: list[Candidate]
+    assistant: Assistant, question: str, answers: list[str], candidates: Sequence[Candidate]
 ) -> tuple[Floats, Floats]:
-    """Features and labels of every sentence of some passages."""
+    """Features and labels of every sentence of some passages, best passage first."""
     placed = [
-        (c.passage.title, c.passage.text, s.text)
-        for c in candidates
+        Placed(c.passage.title, c.passage.text, number, s.text)
+        for number, c in enumerate(candidates, start=1)
         for s in sentences(c.passage.text)
         if not is_question(s.text)
     ]
-    labels = np.array([float(holds_answer(text, answers)) for _, _, text in placed])
+    labels = np.array([float(holds_answer(p.text, answers)) for p in placed])
     if not placed:
         return np.zeros((0, len(FEATURES))), labels
     return features(assistant.encoder, question, placed), labels
+
+
+def asked_of(data: str, questions: Path, *, count: int, seed: int, passages: int) -> list[Asked]:
+    """Asks a sample of questions of one data directory."""
+    assistant = Assistant(Settings(), find_locations(os.environ, data=data))
+    space = assistant.spaces.of(assistant.journal.user_id("benchmark"))
+    asked: list[Asked] = []
+    for number, entry in enumerate(read_questions(questions, count=count, seed=seed)):
+        question, answers, gold = entry["question"], entry["answers"], set(entry["passage_ids"])
+        candidates = assistant.retriever.retrieve(question, space).candidates
+        wanted = set(tokens(question))
+        about = [
+            (c.dense, shared_words(wanted, f"{c.passage.title} {c.passage.text}"), 1.0)
+            for c in candidates[:20]
+        ]
+        holds = [
+            float(c.passage.external_id in gold and holds_answer(c.passage.text, answers))
+            for c in candidates[:20]
+        ]
+        rows, labels = sentence_rows(assistant, question, answers, candidates[:passages])
+        without = [
+            c
+            for c in candidates
+            if c.passage.external_id not in gold and not holds_answer(c.passage.text, answers)
+        ]
+        bare, _ = sentence_rows(assistant, question, answers, without[:passages])
+        asked.append(Asked(number % 3 == 0, rows, labels, bare, np.array(about), np.array(holds)))
+        if number % 50 == 0:
+            print(f"{data}: {number} of {count} questions", file=sys.stderr)
+    assistant.close()
+    return asked
+
+
+def chance(rows: Floats, weights: Floats) -> Floats:
+    """Probability of each row."""
+    return np.asarray(1 / (1 + np.exp(-(rows @ weights))))
+
+
+def report_judge(asked: Sequence[Asked], weights: Floats) -> None:
+    """Precision and recall of the judge on the questions that measure."""
+    p = np.concatenate([chance(a.passages, weights) for a in asked if a.is_test])
+    y = np.concatenate([a.passage_holds for a in asked if a.is_test])
+    for least in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
+        said = p >= least
+        precision = y[said].mean() if said.any() else 0.0
+        print(f"  p >= {least:.2f}: precision {precision:.3f}, recall {said[y == 1].mean():.3f}")
+
+
+def report_sentences(asked: Sequence[Asked], weights: Floats) -> None:
+    """What the best sentence is worth at each threshold, on the questions that measure."""
+    tested = [a for a in asked if a.is_test]
+    right = np.array(
+        [bool(a.holds[chance(a.sentences, weights).argmax()]) if len(a.holds) else False for a in tested]
+    )
+    best = np.array([chance(a.sentences, weights).max() if len(a.holds) else 0.0 for a in tested])
+    bare = np.array(
+        [chance(a.without_answer, weights).max() if len(a.without_answer) else 0.0 for a in tested]
+    )
+    print(f"  the best sentence holds the answer: {right.mean():.3f} of {len(tested)} questions")
+    print("  threshold: answered, right of the answered, right answers kept | answered without the answer")
+    for least in (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7):
+        said = best >= least
+        of_answered = right[said].mean() if said.any() else 0.0
+        print(
+            f"  {least:.2f}: {said.mean():.3f}, {of_answered:.3f}, {said[right].mean():.3f} "
+            f"| {(bare >= least).mean():.3f}"
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("data", type=Path)
-    parser.add_argument("questions", type=Path)
-    parser.add_argument("--questions", dest="count", type=int, default=2000)
+    parser.add_argument("pairs", nargs="+", metavar="DATA_DIR=QUESTIONS")
+    parser.add_argument("--questions", dest="count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--passages", type=int, default=5)
     arguments = parser.parse_args()
+    sets: dict[str, list[Asked]] = {}
+    for pair in arguments.pairs:
+        data, _, questions = pair.partition("=")
+        sets[questions] = asked_of(
+            data, Path(questions), count=arguments.count, seed=arguments.seed, passages=arguments.passages
+        )
+    fitting = [a for asked in sets.values() for a in asked if not a.is_test]
 
-    assistant = Assistant(Settings(), find_locations(os.environ, data=str(arguments.data)))
-    space = assistant.spaces.of(assistant.journal.user_id("benchmark"))
-    asked = read_questions(arguments.questions, count=arguments.count, seed=arguments.seed)
-    judge_rows, judge_labels, judge_is_test = [], [], []
-    per_question = []  # (is_test, rows, labels, rows without the answer)
-    for number, entry in enumerate(asked):
-        question, answers, gold = entry["question"], entry["answers"], set(entry["passage_ids"])
-        candidates = list(assistant.retriever.retrieve(question, space).candidates)
-        is_test = number % 3 == 0
-        wanted = set(tokens(question))
-        for candidate in candidates[:20]:
-            passage = candidate.passage
-            judge_rows.append((candidate.dense, shared_words(wanted, f"{passage.title} {passage.text}"), 1.0))
-            holds = passage.external_id in gold and holds_answer(passage.text, answers)
-            judge_labels.append(float(holds))
-            judge_is_test.append(is_test)
-        rows, labels = sentence_rows(assistant, question, answers, candidates[: arguments.passages])
-        without = [
-            c
-            for c in candidates
-            if c.passage.external_id not in gold and not holds_answer(c.passage.text, answers)
-        ]
-        bare, _ = sentence_rows(assistant, question, answers, without[: arguments.passages])
-        per_question.append((is_test, rows, labels, bare))
-        if number % 100 == 0:
-            print(f"{number} of {len(asked)} questions", file=sys.stderr)
-
-    x, y, test = np.array(judge_rows), np.array(judge_labels), np.array(judge_is_test)
-    judge = fitted(x[~test], y[~test])
-    p = 1 / (1 + np.exp(-(x[test] @ judge)))
+    judge = fitted(
+        np.concatenate([a.passages for a in fitting]), np.concatenate([a.passage_holds for a in fitting])
+    )
     print(f"judge weights (cosine, words, bias): {np.round(judge, 3).tolist()}")
-    for least in (0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7):
-        said = p >= least
-        print(
-            f"  p >= {least:.2f}: precision {y[test][said].mean() if said.any() else 0:.3f}, "
-            f"recall {said[y[test] == 1].mean():.3f}"
-        )
-
-    fit_rows = np.concatenate([rows for is_test, rows, _, _ in per_question if not is_test])
-    fit_labels = np.concatenate([labels for is_test, _, labels, _ in per_question if not is_test])
-    weights = fitted(fit_rows, fit_labels)
+    weights = fitted(
+        np.concatenate([a.sentences for a in fitting]), np.concatenate([a.holds for a in fitting])
+    )
     print(f"sentence weights {FEATURES}: {np.round(weights, 3).tolist()}")
-    tested = [(rows, labels, bare) for is_test, rows, labels, bare in per_question if is_test]
-    chances = [1 / (1 + np.exp(-(rows @ weights))) for rows, _, _ in tested]
-    best_right = np.array(
-        [
-            bool(labels[chance.argmax()]) if len(chance) else False
-            for chance, (_, labels, _) in zip(chances, tested, strict=True)
-        ]
-    )
-    best = np.array([chance.max() if len(chance) else 0.0 for chance in chances])
-    best_bare = np.array(
-        [(1 / (1 + np.exp(-(bare @ weights)))).max() if len(bare) else 0.0 for _, _, bare in tested]
-    )
-    print(f"best sentence holds the answer: {best_right.mean():.3f} of {len(tested)} questions")
-    print("threshold: answered, right of the answered, right answers kept | answered without the answer")
-    for least in (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7):
-        said = best >= least
-        print(
-            f"  {least:.2f}: {said.mean():.3f}, {best_right[said].mean() if said.any() else 0:.3f}, "
-            f"{said[best_right].mean():.3f} | {(best_bare >= least).mean():.3f}"
-        )
-    assistant.close()
+    for name, asked in sets.items():
+        print(name)
+        report_judge(asked, judge)
+        report_sentences(asked, weights)
 
 
 if __name__ == "__main__":

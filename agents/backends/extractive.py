@@ -29,8 +29,15 @@ _LONGEST_QUOTE = 600  # characters; a longer sentence is cut at a word
 _CLOSE = 0.85  # a further sentence is quoted when it is at least this share as probable as the best
 
 # Fitted by benchmarks/fit_answering.py on training questions; see docs/experiments.md.
-FEATURES = ("cosine", "words of the sentence", "words of the passage", "kind of answer", "bias")
-_WEIGHTS = np.array([5.0, 2.0, 2.0, 0.7, -5.0])
+FEATURES = (
+    "cosine",
+    "words of the sentence",
+    "words of the passage",
+    "place of the passage",
+    "kind of answer",
+    "bias",
+)
+_WEIGHTS = np.array([5.0, 2.0, 2.0, 0.5, 0.7, -5.0])
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,7 @@ class ExtractiveChat:
         found = features(
             self._encoder,
             question,
-            [(source.passage.title, source.passage.text, text) for text, source in quotable.items()],
+            [Placed(s.passage.title, s.passage.text, s.number, text) for text, s in quotable.items()],
         )
         return [
             Quote(source, text, float(probability))
@@ -103,39 +110,50 @@ class ExtractiveChat:
         ]
 
 
-def features(
-    encoder: Encoder, question: str, placed: Sequence[tuple[str, str, str]]
-) -> npt.NDArray[np.float64]:
-    """(N, 5): what speaks for each sentence, in the order of `FEATURES`.
+@dataclass(frozen=True)
+class Placed:
+    """A sentence where it stands."""
 
-    placed: title and text of the passage, and the sentence.
-    """
+    title: str  # of its passage
+    passage: str
+    number: int  # of its passage among the sources, from 1: the best is first
+    text: str
+
+
+def features(encoder: Encoder, question: str, placed: Sequence[Placed]) -> npt.NDArray[np.float64]:
+    """(N, 6): what speaks for each sentence, in the order of `FEATURES`."""
     query = encoder.encode_queries([question])[0]
-    vectors = encoder.encode_passages([f"{title}\n{text}" if title else text for title, _, text in placed])
-    wanted = set(tokens(question))
+    vectors = encoder.encode_passages([f"{p.title}\n{p.text}" if p.title else p.text for p in placed])
+    words = tokens if tokens(question) else _all_words  # "What can you do?" has no rarer ones
+    wanted = set(words(question))
     kind = _kind_of_answer(question)
     return np.array(
         [
             (
                 float(vector @ query),
-                _share(wanted, text),
-                _share(wanted, f"{title} {passage}"),
-                float(kind is None or kind.search(text) is not None),
+                _share(wanted, words(p.text)),
+                _share(wanted, words(f"{p.title} {p.passage}")),
+                1 / p.number,
+                float(kind is None or kind.search(p.text) is not None),
                 1.0,
             )
-            for vector, (title, passage, text) in zip(vectors, placed, strict=True)
+            for vector, p in zip(vectors, placed, strict=True)
         ],
         dtype=np.float64,
     ).reshape(len(placed), len(FEATURES))
 
 
 def probabilities(found: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """(N,): how probably each sentence holds the answer. found: (N, 5) features."""
+    """(N,): how probably each sentence holds the answer. found: (N, 6) features."""
     return np.asarray(1 / (1 + np.exp(-(found @ _WEIGHTS))))
 
 
-def _share(wanted: set[str], text: str) -> float:
-    return len(wanted.intersection(tokens(text))) / len(wanted) if wanted else 0.0
+def _all_words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def _share(wanted: set[str], there: Sequence[str]) -> float:
+    return len(wanted.intersection(there)) / len(wanted) if wanted else 0.0
 
 
 _ASKS_NUMBER = re.compile(
