@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import os
 import random
 import statistics
 import time
@@ -18,10 +19,10 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
-import platformdirs
 from tokenizers import Tokenizer
 
 from agents.models.encoder import MODEL_FILE, TOKENIZER_FILE, OnnxEncoder, prepare_encoder
+from assistant.locations import find_locations
 
 WORDS = (
     "time people water river house small letter second number country morning answer school follow "
@@ -81,7 +82,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=2)
     arguments = parser.parse_args()
 
-    cache = platformdirs.user_cache_path("vouch") / "encoders"
+    cache = find_locations(os.environ).cache / "encoders"
     folder = prepare_encoder(None, cache, tell=print, offline=True)
     known = measure(lambda: prepare_encoder(None, cache, tell=print, offline=True), 20)
     print(f"prepare, already exported   {known[0] * 1e3:7.1f} ms")

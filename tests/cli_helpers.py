@@ -208,10 +208,27 @@ class Person:
 
     def sees(self, text: str) -> None:
         """Waits until the text appears behind what was seen before."""
-        ends = time.monotonic() + ENDS_WITHIN_SECONDS
+        assert self._sees_within(ENDS_WITHIN_SECONDS, text), f"{text!r} never came: {self.screen!r}"
+
+    def interrupts_until(self, text: str) -> None:
+        """Presses Ctrl+C until the text appears: once, as a rule.
+
+        A signal that comes just before Python's readline begins to wait is not noticed by it, which
+        a bare `input()` in a loop shows as well.
+        """
+        for _ in range(5):
+            self.types("\x03")
+            if self._sees_within(5, text):
+                return
+        raise AssertionError(f"{text!r} never came: {self.screen!r}")
+
+    def _sees_within(self, seconds: float, text: str) -> bool:
+        ends = time.monotonic() + seconds
         while (found := self.screen.find(text, self._read_to)) < 0:
-            assert self._read(ends - time.monotonic()), f"{text!r} never came: {self.screen!r}"
+            if not self._read(ends - time.monotonic()):
+                return False
         self._read_to = found + len(text)
+        return True
 
     def close(self) -> None:
         """Closes the window."""

@@ -155,7 +155,7 @@ def test_what_is_forgotten_answers_no_more_and_undo_brings_it_back(vouch: Vouch)
         "What is my locker number?",
     )
     forgotten, _, back = told.partition("You: /undo")
-    assert "Forgotten: “My locker number is 214.”. /undo brings it back." in forgotten
+    assert "Forgotten: “My locker number is 214.” · /undo brings it back." in forgotten
     assert "Assistant: You said" not in forgotten
     assert "Undone: delete “My locker number is 214.”.\nBack: 1 “My locker number is 214.”." in back
     assert "Assistant: You said: “My locker number is 214.” [1]" in back
@@ -263,11 +263,9 @@ def test_a_person_stops_a_slow_reply_and_leaves(vouch: Vouch) -> None:
             person.sees("You: ")
             person.types(f"{QUESTION}\n")
             person.sees("Assistant: It opens at ten")
-            person.types("\x03")
-            person.sees("(stopped)")
+            person.interrupts_until("(stopped)")
             person.sees("You: ")
-            person.types("\x03")
-            person.sees("(Ctrl+D leaves)")
+            person.interrupts_until("(Ctrl+D leaves)")
             person.types("Again?\n")
             person.sees("Assistant: At ten.")
             person.sees("You: ")
