@@ -140,7 +140,7 @@ class AnswerSettings:
     passages: int = 5  # put before the model
     history_turns: int = 6  # earlier turns put before the model
     sentences: int = 3  # quoted by the extractive backend, at most
-    threshold: float = 0.5  # best score below it: the extractive backend says that it found nothing
+    threshold: float = 0.2  # best score below it: the extractive backend says that it found nothing
 
     def __post_init__(self) -> None:
         _require(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from assistant.config import Settings
 from assistant.identity import api_key, user_name
 from assistant.locations import Locations, find_locations
 from assistant.settings_file import load_settings
+from stores.errors import OverTime
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
@@ -66,8 +68,11 @@ class Invocation:
         )
 
     @contextmanager
-    def assistant(self) -> Iterator[Assistant]:
-        """The assistant this command works with; let go of at the end."""
+    def assistant(self, *, limits_turns: bool = False) -> Iterator[Assistant]:
+        """The assistant this command works with; let go of at the end.
+
+        limits_turns: --timeout is a turn's, which keeps its part; otherwise it is the whole command's.
+        """
         from assistant.log import start_log
         from assistant.wiring import Assistant
 
@@ -80,7 +85,8 @@ class Invocation:
         )
         start_log(self.locations, self.settings)
         try:
-            yield assistant
+            with _time_limit(None if limits_turns else self.timeout_seconds):
+                yield assistant
         finally:
             assistant.close()
 
@@ -97,6 +103,25 @@ class Invocation:
     def shows_progress(self) -> bool:
         """Whether somebody watches."""
         return sys.stderr.isatty() and not self.is_quiet
+
+
+@contextmanager
+def _time_limit(seconds: float | None) -> Iterator[None]:
+    """Raises `OverTime` in the main thread when the time is up; a transaction under way is rolled back."""
+
+    def end(_number: int, _frame: object) -> None:
+        raise OverTime(f"not done within {seconds:g} s", hint="Give it longer with --timeout.")
+
+    if seconds is None:
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 class ProgressLine:

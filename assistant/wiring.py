@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assistant.library.ingest import Ingest
     from assistant.turns.pipeline import TurnPipeline
     from assistant.turns.player import TurnPlayer
+    from stores.catalogue import Catalogue
     from stores.chroma_vectors import ChromaVectors
     from stores.database import Database
     from stores.indexer import Indexer
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from stores.knowledge import Knowledge
     from stores.live_models import LiveModels
     from stores.spaces import Spaces
+    from stores.stored_documents import StoredDocuments
 
 _log = logging.getLogger(__name__)
 
@@ -78,8 +80,22 @@ class Assistant:
         return Journal(self.database)
 
     @cached_property
+    def stored_documents(self) -> StoredDocuments:
+        """Documents and the passages they were cut into."""
+        from stores.stored_documents import StoredDocuments
+
+        return StoredDocuments(self.database)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """What each user can see of what is known."""
+        from stores.catalogue import Catalogue
+
+        return Catalogue(self.database)
+
+    @cached_property
     def knowledge(self) -> Knowledge:
-        """Passages and their receipts."""
+        """Remembering, forgetting and undo."""
         from stores.knowledge import Knowledge
 
         return Knowledge(self.database)
@@ -241,7 +257,7 @@ class Assistant:
         """Stores documents."""
         from assistant.library.ingest import Ingest
 
-        return Ingest(self.knowledge, self.encoder, self.indexer)
+        return Ingest(self.stored_documents, self.encoder, self.indexer)
 
     def catch_up(self) -> None:
         """What a start owes the stores: vectors by the live encoder, and no job left waiting."""

@@ -93,7 +93,7 @@ def main() -> None:
         if number % 100 == 0:
             print(f"{number} of {len(asked)} questions", file=sys.stderr)
 
-    _, shared = assistant.knowledge.counts(assistant.journal.user_id("benchmark"))
+    _, shared = assistant.catalogue.counts(assistant.journal.user_id("benchmark"))
     print(
         f"{len(asked)} questions, {shared} shared passages, encoder {assistant.encoder.version}, {retrieval}"
     )

@@ -28,6 +28,7 @@ from stores.records import (
     Session,
     Turn,
     User,
+    known_id,
     now,
     own_space,
     well_formed,
@@ -119,7 +120,7 @@ class Journal:
             user = User(name=name, created_at=now())
             sql.add(user)
             sql.flush()
-            return _id(user.id)
+            return known_id(user.id)
 
     def open_session(self, user_id: int, *, title: str = "", is_private: bool = False) -> int:
         """A new session; its messages become passages unless it is private."""
@@ -127,7 +128,7 @@ class Journal:
             session = Session(user_id=user_id, title=title, is_private=is_private, created_at=now())
             sql.add(session)
             sql.flush()
-            return _id(session.id)
+            return known_id(session.id)
 
     def last_session(self, user_id: int) -> int | None:
         """The session this user spoke in last."""
@@ -176,7 +177,7 @@ class Journal:
             if not session.title:
                 session.title = " ".join(message.split())[:60]
             sql.flush()
-            turn_id = _id(turn.id)
+            turn_id = known_id(turn.id)
             versions = (
                 [] if session.is_private else self._keep_words(sql, user_id, session_id, turn_id, parts)
             )
@@ -201,7 +202,8 @@ class Journal:
                 sql.add(retrieval)
                 sql.flush()
                 sql.add_all(
-                    RetrievedPassage(retrieval_id=_id(retrieval.id), **vars(found)) for found in outcome.found
+                    RetrievedPassage(retrieval_id=known_id(retrieval.id), **vars(found))
+                    for found in outcome.found
                 )
             sql.add_all(
                 Judgement(turn_id=turn_id, created_at=moment, **vars(judged)) for judged in outcome.judged
@@ -285,7 +287,7 @@ class Journal:
             )
             sql.add(feedback)
             sql.flush()
-            return _id(feedback.id)
+            return known_id(feedback.id)
 
     def _session(self, sql: SqlSession, user_id: int, session_id: int) -> Session:
         session = sql.get(Session, session_id)
@@ -333,9 +335,4 @@ def _conversation(sql: SqlSession, space: str, session_id: int) -> int:
     document = Document(space=space, source=source, created_at=now())
     sql.add(document)
     sql.flush()
-    return _id(document.id)
-
-
-def _id(value: int | None) -> int:
-    assert value is not None, "a stored row has an id"
-    return value
+    return known_id(document.id)

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from stores.database import Database
-from stores.records import LiveModel, ModelVersion, now
+from stores.records import LiveModel, ModelVersion, known_id, now
 
 
 class LiveModels:
@@ -36,10 +36,10 @@ class LiveModels:
                 model = ModelVersion(role=role, version=version, description=description, created_at=now())
                 sql.add(model)
                 sql.flush()
-            assert model.id is not None, "a stored row has an id"
+            model_id = known_id(model.id)
             pointer = sql.get(LiveModel, role)
             if pointer is None:
-                sql.add(LiveModel(role=role, model_version_id=model.id, changed_at=now()))
-            elif pointer.model_version_id != model.id:
-                pointer.previous_id, pointer.model_version_id = pointer.model_version_id, model.id
+                sql.add(LiveModel(role=role, model_version_id=model_id, changed_at=now()))
+            elif pointer.model_version_id != model_id:
+                pointer.previous_id, pointer.model_version_id = pointer.model_version_id, model_id
                 pointer.changed_at = now()

@@ -39,6 +39,12 @@ def well_formed(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def known_id(value: int | None) -> int:
+    """The id of a row that is stored: the database has given it one."""
+    assert value is not None, "a stored row has an id"
+    return value
+
+
 class UtcDateTime(TypeDecorator[datetime]):
     """A moment, always in UTC, also on databases that keep no time zone."""
 

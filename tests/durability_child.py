@@ -127,7 +127,7 @@ def chat(assistant: Assistant, user_id: int, lines: Iterator[str]) -> None:
     def ask() -> str:
         line = next(lines)
         if "LAST" in line:
-            line = line.replace("LAST", str(assistant.knowledge.own_passages(user_id)[0]))
+            line = line.replace("LAST", str(assistant.catalogue.own_passages(user_id)[0]))
         return line
 
     PlainChat(assistant, user_id, session_id, ask=ask, say=say, echoes=True).run()

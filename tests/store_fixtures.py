@@ -15,13 +15,15 @@ from typing import Any
 import numpy as np
 from sqlalchemy import text
 
+from stores.catalogue import Catalogue
 from stores.database import Database
 from stores.indexer import Indexer
 from stores.journal import Journal
-from stores.knowledge import Knowledge, NewDocument, NewPassage, Stored
+from stores.knowledge import Knowledge
 from stores.lexical import tokens
 from stores.records import SHARED, own_space, searchable_text
 from stores.spaces import Spaces
+from stores.stored_documents import NewDocument, NewPassage, Stored, StoredDocuments
 from stores.vectors import VectorIndex, Vectors
 
 DIMENSION = 16
@@ -56,11 +58,19 @@ class Stores:
 
     database: Database
     journal: Journal
+    stored_documents: StoredDocuments
+    catalogue: Catalogue
     knowledge: Knowledge
 
     @classmethod
     def over(cls, database: Database) -> Stores:
-        return cls(database, Journal(database), Knowledge(database))
+        return cls(
+            database,
+            Journal(database),
+            StoredDocuments(database),
+            Catalogue(database),
+            Knowledge(database),
+        )
 
     @classmethod
     def fresh(cls, folder: Path) -> Stores:
@@ -92,10 +102,12 @@ class Stores:
 
     def add(self, user: int, *documents: NewDocument, space: str = SHARED) -> tuple[int, dict[str, Stored]]:
         """Stores documents as an ingest does; returns the receipt's id and what became of them."""
-        plan = self.knowledge.plan(space, documents)
-        receipt = self.knowledge.open_receipt(user, space, "added")
+        plan = self.stored_documents.plan(space, documents)
+        receipt = self.stored_documents.open_receipt(user, space, "added")
         vectors = fake_encode(plan.texts_to_encode())
-        return receipt, self.knowledge.store(plan, vectors, encoder_version=ENCODER, receipt_id=receipt)
+        return receipt, self.stored_documents.store(
+            plan, vectors, encoder_version=ENCODER, receipt_id=receipt
+        )
 
     def say(self, user: int, *parts: str) -> tuple[int, ...]:
         """A message in a new session; returns the versions that hold its parts."""
@@ -135,6 +147,24 @@ def findable(database: Database) -> dict[str, Any]:
                 "WHERE removed_at IS NULL ORDER BY id",
             ),
         }
+
+
+def seen(stores: Stores, user: int) -> dict[str, Any]:
+    """All that can be found, and what searches by words and by meaning answer."""
+    space = stores.spaces().of(user)
+    query = fake_encode(["cat"])[0]
+    found = findable(stores.database)
+    vectors = sorted(row[:1] + row[1:] for row in found.pop("vectors"))
+    return found | {
+        "vectors": vectors,
+        "nearest": space.nearest(query, 100),
+        "matching": space.matching("cat dog owl elk", 100),
+        "scores": space.word_scores("cat dog owl elk", list(range(1, 30))),
+    }
+
+
+def passages_by_text(stores: Stores) -> dict[str, int]:
+    return {row["text"]: row["passage"] for row in findable(stores.database)["texts"]}
 
 
 def assert_words_are_exact(database: Database) -> None:

@@ -580,3 +580,12 @@ def test_no_command_shows_one_users_memory_to_another(vouch: Vouch) -> None:
     for ran in seen:
         assert "zebra" not in (ran.out + ran.err).lower(), ran
     assert "zebra" in vouch.run("ask", "What does my safe open with?").out
+
+
+def test_a_command_that_takes_too_long_ends_with_4_and_keeps_what_is_done(vouch: Vouch) -> None:
+    folder = vouch.write("library/0.md", HANDBOOK)
+    for number in range(400):
+        vouch.write(f"library/{number}.txt", f"Page {number} says that the answer is {number}. " * 60)
+    ran = vouch.run("ingest", "--timeout", "6", str(Path(folder).parent), code=4)
+    assert "not done within 6 s" in ran.err
+    assert vouch.run("doctor", "--json").objects

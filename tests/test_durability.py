@@ -209,7 +209,7 @@ def test_killed_while_it_ingests(tmp_path: Path, moments: list[float]) -> None:
                 assert_whole(assistant, is_indexed=True)
                 live = live_revisions(assistant)
                 assert undone.summary not in {f"revision {revision}" for revision in live.values()}
-            if lines := assistant.knowledge.lines(user_id, limit=1):
+            if lines := assistant.catalogue.lines(user_id, limit=1):
                 assert_found(assistant, user_id, lines[0].text, lines[0].title)
             revisions = live
     assert acknowledged > KILLS, "killed before anything was done"
@@ -300,7 +300,7 @@ def test_killed_while_it_writes_memory(tmp_path: Path, moments: list[float]) -> 
 
 
 def notes_of(assistant: QuickAssistant, user_id: int) -> set[str]:
-    return {line.text for line in assistant.knowledge.lines(user_id, scope="yours", kind="note")}
+    return {line.text for line in assistant.catalogue.lines(user_id, scope="yours", kind="note")}
 
 
 def assert_each_note_has_its_receipt(assistant: QuickAssistant) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,18 +70,6 @@ class KeptVectors:
             act()
         else:
             self.mortal.step(act)
-
-
-@pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
-    opened = Stores.fresh(tmp_path)
-    yield opened
-    opened.database.close()
-
-
-@pytest.fixture
-def ann(stores: Stores) -> int:
-    return stores.journal.user_id("ann")
 
 
 def live_shared(stores: Stores) -> dict[int, bytes]:

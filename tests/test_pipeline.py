@@ -17,13 +17,14 @@ from agents.retriever import Fusion, Retriever
 from agents.score_judge import ScoreJudge
 from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, Wrote
 from assistant.turns.pipeline import TurnPipeline
+from stores.catalogue import Catalogue
 from stores.database import Database
 from stores.errors import ModelUnreachable, WrongUsage
 from stores.indexer import Indexer
 from stores.journal import Journal
-from stores.knowledge import Knowledge, NewDocument, NewPassage
 from stores.records import SHARED
 from stores.spaces import Spaces
+from stores.stored_documents import NewDocument, NewPassage, StoredDocuments
 
 Reply = Callable[[ReplyRequest], AsyncIterator[str]]
 
@@ -57,7 +58,8 @@ class House:
         )
         self.database = Database.at(folder)
         self.journal = Journal(self.database)
-        self.knowledge = Knowledge(self.database)
+        self.stored_documents = StoredDocuments(self.database)
+        self.catalogue = Catalogue(self.database)
         self.spaces = Spaces(self.database, encoder_version=encoder.version, dimension=4, exact_up_to=100)
         self.indexer = Indexer(
             self.database,
@@ -85,10 +87,10 @@ class House:
 
     def share(self, *texts: str) -> None:
         passages = tuple(NewPassage("", text) for text in texts)
-        plan = self.knowledge.plan(SHARED, [NewDocument("rules", "Rules", "hash", passages)])
-        receipt = self.knowledge.open_receipt(self.ann, SHARED, "rules")
+        plan = self.stored_documents.plan(SHARED, [NewDocument("rules", "Rules", "hash", passages)])
+        receipt = self.stored_documents.open_receipt(self.ann, SHARED, "rules")
         vectors = self.encoder.encode_passages(plan.texts_to_encode())
-        self.knowledge.store(plan, vectors, encoder_version=self.encoder.version, receipt_id=receipt)
+        self.stored_documents.store(plan, vectors, encoder_version=self.encoder.version, receipt_id=receipt)
 
     async def say(self, message: str, **more: str) -> list[Event]:
         events = self.pipeline.take(self.ann, self.session, message, **more)
@@ -225,7 +227,7 @@ async def test_material_is_put_before_the_model_and_not_remembered(house: House)
     assert [(s.passage.kind, s.passage.text) for s in chosen.sources] == [
         ("material", "The room opens at ten.")
     ]
-    assert [line.text for line in house.knowledge.lines(house.ann)] == ["When does the room open?"]
+    assert [line.text for line in house.catalogue.lines(house.ann)] == ["When does the room open?"]
 
 
 async def test_nothing_is_encoded_before_the_first_word_but_the_query(house: House) -> None:

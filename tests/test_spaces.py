@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,23 +15,6 @@ from stores.changes import remove_versions
 from stores.records import SHARED, own_space
 from stores.spaces import Space, live_among, live_passages, stored_vectors
 from stores.vectors import ExactVectors, Vector, Vectors
-
-
-@pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
-    opened = Stores.fresh(tmp_path)
-    yield opened
-    opened.database.close()
-
-
-@pytest.fixture
-def ann(stores: Stores) -> int:
-    return stores.journal.user_id("ann")
-
-
-@pytest.fixture
-def bob(stores: Stores) -> int:
-    return stores.journal.user_id("bob")
 
 
 class Claims:
@@ -111,7 +94,7 @@ def test_users_of_any_names_find_the_shared_and_their_own_and_never_anothers(
         assert set(space.similarities(query(words), ids)) == shared | own
         assert everything_shown(space, ids, words) == shared | own
         assert {p.scope for p in space.passages(sorted(own)).values()} == {"yours"}
-        lines = stores.knowledge.lines(user)
+        lines = stores.catalogue.lines(user)
         assert {line.scope for line in lines} == {"shared", "yours"}
         assert len(lines) == len(shared | own)
     stores.database.close()

@@ -37,7 +37,7 @@ FEATURES = (
     "kind of answer",
     "bias",
 )
-_WEIGHTS = np.array([5.0, 2.0, 2.0, 0.5, 0.7, -5.0])
+_WEIGHTS = np.array([4.626, 2.463, -0.653, 2.916, 1.083, -7.997])
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def command(
     from assistant.terminal.plain import source_line, write_out
     from assistant.turns.events import Accepted, Chosen, Event, Wrote
 
-    with call.assistant() as assistant:
+    with call.assistant(limits_turns=True) as assistant:
         user_id = assistant.journal.user_id(call.user)
         assistant.catch_up()
         session = session_id if session_id is not None else None

@@ -39,7 +39,7 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
         reason = should_be_plain(call.is_plain, os.environ, call.settings, sys.stdout.isatty())
         because = f"of {reason}" if reason else "this release has no full screen yet"
         write_out(f"Plain mode, because {because}.\n")
-    with call.assistant() as assistant:
+    with call.assistant(limits_turns=True) as assistant:
         user_id = assistant.journal.user_id(call.user)
         assistant.catch_up()
         session = session_id
@@ -50,7 +50,7 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
         if session is None:
             session = assistant.journal.open_session(user_id)
         if is_typed and not call.is_quiet:
-            yours, shared = assistant.knowledge.counts(user_id)
+            yours, shared = assistant.catalogue.counts(user_id)
             write_out(
                 f"{assistant.pipeline.model_name} · {yours} passages yours, {shared} shared · "
                 "/help lists commands, Ctrl+D leaves\n\n"

@@ -16,7 +16,7 @@ from assistant.invocation import Invocation, RowId, Words, shown
 from stores.errors import WrongUsage
 
 if TYPE_CHECKING:
-    from stores.knowledge import History, PassageLine
+    from stores.catalogue import History, PassageLine
 
 _KINDS = ("document", "message", "note", "correction")
 _SCOPES = click.Choice(["yours", "shared", "all"])
@@ -55,7 +55,7 @@ def list_passages(
     call = Invocation(ctx)
     with call.assistant() as assistant:
         user_id = assistant.journal.known_user_id(call.user)
-        lines = assistant.knowledge.lines(
+        lines = assistant.catalogue.lines(
             user_id,
             scope=scope,
             kind=kind,
@@ -81,7 +81,7 @@ def show(ctx: click.Context, passage_id: int) -> int:
     """Show one passage: text, where it came from, versions, receipts and uses."""
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        history = assistant.knowledge.history(assistant.journal.known_user_id(call.user), passage_id)
+        history = assistant.catalogue.history(assistant.journal.known_user_id(call.user), passage_id)
     if call.as_json:
         call.give(_history_as_json(history))
     else:
@@ -106,7 +106,7 @@ def forget(ctx: click.Context, passage_ids: tuple[str, ...], all_mine: bool, yes
         user_id = assistant.journal.known_user_id(call.user)
         if all_mine:
             _must_be_sure(call, yes)
-            ids = assistant.knowledge.own_passages(user_id)
+            ids = assistant.catalogue.own_passages(user_id)
         else:
             ids = _ids(sys.stdin.read().split() if passage_ids == ("-",) else passage_ids)
         if not ids and all_mine:
@@ -183,7 +183,7 @@ def export(ctx: click.Context, scope: Literal["yours", "shared", "all"]) -> int:
     """Write passages as JSON lines, in the order of their ids."""
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        for entry in assistant.knowledge.export(assistant.journal.known_user_id(call.user), scope=scope):
+        for entry in assistant.catalogue.export(assistant.journal.known_user_id(call.user), scope=scope):
             click.echo(json.dumps(entry, ensure_ascii=False))
     return 0
 

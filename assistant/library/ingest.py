@@ -22,7 +22,7 @@ from agents.interfaces import Encoder, Vectors
 from assistant.library.documents import PreparedDocument
 from stores.errors import UnreadableDocument
 from stores.indexer import Indexer
-from stores.knowledge import Change, Knowledge, NewDocument, NewPassage
+from stores.stored_documents import Change, NewDocument, NewPassage, StoredDocuments
 
 _BATCH_PASSAGES = 256  # in one transaction; a larger document is stored whole
 _ENCODE_AT_ONCE = 256
@@ -52,8 +52,8 @@ Step: TypeAlias = Ingested | Encoding | UnreadableDocument
 class Ingest:
     """Stores documents in a space."""
 
-    def __init__(self, knowledge: Knowledge, encoder: Encoder, indexer: Indexer) -> None:
-        self._knowledge = knowledge
+    def __init__(self, stored_documents: StoredDocuments, encoder: Encoder, indexer: Indexer) -> None:
+        self._stored_documents = stored_documents
         self._encoder = encoder
         self._indexer = indexer
 
@@ -70,12 +70,12 @@ class Ingest:
         summary: of the receipt under which all of it can be undone.
         """
         progress = _Progress()
-        receipt = _Receipt(self._knowledge, user_id, space, summary)
+        receipt = _Receipt(self._stored_documents, user_id, space, summary)
         for batch in _batches(documents):
             if isinstance(batch, UnreadableDocument):
                 yield batch
                 continue
-            plan = self._knowledge.plan(space, batch)
+            plan = self._stored_documents.plan(space, batch)
             vectors = np.empty((0, self._encoder.dimension), dtype=np.float32)
             if plan.changed:
                 parts: list[Vectors] = []
@@ -85,7 +85,7 @@ class Ingest:
                     yield progress.encoded(len(parts[-1]))
                 vectors = np.concatenate(parts) if parts else vectors
             stored = (
-                self._knowledge.store(
+                self._stored_documents.store(
                     plan, vectors, encoder_version=self._encoder.version, receipt_id=receipt.id()
                 )
                 if plan.changed
@@ -104,13 +104,14 @@ class Ingest:
 class _Receipt:
     """Opened when there is something to write."""
 
-    def __init__(self, knowledge: Knowledge, user_id: int, space: str, summary: str) -> None:
-        self._knowledge, self._user_id, self._space, self._summary = knowledge, user_id, space, summary
+    def __init__(self, stored_documents: StoredDocuments, user_id: int, space: str, summary: str) -> None:
+        self._stored_documents, self._user_id = stored_documents, user_id
+        self._space, self._summary = space, summary
         self._id: int | None = None
 
     def id(self) -> int:
         if self._id is None:
-            self._id = self._knowledge.open_receipt(self._user_id, self._space, self._summary)
+            self._id = self._stored_documents.open_receipt(self._user_id, self._space, self._summary)
         return self._id
 
 

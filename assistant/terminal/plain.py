@@ -165,7 +165,7 @@ class PlainChat:
             yield f"Back: {passage.passage_id} “{_short(passage.text)}”."
 
     def _memory(self, words: str) -> Iterator[str]:
-        lines = self._assistant.knowledge.lines(self._user_id, scope="yours", query=words, limit=20)
+        lines = self._assistant.catalogue.lines(self._user_id, scope="yours", query=words, limit=20)
         if not lines:
             yield "Nothing is remembered of you" + (f" with {words!r}." if words else " yet.")
         for passage in lines:
@@ -178,7 +178,7 @@ class PlainChat:
             return
         turn = self._last_turn() if turn_id is None else self._assistant.journal.turn(self._user_id, turn_id)
         found = self._assistant.journal.found_in(self._user_id, _known(turn.id))
-        passages = self._assistant.knowledge.passages_of(self._user_id, [f.version_id for f in found])
+        passages = self._assistant.catalogue.passages_of(self._user_id, [f.version_id for f in found])
         yield f"Turn {turn.id}: {_short(turn.message)}"
         if turn.standalone not in ("", turn.message):
             yield f"Searched as: {turn.standalone}"

@@ -1,0 +1,274 @@
+"""What a user can see of what is known: the shared passages and their own, live and forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as SqlSession
+from sqlmodel import col
+
+from stores.database import Database
+from stores.errors import NotFound
+from stores.records import (
+    SHARED,
+    Document,
+    Judgement,
+    Passage,
+    PassageIdentity,
+    PassageVersion,
+    Receipt,
+    Retrieval,
+    RetrievedPassage,
+    Turn,
+    known_id,
+    own_space,
+)
+from stores.spaces import live_passages
+
+
+@dataclass(frozen=True)
+class PassageLine:
+    """A passage in a list."""
+
+    passage_id: int
+    kind: str
+    scope: Literal["yours", "shared"]
+    title: str
+    text: str
+    source: str
+    created_at: datetime
+
+    @classmethod
+    def of(cls, passage: Passage) -> PassageLine:
+        """The line of a live passage."""
+        return cls(
+            passage.passage_id,
+            passage.kind,
+            passage.scope,
+            passage.title,
+            passage.text,
+            passage.source,
+            passage.created_at,
+        )
+
+
+@dataclass(frozen=True)
+class History:
+    """All there is to know about one passage."""
+
+    passage: PassageLine
+    is_forgotten: bool
+    versions: tuple[PassageVersion, ...]  # oldest first
+    receipts: tuple[Receipt, ...]
+    turn: Turn | None  # in which it was said or taught
+    answers: int  # how many turns put it before the model
+    judged_helpful: int
+    judged_useless: int
+
+
+class Catalogue:
+    """What each user can see of what is known."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def lines(
+        self,
+        user_id: int,
+        *,
+        scope: Literal["yours", "shared", "all"] = "all",
+        kind: str | None = None,
+        query: str | None = None,
+        since: datetime | None = None,
+        limit: int | None = None,
+    ) -> list[PassageLine]:
+        """Live passages that this user may see, newest first. query: words that all stand in the text."""
+        spaces = {
+            "yours": (own_space(user_id),),
+            "shared": (SHARED,),
+            "all": (SHARED, own_space(user_id)),
+        }[scope]
+        statement = (
+            select(col(PassageVersion.id))
+            .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
+            .where(col(PassageVersion.space).in_(spaces), col(PassageVersion.removed_at).is_(None))
+            .order_by(col(PassageIdentity.id).desc())
+        )
+        if kind:
+            statement = statement.where(col(PassageIdentity.kind) == kind)
+        if since:
+            statement = statement.where(col(PassageIdentity.created_at) >= since)
+        for word in (query or "").split():
+            statement = statement.where(col(PassageVersion.text).icontains(word, autoescape=True))
+        if limit is not None:
+            statement = statement.limit(limit)
+        with self._database.reading() as sql:
+            ids = [known_id(i) for i in sql.scalars(statement)]
+            found = live_passages(sql, ids, spaces)
+        return [PassageLine.of(found[i]) for i in ids if i in found]
+
+    def line(self, user_id: int, passage_id: int) -> PassageLine:
+        """One live passage that this user may see."""
+        with self._database.reading() as sql:
+            return visible_line(sql, user_id, passage_id)
+
+    def history(self, user_id: int, passage_id: int) -> History:
+        """One passage with its versions, receipts and uses; also when it was forgotten."""
+        allowed = (SHARED, own_space(user_id))
+        with self._database.reading() as sql:
+            identity = sql.get(PassageIdentity, passage_id)
+            if identity is None or identity.space not in allowed:
+                raise _not_visible(passage_id)
+            versions = sql.scalars(
+                select(PassageVersion)
+                .where(col(PassageVersion.passage_id) == passage_id)
+                .order_by(col(PassageVersion.number))
+            ).all()
+            newest = next((v for v in versions if v.removed_at is None), versions[-1])
+            document = sql.get(Document, newest.document_id) if newest.document_id else None
+            ids = [known_id(version.id) for version in versions]
+            named = {r for v in versions for r in (v.added_by, v.removed_by) if r is not None}
+            receipts = sql.scalars(select(Receipt).where(col(Receipt.id).in_(named))).all()
+            return History(
+                PassageLine(
+                    passage_id,
+                    identity.kind,
+                    "shared" if identity.space == SHARED else "yours",
+                    newest.title,
+                    newest.text,
+                    document.source if document else "",
+                    identity.created_at,
+                ),
+                newest.removed_at is not None,
+                tuple(versions),
+                tuple(r for r in receipts if r.user_id == user_id),
+                sql.get(Turn, identity.turn_id) if identity.turn_id else None,
+                _answers_with(sql, user_id, ids),
+                _judged(sql, user_id, ids, ("answer", "relevant")),
+                _judged(sql, user_id, ids, ("irrelevant",)),
+            )
+
+    def passages_of(self, user_id: int, version_ids: Iterable[int]) -> dict[int, tuple[Passage, bool]]:
+        """Versions that this user may see, live or not, by id; with whether each is still live."""
+        allowed = (SHARED, own_space(user_id))
+        found: dict[int, tuple[Passage, bool]] = {}
+        with self._database.reading() as sql:
+            rows = sql.execute(
+                select(PassageVersion, PassageIdentity, col(Document.source))
+                .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
+                .outerjoin(Document, col(Document.id) == col(PassageVersion.document_id))
+                .where(col(PassageVersion.id).in_(list(version_ids)), col(PassageVersion.space).in_(allowed))
+            )
+            for version, identity, source in rows:
+                passage = Passage(
+                    known_id(version.id),
+                    version.passage_id,
+                    version.space,
+                    identity.kind,
+                    version.title,
+                    version.text,
+                    version.document_id,
+                    version.position,
+                    source or "",
+                    identity.external_id,
+                    identity.created_at,
+                )
+                found[known_id(version.id)] = (passage, version.removed_at is None)
+        return found
+
+    def own_passages(self, user_id: int) -> list[int]:
+        """Every live passage of the user's own space."""
+        return [line.passage_id for line in self.lines(user_id, scope="yours")]
+
+    def counts(self, user_id: int) -> tuple[int, int]:
+        """How many live passages are this user's own, and how many are shared."""
+        with self._database.reading() as sql:
+            yours, shared = (
+                sql.scalar(
+                    select(func.count())
+                    .select_from(PassageVersion)
+                    .where(col(PassageVersion.space) == space, col(PassageVersion.removed_at).is_(None))
+                )
+                or 0
+                for space in (own_space(user_id), SHARED)
+            )
+        return yours, shared
+
+    def export(
+        self, user_id: int, *, scope: Literal["yours", "shared", "all"] = "yours"
+    ) -> Iterator[dict[str, Any]]:
+        """Live passages as plain values, in the order of their ids."""
+        for line in sorted(self.lines(user_id, scope=scope), key=lambda line: line.passage_id):
+            yield {
+                "schema": 1,
+                "id": line.passage_id,
+                "kind": line.kind,
+                "scope": line.scope,
+                "title": line.title,
+                "text": line.text,
+                "source": line.source,
+                "created_at": line.created_at.isoformat(),
+            }
+
+
+def visible_line(sql: SqlSession, user_id: int, passage_id: int) -> PassageLine:
+    """One live passage that this user may see."""
+    found = live_passages(sql, live_version_ids(sql, passage_id), (SHARED, own_space(user_id)))
+    if not found:
+        raise _not_visible(passage_id)
+    return PassageLine.of(next(iter(found.values())))
+
+
+def live_version_ids(sql: SqlSession, passage_id: int) -> list[int]:
+    """The live version of a passage, if it has one, whoever may see it."""
+    return [
+        known_id(i)
+        for i in sql.scalars(
+            select(col(PassageVersion.id)).where(
+                col(PassageVersion.passage_id) == passage_id, col(PassageVersion.removed_at).is_(None)
+            )
+        )
+    ]
+
+
+def _not_visible(passage_id: int) -> NotFound:
+    return NotFound(
+        f"there is no passage {passage_id}, or it is not yours to see",
+        hint="`vouch memory list` shows what there is.",
+    )
+
+
+def _answers_with(sql: SqlSession, user_id: int, version_ids: Sequence[int]) -> int:
+    return (
+        sql.scalar(
+            select(func.count(col(Retrieval.turn_id).distinct()))
+            .join(RetrievedPassage, col(RetrievedPassage.retrieval_id) == col(Retrieval.id))
+            .join(Turn, col(Turn.id) == col(Retrieval.turn_id))
+            .where(
+                col(RetrievedPassage.version_id).in_(version_ids),
+                col(RetrievedPassage.citation).is_not(None),
+                col(Turn.user_id) == user_id,
+            )
+        )
+        or 0
+    )
+
+
+def _judged(sql: SqlSession, user_id: int, version_ids: Sequence[int], labels: Sequence[str]) -> int:
+    return (
+        sql.scalar(
+            select(func.count())
+            .select_from(Judgement)
+            .join(Turn, col(Turn.id) == col(Judgement.turn_id))
+            .where(
+                col(Judgement.version_id).in_(version_ids),
+                col(Judgement.label).in_(labels),
+                col(Turn.user_id) == user_id,
+            )
+        )
+        or 0
+    )

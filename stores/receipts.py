@@ -1,0 +1,69 @@
+"""Receipts: every write of what is known has one, by which its user can take it back."""
+
+from __future__ import annotations
+
+from sqlalchemy import Select, exists, or_, select
+from sqlalchemy.orm import Session as SqlSession
+from sqlmodel import col
+
+from stores.errors import CannotUndo, NotFound
+from stores.records import PassageVersion, Receipt, known_id, now, well_formed
+
+
+def open_receipt(
+    sql: SqlSession, user_id: int, action: str, space: str, summary: str, *, turn_id: int | None = None
+) -> int:
+    """Writes a receipt, with the caller's change, and returns its id. action: add, modify or delete."""
+    receipt = Receipt(
+        user_id=user_id,
+        turn_id=turn_id,
+        action=action,
+        space=space,
+        summary=well_formed(summary),
+        created_at=now(),
+    )
+    sql.add(receipt)
+    sql.flush()
+    return known_id(receipt.id)
+
+
+def standing_receipts(user_id: int) -> Select[Receipt]:
+    """This user's receipts that can be undone, newest first.
+
+    One under which nothing was written in the end, as an ingest leaves that was killed before its first
+    batch, is not among them.
+    """
+    has_written = exists().where(
+        or_(
+            col(PassageVersion.added_by) == col(Receipt.id), col(PassageVersion.removed_by) == col(Receipt.id)
+        )
+    )
+    return (
+        select(Receipt)
+        .where(col(Receipt.user_id) == user_id, col(Receipt.undone_at).is_(None), has_written)
+        .order_by(col(Receipt.id).desc())
+    )
+
+
+def receipt_to_undo(sql: SqlSession, user_id: int, receipt_id: int | None) -> Receipt:
+    """A receipt of this user that stands, the latest when none is named."""
+    if receipt_id is None:
+        statement = standing_receipts(user_id)
+    else:
+        statement = select(Receipt).where(col(Receipt.user_id) == user_id, col(Receipt.id) == receipt_id)
+    receipt = sql.scalars(statement.limit(1)).one_or_none()
+    if receipt is None and receipt_id is None:
+        raise NotFound("there is nothing to undo")
+    if receipt is None:
+        raise NotFound(
+            f"there is no receipt {receipt_id} of yours", hint="`vouch memory undo --list` shows them."
+        )
+    if receipt.undone_at is not None:
+        raise CannotUndo(f"receipt {receipt_id} was undone already")
+    return receipt
+
+
+def shortened(written: str) -> str:
+    """Words of any length as a receipt sums them up, on one line."""
+    words = " ".join(written.split())
+    return words if len(words) <= 120 else words[:119] + "…"
