@@ -200,6 +200,7 @@ def test_a_pdf_is_read_page_by_page(write: Write) -> None:
         (b"%PDF-1.4 broken", "is damaged, or not what its name says (PdfReadError)"),
         (b"", "is damaged, or not what its name says (EmptyFileError)"),
     ],
+    ids=["encrypted", "without text", "damaged", "empty"],
 )
 def test_a_pdf_that_cannot_be_read_says_why(
     write: Write, capfd: pytest.CaptureFixture[str], content: bytes, reason: str
