@@ -15,14 +15,15 @@ import re
 from collections.abc import Sequence
 
 from agents.interfaces import AugmentedQuery, Exchange
+from stores.lexical import tokens
 
 _OPENING = re.compile(
     r"^(?:(?:and|but|so|or|also|then|ok(?:ay)?|well)[\s,]+)*(?:(?:what|how)\s+about\b|and\b|also\b|but\b|or\b)[\s,]*",
     re.IGNORECASE,
 )
 _POINTER = re.compile(
-    r"\b(it|its|they|them|their|theirs|he|him|his|she|her|hers|there|"
-    r"the same|the other|the latter|the former)\b|\b(that|those|this|these|one|ones|then)\b(?=\W*$)",
+    r"\b(it|its|they|them|their|theirs|he|him|his|she|her|hers|"
+    r"the same|the other|the latter|the former)\b|\b(that|those|this|these|one|ones|then|there)\b(?=\W*$)",
     re.IGNORECASE,
 )
 _PERSON_OR_THING = re.compile(r"\b(it|they|them|he|him|she)\b", re.IGNORECASE)
@@ -38,6 +39,7 @@ _DATES = frozenset(
     "december".split()
 )  # written like names, but nobody says "it" of them
 _FRAGMENT_WORDS = 6  # a message of more words says what it is about
+_POOR_IN_WORDS = 2  # a pointing message with more words of its own is searched better alone
 _QUESTION_WORD = re.compile(
     r"^(who|what|when|where|why|which|how|whose|is|are|was|were|do|does|did|can|could|will|would|should|has|"
     r"have|tell|show|explain|list)\b",
@@ -63,7 +65,8 @@ class QueryAugmenter:
         if _points_back(message):
             if (name := _last_name(before)) and (named := _with_name(message, name)):
                 return AugmentedQuery(named, "standalone", (f"{name!r} from {before!r}",))
-            return AugmentedQuery(f"{before} {message}", "standalone", (f"points back to {before!r}",))
+            if len(set(tokens(message))) <= _POOR_IN_WORDS:
+                return AugmentedQuery(f"{before} {message}", "standalone", (f"points back to {before!r}",))
         return AugmentedQuery(message, "original")
 
 

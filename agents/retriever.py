@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agents.fusion import lifts, mixed
 from agents.interfaces import Candidate, Encoder, SearchableSpace, Vector
+from agents.sentences import asks_only
 from stores.records import Passage
 
 
@@ -43,14 +44,18 @@ class Signals:
     neighbours: Mapping[int, tuple[int | None, int | None]]
 
     def ranked(self, fusion: Fusion) -> list[Candidate]:
-        """All of them as candidates, best first; equals keep the order of their ids."""
+        """All of them as candidates, best first; equals keep the order of their ids.
+
+        What its user only asked comes last, however alike: a question holds no answer.
+        """
         score = mixed(self.dense, self.lexical, dense_weight=fusion.dense_weight)
         lift = lifts(
             score,
             self.neighbours,
             shares={i: fusion.lift_of(passage) for i, passage in self.passages.items()},
         )
-        order = sorted(self.passages, key=lambda i: (-(score[i] + lift[i]), i))
+        only_asks = {i: p.kind == "message" and asks_only(p.text) for i, p in self.passages.items()}
+        order = sorted(self.passages, key=lambda i: (only_asks[i], -(score[i] + lift[i]), i))
         return [
             Candidate(self.passages[i], self.dense[i], self.lexical[i], lift[i], score[i] + lift[i], rank)
             for rank, i in enumerate(order, start=1)

@@ -116,7 +116,7 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     """Options before and behind the command's name end up in one place; the later one counts."""
     given: dict[str, Any] = ctx.find_root().ensure_object(dict)
-    if value or param.name not in given:
+    if value not in (None, False) or param.name not in given:
         given[str(param.name)] = value
     return value
 
@@ -241,11 +241,16 @@ def _complain(
             told["hint"] = hint
         click.echo(json.dumps(told, ensure_ascii=False), err=True)
         return
-    click.echo(f"vouch: {message}", err=True)
+    click.echo(f"vouch: {_printable(message)}", err=True)
     if hint:
-        click.echo(hint, err=True)
+        click.echo(_printable(hint), err=True)
     if retry_after_seconds is not None:
         click.echo(f"It can be tried again in {retry_after_seconds:.0f} s.", err=True)
+
+
+def _printable(text: str) -> str:
+    """Names from outside stand in messages; what would steer a terminal does not."""
+    return "".join(character for character in text if character.isprintable() or character == "\n")
 
 
 def _hint_for(error: click.ClickException) -> str:

@@ -158,8 +158,8 @@ class StoreSettings:
     url: str = field(default="", repr=False)  # may hold a password; empty is SQLite in the data directory
 
     def __post_init__(self) -> None:
-        is_address = not self.url or "://" in self.url
-        expected = "empty, or an address such as postgresql://localhost/vouch"
+        is_address = not self.url or self.url.startswith("sqlite:///")
+        expected = "empty, or an address such as sqlite:////home/ann/vouch.db"
         _require(("store.url", without_password(self.url), is_address, expected))
 
 

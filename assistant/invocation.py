@@ -105,12 +105,16 @@ class Invocation:
         return sys.stderr.isatty() and not self.is_quiet
 
 
+class _TimeIsUp(BaseException):
+    """Passes whoever catches every error, such as the reader of one damaged document."""
+
+
 @contextmanager
 def _time_limit(seconds: float | None) -> Iterator[None]:
     """Raises `OverTime` in the main thread when the time is up; a transaction under way is rolled back."""
 
     def end(_number: int, _frame: object) -> None:
-        raise OverTime(f"not done within {seconds:g} s", hint="Give it longer with --timeout.")
+        raise _TimeIsUp
 
     if seconds is None:
         yield
@@ -119,6 +123,8 @@ def _time_limit(seconds: float | None) -> Iterator[None]:
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
+    except _TimeIsUp:
+        raise OverTime(f"not done within {seconds:g} s", hint="Give it longer with --timeout.") from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import cached_property, partial
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -38,7 +39,10 @@ _log = logging.getLogger(__name__)
 
 def _is_on_this_machine(base_url: str) -> bool:
     host = urlsplit(base_url).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:  # another name
+        return False
 
 
 class Assistant:

@@ -184,6 +184,23 @@ class Catalogue:
         """Every live passage of the user's own space."""
         return [line.passage_id for line in self.lines(user_id, scope="yours")]
 
+    def said_in(self, user_id: int, turn_id: int) -> list[PassageLine]:
+        """The live passages that hold a user's words of a turn; none of another user's turn."""
+        space = own_space(user_id)
+        with self._database.reading() as sql:
+            ids = sql.scalars(
+                select(col(PassageVersion.id))
+                .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
+                .where(
+                    col(PassageIdentity.turn_id) == turn_id,
+                    col(PassageIdentity.kind) == "message",
+                    col(PassageVersion.space) == space,
+                    col(PassageVersion.removed_at).is_(None),
+                )
+            )
+            found = live_passages(sql, [known_id(i) for i in ids], (space,))
+        return [PassageLine.of(passage) for passage in found.values()]
+
     def counts(self, user_id: int) -> tuple[int, int]:
         """How many live passages are this user's own, and how many are shared."""
         with self._database.reading() as sql:

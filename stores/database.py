@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 from sqlalchemy import URL, Engine, create_engine, event, inspect, make_url
 from sqlalchemy.exc import DatabaseError, DBAPIError
 from sqlalchemy.orm import Session as SqlSession
@@ -119,8 +119,11 @@ def _one_migrator(engine: Engine) -> Iterator[None]:
     if engine.dialect.name != "sqlite" or not path or path == ":memory:":
         yield
         return
-    with FileLock(f"{path}.schema-lock", timeout=120):
-        yield
+    try:
+        with FileLock(f"{path}.schema-lock", timeout=120):
+            yield
+    except Timeout:
+        raise StoreUnavailable(f"{path}: another process is migrating it", hint="Try again later.") from None
 
 
 def _migrate(engine: Engine) -> None:

@@ -131,11 +131,12 @@ class Journal:
             return known_id(session.id)
 
     def last_session(self, user_id: int) -> int | None:
-        """The session this user spoke in last."""
+        """The session this user spoke in last, private ones apart."""
         with self._database.reading() as sql:
             return sql.scalar(
                 select(col(Turn.session_id))
-                .where(col(Turn.user_id) == user_id)
+                .join(Session, col(Session.id) == col(Turn.session_id))
+                .where(col(Turn.user_id) == user_id, col(Session.is_private).is_(False))
                 .order_by(col(Turn.id).desc())
                 .limit(1)
             )

@@ -72,9 +72,8 @@ class Knowledge:
 
         A shared passage can be forgotten by the user who added it.
         """
-        with self._database.reading() as sql:
-            lines = [visible_line(sql, user_id, passage_id) for passage_id in passage_ids]
         with self._database.writing() as sql:
+            lines = [visible_line(sql, user_id, passage_id) for passage_id in passage_ids]
             versions: list[int] = []
             for line in lines:
                 if line.scope == "shared":
@@ -135,7 +134,7 @@ class Knowledge:
             _must_be_newest(sql, added, known_id(receipt.id))
             _must_have_kept_its_document(sql, removed, known_id(receipt.id))
             remove_versions(sql, added, receipt_id=known_id(receipt.id))
-            revived = revive_versions(sql, [i for i in removed if i not in set(added)])
+            revived = revive_versions(sql, set(removed).difference(added))
             moment = now()
             sql.execute(
                 update(DocumentVersion)

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.errors import CannotUndo, NotFound
-from stores.records import PassageVersion, Receipt, known_id, now, well_formed
+from stores.records import SHARED, PassageVersion, Receipt, known_id, now, well_formed
 
 
 def open_receipt(
@@ -46,7 +46,7 @@ def standing_receipts(user_id: int) -> Select[Receipt]:
 
 
 def receipt_to_undo(sql: SqlSession, user_id: int, receipt_id: int | None) -> Receipt:
-    """A receipt of this user that stands, the latest when none is named."""
+    """A receipt of this user that stands; the latest when none is named, unless that one is shared."""
     if receipt_id is None:
         statement = standing_receipts(user_id)
     else:
@@ -54,6 +54,11 @@ def receipt_to_undo(sql: SqlSession, user_id: int, receipt_id: int | None) -> Re
     receipt = sql.scalars(statement.limit(1)).one_or_none()
     if receipt is None and receipt_id is None:
         raise NotFound("there is nothing to undo")
+    if receipt is not None and receipt_id is None and receipt.space == SHARED:
+        raise CannotUndo(
+            f"the latest write is shared with every user: {receipt.action} “{receipt.summary}”",
+            hint=f"`vouch memory undo {receipt.id}` takes it back for all of them.",
+        )
     if receipt is None:
         raise NotFound(
             f"there is no receipt {receipt_id} of yours", hint="`vouch memory undo --list` shows them."

@@ -11,14 +11,23 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from sqlalchemy import func, select, update
+from sqlalchemy import exists, func, or_, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.changes import NewVersion, add_versions, remove_versions, text_hash
 from stores.database import Database
+from stores.errors import CannotUndo
 from stores.receipts import open_receipt
-from stores.records import Document, DocumentVersion, PassageVersion, known_id, now, searchable_text
+from stores.records import (
+    Document,
+    DocumentVersion,
+    PassageVersion,
+    Receipt,
+    known_id,
+    now,
+    searchable_text,
+)
 from stores.vectors import Vectors
 
 Change: TypeAlias = Literal["new", "same", "replaced"]
@@ -103,6 +112,8 @@ class StoredDocuments:
         outcome: dict[str, Stored] = {}
         next_vector = iter(vectors)
         with self._database.writing() as sql:
+            if sql.get_one(Receipt, receipt_id).undone_at is not None:
+                raise CannotUndo("this ingest was undone while it ran", hint="Run it again to take it up.")
             # another process may have stored some of them since they were planned
             holding = _documents_holding(sql, plan.space, [d.content_hash for d in plan.changed])
             sources = _documents_from(sql, plan.space, [d.source for d in plan.changed])
@@ -198,11 +209,17 @@ class _Replaced:
 
 
 def _documents_holding(sql: SqlSession, space: str, hashes: Sequence[str]) -> dict[str, int]:
+    """Which documents hold these contents; one of which every passage was forgotten holds nothing."""
+    has_live_passage = exists().where(
+        col(PassageVersion.document_id) == col(DocumentVersion.document_id),
+        col(PassageVersion.removed_at).is_(None),
+    )
     rows = sql.execute(
         select(col(DocumentVersion.content_hash), col(DocumentVersion.document_id)).where(
             col(DocumentVersion.space) == space,
             col(DocumentVersion.content_hash).in_(hashes),
             col(DocumentVersion.removed_at).is_(None),
+            or_(has_live_passage, col(DocumentVersion.passage_count) == 0),
         )
     )
     return {row[0]: row[1] for row in rows}

@@ -61,7 +61,7 @@ def test_a_conversation_through_a_pipe_reads_as_its_transcript(vouch: Vouch) -> 
         told
         == f"""\
 You: /ingest {path}
-{path}: 1 passages, new
+{path}: 1 passages, 1 new
 
 You: {QUESTION}
 Assistant: “The reading room opens at 10:00 on Saturdays.” [1]
@@ -204,7 +204,7 @@ def test_rating_before_the_first_answer_is_told_and_fails(vouch: Vouch) -> None:
 
 def test_of_a_private_session_nothing_is_remembered(vouch: Vouch) -> None:
     told = vouch.chat("/private", "My locker number is 214.", "/memory", "/new", "What is my locker number?")
-    assert "A private session: nothing of it is remembered." in told
+    assert "A private session: nothing of it goes into memory" in told
     assert "Assistant: This session is private: I do not keep what you tell me." in told
     assert "Nothing is remembered of you yet." in told
     assert "Assistant: You said" not in told

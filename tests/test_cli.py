@@ -462,7 +462,7 @@ def test_what_is_forgotten_is_in_no_answer_and_undo_brings_it_back(vouch: Vouch)
     assert forgotten.cells == [[str(locker), "forgotten", "My locker number is 214."]]
     assert "can bring it back" in forgotten.err
     assert "214" not in vouch.run("ask", "--no-learn", "What is my locker number?").out
-    assert "214" not in vouch.run("search", "locker number").out
+    assert "214" not in vouch.run("search", "locker number", code=1).out
     listed = vouch.run("memory", "undo", "--list", "--json").objects
     assert [receipt["action"] for receipt in listed] == ["delete", "add"]
     back = vouch.run("memory", "undo")

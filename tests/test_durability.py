@@ -203,8 +203,8 @@ def test_killed_while_it_ingests(tmp_path: Path, moments: list[float]) -> None:
             assert_whole(assistant, is_indexed=True)
 
             user_id = assistant.journal.user_id("ann")
-            if assistant.knowledge.receipts(user_id):
-                undone, _ = assistant.knowledge.undo(user_id)
+            if receipts := assistant.knowledge.receipts(user_id):
+                undone, _ = assistant.knowledge.undo(user_id, receipts[0].id)
                 assistant.indexer.catch_up()
                 assert_whole(assistant, is_indexed=True)
                 live = live_revisions(assistant)

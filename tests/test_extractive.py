@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 from agent_fakes import FixedEncoder, source
 
-from agents.backends.extractive import NOT_KEPT, NOTED, NOTHING_FOUND, ExtractiveChat, tells
+from agents.backends.extractive import (
+    GREETING,
+    KEPT,
+    NOT_KEPT,
+    NOTED,
+    NOTHING_FOUND,
+    ExtractiveChat,
+    tells,
+)
 from agents.interfaces import ReplyRequest, Source
 from stores.errors import ModelRefused
 
@@ -90,3 +101,26 @@ def test_a_statement_tells(message: str) -> None:
 )
 def test_a_question_or_bare_words_do_not(message: str) -> None:
     assert not tells(message)
+
+
+async def test_of_ones_own_words_the_latest_come_first() -> None:
+    earlier, later = "The reading room opens at 9:00.", "The reading room opens at 10:00."
+    encoder = FixedEncoder({QUESTION: (1, 0, 0, 0), earlier: (0.8, 0.6, 0, 0), later: (0.8, 0.6, 0, 0)})
+    sources = [source(1, earlier, kind="message"), source(2, later, kind="message")]
+    newer = replace(sources[1].passage, created_at=sources[1].passage.created_at + timedelta(days=1))
+    sources[1] = Source(2, newer)
+    best = ExtractiveChat(encoder, threshold=0.2, quotes=3).best_quotes(QUESTION, sources)
+    assert [quote.text for quote in best] == [later, earlier]
+
+
+async def test_a_greeting_is_returned() -> None:
+    assert await answer([source(1, OPENS)], "Hi!") == GREETING
+
+
+async def test_what_is_neither_asked_nor_told_is_said_to_be_kept() -> None:
+    assert await answer([], "reading room") == f"{NOTHING_FOUND} {KEPT}"
+
+
+def test_asking_to_remember_tells() -> None:
+    assert tells("remember that the wifi password is tulip42")
+    assert not tells("Remember when we met?")

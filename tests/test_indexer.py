@@ -148,7 +148,7 @@ def test_removed_versions_leave_the_index_and_revived_ones_return(stores: Stores
     indexer.catch_up()
     assert index.kept == live_shared(stores)
     assert not set(index.kept) & set(first)
-    stores.knowledge.undo(ann)
+    stores.knowledge.undo(ann, stores.knowledge.receipts(ann)[0].id)
     indexer.catch_up()
     assert index.kept == first == live_shared(stores)
 
@@ -239,7 +239,7 @@ def test_a_version_removed_while_it_is_encoded_gets_no_vector(stores: Stores, an
     stores.indexer(encode=encode).catch_up()
     assert findable(stores.database)["vectors"] == []
     assert stores.indexer().waiting() == 0
-    stores.knowledge.undo(ann)
+    stores.knowledge.undo(ann, stores.knowledge.receipts(ann)[0].id)
     stores.indexer().catch_up()
     assert len(findable(stores.database)["vectors"]) == 1
 
@@ -308,7 +308,7 @@ def work_to_do(folder: Path) -> None:
     stores.knowledge.forget(ann, [old])
     stores.knowledge.remember(ann, "a new note")
     stores.add(bob, document("c.txt", "bee"))
-    stores.knowledge.undo(bob)
+    stores.knowledge.undo(bob, stores.knowledge.receipts(bob)[0].id)
     stores.knowledge.import_own(bob, [("note", "", "bob's note")])
     stores.database.close()
 

@@ -19,8 +19,9 @@ from store_fixtures import (
     seen,
 )
 
+from stores.catalogue import PassageLine
 from stores.errors import CannotUndo, NotFound
-from stores.records import SHARED
+from stores.records import SHARED, Receipt
 
 # Forgetting
 
@@ -69,13 +70,19 @@ def test_a_shared_passage_is_forgotten_only_by_who_added_it(stores: Stores, ann:
 # Undo
 
 
+def undo_newest(stores: Stores, user: int) -> tuple[Receipt, list[PassageLine]]:
+    """Undoes the latest write by its number, as a shared one has to be."""
+    newest = next(iter(stores.knowledge.receipts(user)), None)
+    return stores.knowledge.undo(user, newest.id if newest else None)
+
+
 def test_undoing_an_addition_gives_back_what_was_there(stores: Stores, ann: int) -> None:
     stores.add(ann, document("a.txt", "cat"))
     stores.knowledge.remember(ann, "my dog")
     stores.indexer().catch_up()
     before = seen(stores, ann)
     stores.add(ann, document("b.txt", "dog", "owl"))
-    _, back = stores.knowledge.undo(ann)
+    _, back = undo_newest(stores, ann)
     assert back == []
     assert seen(stores, ann) == before
     stores.add(ann, document("b.txt", "dog", "owl"))  # and it can be added again
@@ -86,7 +93,7 @@ def test_undoing_a_replacement_gives_back_what_was_there(stores: Stores, ann: in
     stores.add(ann, document("a.txt", "cat", "dog", "owl"))
     before = seen(stores, ann)
     receipt, _ = stores.add(ann, document("a.txt", "elk", "cat"))
-    undone, back = stores.knowledge.undo(ann)
+    undone, back = undo_newest(stores, ann)
     assert undone.id == receipt
     assert {line.text for line in back} == {"cat", "dog", "owl"}
     assert seen(stores, ann) == before
@@ -120,11 +127,11 @@ def test_undoing_everything_backwards_gives_back_each_state(stores: Stores, ann:
     states.append(seen(stores, ann))
     while len(states) > 1:
         assert seen(stores, ann) == states.pop()
-        stores.knowledge.undo(ann)
+        undo_newest(stores, ann)
         assert_words_are_exact(stores.database)
     assert seen(stores, ann) == states.pop()
     with pytest.raises(NotFound, match="nothing to undo"):
-        stores.knowledge.undo(ann)
+        undo_newest(stores, ann)
 
 
 def test_a_write_cannot_be_undone_before_the_one_that_replaced_it(stores: Stores, ann: int) -> None:
@@ -179,6 +186,14 @@ def test_a_receipt_under_which_nothing_was_written_is_never_what_is_undone(store
     assert [receipt.summary for receipt in stores.knowledge.receipts(ann)] == ["The cat is called Ada."]
     undone, _ = stores.knowledge.undo(ann)
     assert undone.summary == "The cat is called Ada."
+
+
+def test_a_shared_write_is_undone_only_by_its_number(stores: Stores, ann: int) -> None:
+    stores.add(ann, document("rules", "The room opens at ten."))
+    with pytest.raises(CannotUndo, match="shared with every user"):
+        stores.knowledge.undo(ann)
+    newest = stores.knowledge.receipts(ann)[0].id
+    assert stores.knowledge.undo(ann, newest)[0].undone_at is not None
 
 
 def test_nothing_is_undone_twice(stores: Stores, ann: int) -> None:

@@ -333,7 +333,7 @@ def test_words_and_statistics_follow_every_change_of_knowledge(tmp_path: Path) -
     assert_words_are_exact(stores.database)
     stores.add(ann, document("a.txt", "one cat", title="Animals"))
     assert_words_are_exact(stores.database)
-    stores.knowledge.undo(ann)
+    stores.knowledge.undo(ann, stores.knowledge.receipts(ann)[0].id)
     assert_words_are_exact(stores.database)
     stores.knowledge.undo(ann, first)
     assert_words_are_exact(stores.database)

@@ -79,3 +79,10 @@ def test_a_completed_query_says_where_it_came_from() -> None:
     query = QueryAugmenter().augment("When was it written?", [Exchange(before, before, "")])
     assert query.strategy == "standalone"
     assert before in query.reasons[0]
+
+
+@pytest.mark.parametrize(
+    "message", ["is there a way to export my memory?", "can two persons use it on one computer?"]
+)
+def test_a_pointing_message_with_words_of_its_own_is_left_alone(message: str) -> None:
+    assert augmented("How do I undo something?", message) == message

@@ -106,3 +106,14 @@ def test_an_empty_space_finds_nothing() -> None:
 def test_the_weight_decides_between_the_signals(weight: float, first: int) -> None:
     space = FixedSpace({1: 0.9, 2: 0.5, 3: 0.1}, {2: 5.0, 3: 6.0})
     assert found(space, retriever(dense_weight=weight))[0] == first
+
+
+def test_what_was_only_asked_comes_last_however_alike() -> None:
+    passages = {1: passage(1, "What is my cat called?", kind="message"), 2: passage(2, "Ada is a cat.")}
+    signals = Signals(
+        passages,
+        dense={1: 1.0, 2: 0.1},
+        lexical={1: 5.0, 2: 1.0},
+        neighbours=dict.fromkeys(passages, (None, None)),
+    )
+    assert [c.passage.version_id for c in signals.ranked(Fusion(0.5, 0.0, 0.0))] == [2, 1]

@@ -18,7 +18,7 @@ from store_fixtures import (
 )
 
 from stores.database import Database
-from stores.errors import NotFound
+from stores.errors import CannotUndo, NotFound
 from stores.records import SHARED, own_space
 from stores.stored_documents import Stored
 
@@ -152,3 +152,21 @@ def test_one_plan_stored_by_two_at_once_is_stored_once(tmp_path: Path) -> None:
     assert_words_are_exact(first.database)
     for each in both:
         each.database.close()
+
+
+def test_a_document_of_which_everything_was_forgotten_can_be_read_again(stores: Stores, ann: int) -> None:
+    stores.add(ann, document("rules", "The room opens at ten."))
+    stores.knowledge.forget(ann, [line.passage_id for line in stores.catalogue.lines(ann)])
+    stores.add(ann, document("rules", "The room opens at ten."))
+    assert list(stores.texts().values()) == ["The room opens at ten."]
+
+
+def test_an_ingest_that_was_undone_while_it_ran_stores_nothing_more(stores: Stores, ann: int) -> None:
+    receipt, _ = stores.add(ann, document("a", "One."))
+    stores.knowledge.undo(ann, receipt)
+    plan = stores.stored_documents.plan(SHARED, [document("b", "Two.")])
+    with pytest.raises(CannotUndo, match="was undone"):
+        stores.stored_documents.store(
+            plan, fake_encode(plan.texts_to_encode()), encoder_version="fake", receipt_id=receipt
+        )
+    assert stores.texts() == {}

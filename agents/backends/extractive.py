@@ -17,14 +17,17 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.interfaces import ChatMessage, Encoder, ReplyRequest, Source
-from agents.sentences import is_question, sentences
+from agents.sentences import asks_only, is_question, sentences
 from stores.errors import ModelRefused
 from stores.lexical import tokens
 
 NOTHING_FOUND = "I found nothing about that."
 NOTED = "Noted: I keep what you tell me in your own memory."
+KEPT = "I keep what you wrote in your own memory."
+GREETING = "Hello. Ask me something, or tell me something to remember; /help lists what else there is."
 NOT_KEPT = "This session is private: I do not keep what you tell me."
 
+_OWN_WORDS = ("message", "note", "correction")  # kinds of passages that a user said
 _LONGEST_QUOTE = 600  # characters; a longer sentence is cut at a word
 _CLOSE = 0.85  # a further sentence is quoted when it is at least this share as probable as the best
 
@@ -62,12 +65,16 @@ class ExtractiveChat:
 
     async def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
         """The answer, a quote a piece."""
+        if _GREETS.fullmatch(request.message):
+            yield GREETING
+            return
         if tells(request.message):
             yield NOTED if request.is_kept else NOT_KEPT
             return
         best = await asyncio.to_thread(self.best_quotes, request.question, request.sources)
         if not best:
-            yield NOTHING_FOUND
+            is_looked_up = asks_only(request.message) or not request.is_kept
+            yield NOTHING_FOUND if is_looked_up else f"{NOTHING_FOUND} {KEPT}"
         for number, quote in enumerate(best):
             yield ("\n" if number else "") + _frame(quote)
 
@@ -88,7 +95,8 @@ class ExtractiveChat:
         if not ranked or ranked[0].probability < self._threshold:
             return []
         least = max(self._threshold, _CLOSE * ranked[0].probability)
-        return [quote for quote in ranked if quote.probability >= least][: self._quotes]
+        best = [quote for quote in ranked if quote.probability >= least]
+        return _newest_of_ones_own_first(best)[: self._quotes]
 
     def quotes(self, question: str, sources: Sequence[Source]) -> list[Quote]:
         """Every sentence that can be quoted, with its probability, in the order of the sources."""
@@ -99,10 +107,13 @@ class ExtractiveChat:
                     quotable.setdefault(sentence.text, source)
         if not quotable:
             return []
+        # what a user said at different times stands in one place: its order says nothing of its truth
+        first_own = min((s.number for s in sources if s.passage.kind in _OWN_WORDS), default=0)
+        place = {s.number: first_own if s.passage.kind in _OWN_WORDS else s.number for s in sources}
         found = features(
             self._encoder,
             question,
-            [Placed(s.passage.title, s.passage.text, s.number, text) for text, s in quotable.items()],
+            [Placed(s.passage.title, s.passage.text, place[s.number], text) for text, s in quotable.items()],
         )
         return [
             Quote(source, text, float(probability))
@@ -116,7 +127,7 @@ class Placed:
 
     title: str  # of its passage
     passage: str
-    number: int  # of its passage among the sources, from 1: the best is first
+    number: int  # the place of its passage among the sources, from 1: the best is first
     text: str
 
 
@@ -177,10 +188,18 @@ def _kind_of_answer(question: str) -> re.Pattern[str] | None:
 
 def tells(message: str) -> bool:
     """The message states something and asks nothing; bare words are taken as something to look up."""
+    if _ASKS_TO_REMEMBER.match(message):
+        return True
     stated = [sentence.text for sentence in sentences(message)]
     return any(map(_is_statement, stated)) and not any(map(is_question, stated))
 
 
+_GREETS = re.compile(
+    r"\W*(hi|hello|hey|thanks|thank you|good (morning|evening|day)|bye|goodbye)\b\W*", re.IGNORECASE
+)
+_ASKS_TO_REMEMBER = re.compile(
+    r"\W*(please )?(remember|note|keep in mind)( that| this|:)", re.IGNORECASE
+)  # not "remember when"
 _FIRST_PERSON = re.compile(r"\b(i|i'm|i've|i'd|my|mine|me|we|we're|our|ours|us)\b", re.IGNORECASE)
 
 
@@ -190,9 +209,16 @@ def _is_statement(sentence: str) -> bool:
     )
 
 
+def _newest_of_ones_own_first(quotes: Sequence[Quote]) -> list[Quote]:
+    """Of what a user said of the same thing at different times, the latest holds; the other places stay."""
+    own = [q for q in quotes if q.source.passage.kind in _OWN_WORDS]
+    newest_first = iter(sorted(own, key=lambda q: q.source.passage.created_at, reverse=True))
+    return [next(newest_first) if q.source.passage.kind in _OWN_WORDS else q for q in quotes]
+
+
 def _frame(quote: Quote) -> str:
     text = " ".join(quote.text.split())
     if len(text) > _LONGEST_QUOTE:
         text = text[:_LONGEST_QUOTE].rsplit(" ", 1)[0] + " …"
-    said = "You said: " if quote.source.passage.kind in ("message", "note", "correction") else ""
+    said = "You said: " if quote.source.passage.kind in _OWN_WORDS else ""
     return f"{said}“{text}” [{quote.source.number}]"

@@ -54,7 +54,9 @@ def command(
         if last:
             session = assistant.journal.last_session(user_id)
         if session is None:
-            session = assistant.journal.open_session(user_id, is_private=no_learn)
+            session = assistant.journal.open_session(
+                user_id, title="(private)" if no_learn else "", is_private=no_learn
+            )
         chosen: list[Chosen] = []
         accepted: list[Accepted] = []
 

@@ -32,7 +32,7 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
     call = Invocation(ctx)
     if session_id is not None and last:
         raise WrongUsage("--session and --last exclude one another")
-    from assistant.terminal.plain import PlainChat, write_out
+    from assistant.terminal.plain import PlainChat, WordWrap, write_out
 
     is_typed = sys.stdin.isatty()
     if is_typed and sys.stdout.isatty() and not call.is_quiet:
@@ -60,7 +60,7 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
             user_id,
             session,
             ask=_typed if is_typed else _piped,
-            say=write_out,
+            say=WordWrap(write_out).say if is_typed and sys.stdout.isatty() else write_out,
             echoes=not is_typed,
             timeout_seconds=call.timeout_seconds,
         )
@@ -69,8 +69,9 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
 
 
 def _typed() -> str | None:
-    import readline  # noqa: F401 - gives input() its line editing and history
+    import readline  # gives input() its line editing and history
 
+    readline.parse_and_bind("set enable-bracketed-paste on")  # what is pasted is one message
     try:
         return input("You: ")
     except EOFError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -49,6 +50,8 @@ def command(ctx: click.Context, paths: tuple[str, ...], shared: bool, name: str 
     reads_stdin = "-" in paths
     if reads_stdin and not name:
         raise WrongUsage("text from standard input needs a name", hint="Add --name NAME.")
+    if name and re.fullmatch(r"\s*session \d+\s*", name):
+        raise WrongUsage(f"{name!r} is what a conversation is called", hint="Choose another --name.")
     found = documents.find_documents(path for path in paths if path != "-")
     total = count_documents(found.files) + reads_stdin
     errors = _Errors(call)
@@ -151,6 +154,10 @@ def _store(
                             shown(step.source),
                         )
                         click.echo("\t".join(map(str, cells)))
+        except KeyboardInterrupt:
+            line.clear()
+            call.tell("Interrupted. What is done is kept; the same command goes on with the rest.")
+            raise
         finally:
             line.clear()
             seconds = time.monotonic() - began

@@ -14,6 +14,7 @@ import click
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId, Words, shown
 from stores.errors import WrongUsage
+from stores.records import well_formed
 
 if TYPE_CHECKING:
     from stores.catalogue import History, PassageLine
@@ -211,9 +212,9 @@ def import_(ctx: click.Context, file: str) -> int:
 
 def _lines_of(file: str) -> list[str]:
     if file == "-":
-        return sys.stdin.read().splitlines()
+        return sys.stdin.read().split("\n")
     try:
-        return Path(file).read_text(encoding="utf-8").splitlines()
+        return Path(file).read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise WrongUsage(f"{file} cannot be read: {error}") from error
 
@@ -235,7 +236,7 @@ def _entries(lines: Iterable[str], file: str) -> list[tuple[str, str, str]]:
             raise WrongUsage(
                 f"{file} line {number}: text, kind and title must be strings", hint="Nothing was imported."
             )
-        entries.append((kind if kind in _KINDS else "note", title, text))
+        entries.append((kind if kind in _KINDS else "note", well_formed(title), well_formed(text)))
     return entries
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, Words, shown
 from stores.errors import WrongUsage
+
+_ALIKE = 0.2  # cosine under which a passage without a shared word is not a find
 
 
 @click.command("search")
@@ -33,7 +37,8 @@ def command(ctx: click.Context, query: tuple[str, ...], count: int) -> int:
         assistant.catch_up()
         retriever = assistant.retriever_keeping(count)
         found = retriever.retrieve(text, assistant.spaces.of(user_id))
-        for candidate in found.candidates:
+        fitting = [c for c in found.candidates if c.lexical > 0 or c.dense >= _ALIKE]
+        for candidate in fitting:
             passage = candidate.passage
             if call.as_json:
                 call.give(
@@ -58,5 +63,6 @@ def command(ctx: click.Context, query: tuple[str, ...], count: int) -> int:
                     f"words {candidate.lexical:.2f}  neighbours +{candidate.lift:.2f}  "
                     f"{passage.scope} {passage.passage_id}  {shown(passage.title)}"
                 )
-                click.echo(f"   {shown(passage.text)}")
-    return 0 if found.candidates else 1
+                text = shown(passage.text)
+                click.echo(f"   {text[:240] + '…' if sys.stdout.isatty() and len(text) > 240 else text}")
+    return 0 if fitting else 1

@@ -239,7 +239,7 @@ def _record(line: bytes) -> tuple[str, str, str]:
         raise ValueError("is not an object with id, title and text")
     given_id, title, text = record.get("id"), record.get("title"), record.get("text")
     if isinstance(given_id, bool) or not isinstance(given_id, str | int) or not one_line(str(given_id)):
-        raise ValueError("has no id")
+        raise ValueError("has no id; a record needs id and text, and may have a title")
     if not isinstance(text, str):
         raise ValueError("has no text")
     if title is not None and not isinstance(title, str):

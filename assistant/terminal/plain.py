@@ -7,16 +7,22 @@ Ctrl+C stops the reply, Ctrl+D leaves.
 from __future__ import annotations
 
 import difflib
+import re
+import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agents.interfaces import Source
+from agents.sentences import asks_only
 from assistant.turns.events import Event, Wrote
 from stores.errors import VouchError
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
+    from stores.catalogue import PassageLine
     from stores.records import Turn
 
 SLASH_COMMANDS = {
@@ -26,12 +32,12 @@ SLASH_COMMANDS = {
     "/undo": "take your latest write back: a note, a forgetting, an ingest",
     "/memory": "[WORDS]: list what is remembered of you",
     "/why": "[TURN]: what the last answer was made from",
-    "/good": "the last answer helped",
-    "/bad": "[WHY]: the last answer did not help",
+    "/good": "[TURN]: the last answer, or that turn's, helped",
+    "/bad": "[TURN or WHY]: it did not help",
     "/teach": "TEXT: what the last answer should have said",
     "/ingest": "PATH: read a document into your own memory",
     "/sessions": "list your sessions",
-    "/new": "begin a new session",
+    "/new": "[TITLE]: begin a new session",
     "/private": "begin a session of which nothing is remembered",
     "/quit": "leave (also Ctrl+D)",
 }
@@ -86,10 +92,12 @@ class PlainChat:
         except VouchError as error:
             self._fail(error, error.message)
             self._say("\n")
+        except KeyboardInterrupt:
+            self._say("\n(stopped; what was done until then is kept)\n\n")
 
     def _fail(self, error: VouchError, said: str) -> None:
         self.failure = error
-        self._say(f"{said}\n" + (f"{error.hint}\n" if error.hint else ""))
+        self._say(f"{_one_line(said)}\n" + (f"{_one_line(error.hint)}\n" if error.hint else ""))
 
     def _turn(self, message: str) -> None:
         self.failure = None
@@ -123,11 +131,10 @@ class PlainChat:
     def _command(self, line: str) -> None:
         name, _, rest = line.partition(" ")
         if name not in SLASH_COMMANDS:
-            near = difflib.get_close_matches(name, SLASH_COMMANDS, n=1, cutoff=0.4)
+            near = difflib.get_close_matches(name.lower(), SLASH_COMMANDS, n=1, cutoff=0.6)
             meant = f"Did you mean {near[0]}? " if near else ""
-            self._say(
-                f"There is no command {name}. {meant}/help lists them; // sends a line with a slash.\n\n"
-            )
+            self._say(f"There is no command {_one_line(name)}. {meant}")
+            self._say("/help lists them; // sends a line with a slash.\n\n")
             return
         run: Callable[[str], Iterator[str]] = getattr(self, f"_{name[1:]}")
         for said in run(rest.strip()):
@@ -158,11 +165,27 @@ class PlainChat:
             yield f"The transcript of turn {turn_id} still shows the words."
 
     def _undo(self, _rest: str) -> Iterator[str]:
+        newest = next(iter(self._assistant.knowledge.receipts(self._user_id, limit=1)), None)
+        said = self._latest_statement(since=newest.created_at if newest else None)
+        for passage in said:
+            taken_back = f"/forget {passage.passage_id} takes it back."
+            yield f"What you said stays: “{_short(passage.text)}” · {taken_back}"
+        if said and newest is None:
+            return
         receipt, back = self._assistant.knowledge.undo(self._user_id)
         self._assistant.indexer.catch_up()
         yield f"Undone: {receipt.action} “{_short(receipt.summary)}”."
         for passage in back:
             yield f"Back: {passage.passage_id} “{_short(passage.text)}”."
+
+    def _latest_statement(self, *, since: datetime | None) -> list[PassageLine]:
+        """The live passages of what was last told in this session, when that is newer than a moment."""
+        for turn in reversed(self._assistant.journal.turns(self._user_id, self._session_id)):
+            if since is not None and turn.accepted_at <= since:
+                return []
+            if not asks_only(turn.message):
+                return self._assistant.catalogue.said_in(self._user_id, _known(turn.id))
+        return []
 
     def _memory(self, words: str) -> Iterator[str]:
         lines = self._assistant.catalogue.lines(self._user_id, scope="yours", query=words, limit=20)
@@ -183,28 +206,36 @@ class PlainChat:
         if turn.standalone not in ("", turn.message):
             yield f"Searched as: {turn.standalone}"
         yield f"Answered by {turn.model or 'nobody'}: {turn.state}"
-        for entry in found[:10]:
+        cited = turn.details.get("cited", [])
+        for entry in found[:10]:  # [1]: cited under that number; seen: put before the model, not cited
             if entry.version_id not in passages:
                 continue
             passage, is_live = passages[entry.version_id]
             moved = entry.found_rank - entry.final_rank
-            used = f"[{entry.citation}]" if entry.citation else " - "
+            used = (
+                ("seen" if entry.citation else "-") if entry.citation not in cited else f"[{entry.citation}]"
+            )
             yield (
                 f"{entry.found_rank:>3} {used:<4} {passage.scope:<6} {entry.score:.2f} "
                 f"(meaning {entry.dense:.2f}, words {entry.lexical:.2f}) {moved:+d}  "
                 f"{_short(passage.title or passage.text)}{'' if is_live else ' (replaced or forgotten)'}"
             )
 
-    def _good(self, _rest: str) -> Iterator[str]:
-        yield self._rate("good", "")
+    def _good(self, rest: str) -> Iterator[str]:
+        yield self._rate("good", rest)
 
-    def _bad(self, why: str) -> Iterator[str]:
-        yield self._rate("bad", why)
+    def _bad(self, rest: str) -> Iterator[str]:
+        yield self._rate("bad", rest)
 
-    def _rate(self, rating: str, reason: str) -> str:
-        turn = self._last_turn()
-        self._assistant.journal.rate(self._user_id, _known(turn.id), rating, reason=reason)
-        return f"Noted for turn {turn.id}: {rating}."
+    def _rate(self, rating: str, rest: str) -> str:
+        """rest: the number of a turn, or why the last one is rated so."""
+        number = _number(rest)
+        if number is not None:
+            turn_id, reason = _known(self._assistant.journal.turn(self._user_id, number).id), ""
+        else:
+            turn_id, reason = _known(self._last_turn().id), rest
+        self._assistant.journal.rate(self._user_id, turn_id, rating, reason=reason)
+        return f"Noted for turn {turn_id}: {rating}."
 
     def _teach(self, text: str) -> Iterator[str]:
         if not text:
@@ -234,13 +265,18 @@ class PlainChat:
         for unreadable in found.unreadable:
             yield _one_line(unreadable.message)
         to_read = (document for file in found.files for document in documents.read_documents(file))
+        counts: dict[str, Counter[str]] = {}  # by file; a collection holds many documents
         for step in self._assistant.ingest.run(
             self._user_id, own_space(self._user_id), to_read, summary=f"ingested {path}"
         ):
             if isinstance(step, UnreadableDocument):
                 yield _one_line(step.message)
             elif isinstance(step, Ingested):
-                yield f"{_one_line(step.source)}: {step.passages} passages, {step.change}"
+                counted = counts.setdefault(step.source.partition("#")[0], Counter())
+                counted.update({step.change: 1, "passages": step.passages})
+        for file, counted in counts.items():
+            changes = ", ".join(f"{n} {change}" for change, n in counted.items() if change != "passages")
+            yield f"{_one_line(file)}: {counted['passages']} passages, {changes}"
 
     def _sessions(self, _rest: str) -> Iterator[str]:
         for session in self._assistant.journal.sessions(self._user_id, limit=20):
@@ -250,11 +286,13 @@ class PlainChat:
 
     def _new(self, title: str) -> Iterator[str]:
         self._session_id = self._assistant.journal.open_session(self._user_id, title=title)
-        yield "A new session."
+        yield f"A new session{f': {_one_line(title)}' if title else ''}."
 
     def _private(self, _rest: str) -> Iterator[str]:
-        self._session_id = self._assistant.journal.open_session(self._user_id, is_private=True)
-        yield "A private session: nothing of it is remembered."
+        self._session_id = self._assistant.journal.open_session(
+            self._user_id, title="(private)", is_private=True
+        )
+        yield "A private session: nothing of it goes into memory; only its own transcript is kept."
 
     def _quit(self, _rest: str) -> Iterator[str]:
         self._is_over = True
@@ -299,6 +337,29 @@ def write_out(text: str) -> None:
     """Prints at once, so that a reply is seen while it is written."""
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+class WordWrap:
+    """Prints at once and breaks lines between words, at the width the terminal has then."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self._column = 0
+
+    def say(self, text: str) -> None:
+        """Prints a piece; a word that comes in two pieces may still be broken between them."""
+        width = shutil.get_terminal_size().columns
+        shown: list[str] = []
+        for part in re.findall(r"\n|[^\S\n]+|\S+", text):
+            if part == "\n":
+                self._column = 0
+            elif not part.isspace() and self._column > 0 and self._column + len(part) > width:
+                shown.append("\n")
+                self._column = 0
+            shown.append(part)
+            if part != "\n":
+                self._column += len(part)
+        self._write("".join(shown))
 
 
 def _one_line(text: str) -> str:

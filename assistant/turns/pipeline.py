@@ -129,7 +129,10 @@ class TurnPipeline:
             await self._on_thread(self._journal.finish, turn.turn_id, turn.outcome("done"))
             yield turn.finished("done")
         _log.info("turn %s finished", turn.turn_id, extra=fields(turn=turn.turn_id, **turn.told_to_the_log()))
-        await self._on_thread(self._indexer.catch_up)
+        try:
+            await self._on_thread(self._indexer.catch_up)
+        except VouchError as error:  # the answer stands, and the job waits for the next occasion
+            _log.warning("not indexed yet", extra=fields(error=type(error).__name__))
 
     async def bare_reply(self, text: str) -> str:
         """What the chat model says to a text, without passages, memory or a turn."""
