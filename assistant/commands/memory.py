@@ -14,7 +14,6 @@ import click
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId, Words, shown
 from stores.errors import WrongUsage
-from stores.records import well_formed
 
 if TYPE_CHECKING:
     from stores.catalogue import History, PassageLine
@@ -220,6 +219,8 @@ def _lines_of(file: str) -> list[str]:
 
 
 def _entries(lines: Iterable[str], file: str) -> list[tuple[str, str, str]]:
+    from stores.records import well_formed
+
     entries: list[tuple[str, str, str]] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():

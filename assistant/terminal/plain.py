@@ -353,6 +353,9 @@ class WordWrap:
         for part in re.findall(r"\n|[^\S\n]+|\S+", text):
             if part == "\n":
                 self._column = 0
+            elif part.isspace() and self._column + len(part) >= width:
+                part = "\n"  # a space in the last column would leave an empty line behind it
+                self._column = 0
             elif not part.isspace() and self._column > 0 and self._column + len(part) > width:
                 shown.append("\n")
                 self._column = 0
