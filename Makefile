@@ -40,7 +40,7 @@ $(VENV)/ready: pyproject.toml constraints.txt
 		{ echo "Vouch needs Python 3.11 or newer: make chat PYTHON=python3.12" >&2; exit 1; }
 	@test -x $(VENV)/bin/pip || $(PYTHON) -m venv $(VENV) || \
 		{ echo "No virtual environment could be made; on Debian: apt install python3-venv" >&2; exit 1; }
-	@echo "Setting up in $(VENV): about 1.5 GB and two minutes, once." >&2
+	@echo "Setting up in $(VENV): about 2 GB and a few minutes, once." >&2
 	@$(VENV)/bin/pip install -c constraints.txt -e . >&2 || \
 		{ echo "Setting up failed: see above. Check network and disk space, then run the same command again." >&2; exit 1; }
 	@touch $@
