@@ -2,7 +2,8 @@
 
     python durability_child.py ingest|chat|remember DATA_FOLDER FIRST_NUMBER
 
-All is as in the command, but the encoder, which is quick. It says `ready` when its imports are done, and
+All is as in the command, but the encoder, which is quick, and the shared index, which is in memory.
+It says `ready` when its imports are done, and
 begins when a line comes: what is to be killed is the work, not the imports. What it stores is numbered
 onwards from FIRST_NUMBER, so that no two texts are alike.
 """
