@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -16,7 +16,15 @@ from sqlalchemy import Table, bindparam, insert, select, text, update
 from sqlalchemy.orm import Session as SqlSession
 
 from stores.lexical import add_words, remove_words
-from stores.records import Job, PassageIdentity, PassageVector, PassageVersion, now, searchable_text
+from stores.records import (
+    Job,
+    PassageIdentity,
+    PassageVector,
+    PassageVersion,
+    now,
+    searchable_text,
+    well_formed,
+)
 from stores.vectors import Vector, vector_bytes
 
 _passages: Table = PassageIdentity.__table__  # type: ignore[attr-defined]
@@ -61,6 +69,7 @@ def add_versions(
     if not new:
         return []
     moment = now()
+    new = [replace(each, title=well_formed(each.title), text=well_formed(each.text)) for each in new]
     passage_ids = _identities(sql, space, new)
     numbers = _next_numbers(
         sql, [p for p, n in zip(passage_ids, new, strict=True) if n.passage_id is not None]

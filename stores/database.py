@@ -1,8 +1,9 @@
 """One SQL database: transactions that are durable once they return, and a schema that is migrated.
 
-SQLite runs in WAL mode with full synchronisation: a commit that returned survives the loss of power,
-and readers never wait for a writer. A writing transaction takes the write lock when it begins, so it
-never fails half way because another process wrote in between.
+SQLite by default, PostgreSQL by address, and the same promises on both: a commit that returned survives
+the loss of power, readers never wait for a writer, a reading transaction sees one moment, and a writing
+one takes the one write lock when it begins. So writers follow each other: none fails half way because
+another wrote in between, and ids become visible in the order in which they were given.
 """
 
 from __future__ import annotations
@@ -14,23 +15,45 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 from sqlalchemy import URL, Engine, create_engine, event, inspect, make_url
-from sqlalchemy.exc import DatabaseError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.errors import SchemaTooNew, StoreUnavailable
+from stores.errors import SchemaTooNew, StoreUnavailable, WrongUsage
 
-HEAD = "0001"  # the newest schema; a test holds it to the migrations
-_KNOWN = ("0001",)  # every schema this release can bring up to date
+HEAD = "0002"  # the newest schema; a test holds it to the migrations
+_KNOWN = ("0001", "0002")  # every schema this release can bring up to date
 _BUSY_SECONDS = 15.0  # how long a writer waits for another process's transaction
+_MIGRATION_SECONDS = 120.0  # how long a start waits for another process to migrate
+_WRITE_LOCK = 0x766F756368  # PostgreSQL's advisory lock of this number is ours: "vouch"
 
 
 class Database:
-    """A database by URL; `sqlite:///path` or another that SQLAlchemy speaks."""
+    """A database by URL: `sqlite:///path`, or `postgresql+psycopg://user@host/name`.
+
+    Raises `StoreUnavailable` where it cannot be reached, `SchemaTooNew` where a later release wrote it.
+    """
 
     def __init__(self, url: str) -> None:
         self.url = url
         self._engine = _engine(url)
-        self._bring_up_to_date()
+        self._reader = self._engine
+        if self.is_postgresql:
+            self._reader = self._engine.execution_options(isolation_level="REPEATABLE READ")
+        try:
+            self._bring_up_to_date()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def is_postgresql(self) -> bool:
+        """Whether many machines may share it; otherwise it is a file of SQLite's."""
+        return self._engine.dialect.name == "postgresql"
+
+    @property
+    def place(self) -> str:
+        """Where it is, fit to be shown: the file, or the address without a password."""
+        return _place(self.url)
 
     @classmethod
     def at(cls, folder: Path) -> Database:
@@ -44,7 +67,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[SqlSession]:
         """A consistent view for as long as it is open; what is changed in it is thrown away."""
-        with _told_plainly(self.url), SqlSession(self._engine, expire_on_commit=False) as sql:
+        with _told_plainly(self.url), SqlSession(self._reader, expire_on_commit=False) as sql:
             yield sql
 
     @contextmanager
@@ -84,10 +107,34 @@ class Database:
 
 
 def _engine(url: str) -> Engine:
-    engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS} if url.startswith("sqlite") else {})
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _set_up_connection)
-        event.listen(engine, "begin", _begin)
+    try:
+        address = make_url(url)
+        if address.get_backend_name() == "sqlite":
+            engine = create_engine(address, connect_args={"timeout": _BUSY_SECONDS})
+            event.listen(engine, "connect", _set_up_connection)
+            event.listen(engine, "begin", _begin_sqlite)
+            return engine
+        if address.drivername == "postgresql":
+            address = address.set(drivername="postgresql+psycopg")
+        engine = create_engine(
+            address,
+            pool_pre_ping=True,  # a server that was started again is found without an error
+            connect_args={
+                "connect_timeout": int(_BUSY_SECONDS),
+                "options": f"-c lock_timeout={int(_BUSY_SECONDS * 1000)} -c timezone=UTC",
+                "application_name": "vouch",
+            },
+        )
+    except ModuleNotFoundError as error:
+        raise WrongUsage(
+            f"{_place(url)}: the driver {error.name} is not installed",
+            hint="For PostgreSQL: pip install 'vouch[postgres]'.",
+        ) from None
+    except ArgumentError:
+        raise WrongUsage(
+            "store.url is no address of a database", hint="Change it in settings.toml."
+        ) from None
+    event.listen(engine, "begin", _begin_postgresql)
     return engine
 
 
@@ -101,9 +148,14 @@ def _set_up_connection(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def _begin(connection: Any) -> None:
+def _begin_sqlite(connection: Any) -> None:
     writes = connection.get_execution_options().get("vouch_writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _begin_postgresql(connection: Any) -> None:
+    if connection.get_execution_options().get("vouch_writes", False):
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")
 
 
 def _schema_of(connection: Any) -> str:
@@ -120,21 +172,22 @@ def _one_migrator(engine: Engine) -> Iterator[None]:
         yield
         return
     try:
-        with FileLock(f"{path}.schema-lock", timeout=120):
+        with FileLock(f"{path}.schema-lock", timeout=_MIGRATION_SECONDS):
             yield
     except Timeout:
         raise StoreUnavailable(f"{path}: another process is migrating it", hint="Try again later.") from None
 
 
-def _migrate(engine: Engine) -> None:
+def _migrate(engine: Engine, to: str = "head") -> None:
     from alembic import command  # half a second to import, and needed once
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    # PostgreSQL's migrators queue at the write lock; who comes second finds nothing left to do
     with engine.execution_options(vouch_writes=True).begin() as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        command.upgrade(config, to)
 
 
 def _place(url: str) -> str:
@@ -159,11 +212,34 @@ def _told_plainly(url: str) -> Iterator[None]:
 
 _SYMPTOMS = (
     ("database is locked", "another process is writing", "Try again, or end the other process."),
+    ("lock timeout", "another process is writing", "Try again, or end the other process."),
     ("disk is full", "the disk is full", "Make room, then try again; nothing was lost."),
+    ("no space left", "the disk is full", "Make room, then try again; nothing was lost."),
     ("readonly database", "it may only be read", "Give yourself write permission to the data directory."),
+    ("read-only transaction", "it may only be read", "Name the server that takes writes in store.url."),
     ("unable to open", "it cannot be opened", "Check that the data directory exists and is yours."),
     ("disk i/o error", "the disk failed to read or write", "Check the disk; `vouch doctor` tells more."),
-    ("malformed", "the file is damaged", "Restore a backup; `vouch doctor` tells more."),
+    ("image is malformed", "the file is damaged", "Restore a backup; `vouch doctor` tells more."),
     ("not a database", "the file is no SQLite database", "Name another data directory with --data."),
+    ("password authentication failed", "user or password is wrong", "Correct store.url."),
+    ("no password supplied", "it wants a password", "Add it to store.url, or set PGPASSWORD."),
+    ("permission denied", "this user may not do that there", "Give the user the rights to the database."),
+    (
+        'fatal:  database "',
+        "the server has no such database",
+        "Create it: createdb NAME; or correct store.url.",
+    ),
+    ('fatal:  role "', "the server knows no such user", "Create it: createuser NAME; or correct store.url."),
+    ("too many clients", "the server has too many connections", "Try again in a while."),
+    ("remaining connection slots", "the server has too many connections", "Try again in a while."),
+    ("starting up", "the server is starting", "Try again in a while."),
+    ("shutting down", "the server is shutting down", "Start the database server, then try again."),
+    ("terminating connection", "the server ended the connection", "Try again."),
+    ("closed the connection", "the server ended the connection", "Try again; nothing acknowledged was lost."),
+    ("connection is closed", "the connection was lost", "Try again; nothing acknowledged was lost."),
+    ("connection is lost", "the connection was lost", "Try again; nothing acknowledged was lost."),
     ("connection refused", "the server is not reachable", "Start the database server, then try again."),
+    ("connection failed", "the server is not reachable", "Check store.url and the network."),
+    ("connection timeout", "the server is not reachable", "Check store.url and the network."),
+    ("resolve host", "there is no server of that name", "Check store.url and the network."),
 )

@@ -2,8 +2,8 @@
 
 Tokens are made here and not by the database (lower case, without accents, stop words removed,
 English stems), so that every database searches the same ones. The database's full-text index finds the
-passages that share a token; their BM25 is then computed from the statistics of the spaces searched
-and of no others: what one user says never moves another user's scores.
+passages that share one of the query's rarer tokens; their BM25 is then computed over all tokens, from the
+statistics of the spaces searched and of no others: what one user says never moves another user's scores.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ import Stemmer
 from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.records import SHARED
+from stores.word_indexes import word_index
 
 SATURATION = 1.2  # k1: how soon a repeated word stops counting
 LENGTH_SHARE = 0.75  # b: how much a long passage is marked down
+ASKED_PASSAGES = 5_000  # the full-text index is asked for tokens that stand in so many passages together
+_TOKENS_AT_ONCE = 500  # in one statement
 
 # the letters of Japanese, Chinese and Korean, without the punctuation among them
 _UNSPACED = r"\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
@@ -95,58 +97,95 @@ def bm25(
     )
 
 
+def worth_asking(passages_with: Mapping[str, int], *, budget: int) -> list[str]:
+    """The tokens by which passages are looked for: the rarest first, while their passages fit the budget.
+
+    passages_with: by token, in how many passages it stands; those in none are left out. The rarest is
+    always among them, however common. A passage without any of these can only hold common words.
+    """
+    chosen: list[str] = []
+    total = 0
+    for token in sorted((t for t, n in passages_with.items() if n > 0), key=lambda t: (passages_with[t], t)):
+        total += passages_with[token]
+        if chosen and total > budget:
+            break
+        chosen.append(token)
+    return chosen
+
+
 def add_words(sql: SqlSession, space: str, texts: Mapping[int, str]) -> None:
     """Makes texts findable by their words, in the caller's transaction. texts: by version id."""
-    if not texts:
-        return
-    words = {version_id: tokens(written) for version_id, written in texts.items()}
-    rows = [{"id": i, "space": _space_token(space), "words": " ".join(w)} for i, w in words.items()]
-    if space == SHARED:
-        sql.execute(text("INSERT INTO shared_words(rowid, words) VALUES (:id, :words)"), rows)
-    else:
-        sql.execute(text("INSERT INTO own_words(rowid, space, words) VALUES (:id, :space, :words)"), rows)
-    _count(sql, space, passages=len(words), words=sum(map(len, words.values())))
+    if texts:
+        words = {version_id: tokens(written) for version_id, written in texts.items()}
+        word_index(sql).add(sql, space, words)
+        _count(sql, space, words.values(), sign=1)
 
 
 def remove_words(sql: SqlSession, space: str, version_ids: Sequence[int]) -> None:
     """Makes versions unfindable by their words, in the caller's transaction. Unknown ids are passed over."""
-    known = _stored_words(sql, space, version_ids)
-    table = _table(space)
+    index = word_index(sql)
+    known = index.stored(sql, space, version_ids)
     if known:
-        sql.execute(text(f"DELETE FROM {table} WHERE rowid = :id"), [{"id": i} for i in known])
-        _count(sql, space, passages=-len(known), words=-sum(map(len, known.values())))
+        index.remove(sql, space, list(known))
+        _count(sql, space, known.values(), sign=-1)
 
 
-def holding_words(sql: SqlSession, space: str, query: Sequence[str], k: int) -> list[int]:
-    """Version ids of at most k passages of one space that hold some token of the query, likely best first."""
-    if not query or k <= 0:
-        return []
-    any_word = " OR ".join(f'"{token}"' for token in dict.fromkeys(query))
-    if space == SHARED:
-        statement = "SELECT rowid FROM shared_words WHERE shared_words MATCH :match ORDER BY rank LIMIT :k"
-        match = any_word
-    else:
-        statement = (
-            "SELECT rowid FROM own_words WHERE own_words MATCH :match ORDER BY bm25(own_words, 0, 1) LIMIT :k"
+def passages_with(sql: SqlSession, spaces: Sequence[str], query: Iterable[str]) -> dict[str, dict[str, int]]:
+    """In how many passages of each space each token of the query stands; by space and token."""
+    found: dict[str, dict[str, int]] = {space: {} for space in spaces}
+    wanted = list(dict.fromkeys(query))
+    for start in range(0, len(wanted), _TOKENS_AT_ONCE):
+        some = wanted[start : start + _TOKENS_AT_ONCE]
+        names = {f"t{number}": token for number, token in enumerate(some)}
+        places = {f"s{number}": space for number, space in enumerate(spaces)}
+        rows = sql.execute(
+            text(
+                "SELECT space, token, passages FROM word_counts "
+                f"WHERE space IN ({_placeholders(places)}) AND token IN ({_placeholders(names)})"
+            ),
+            {**names, **places},
         )
-        match = f'space : "{_space_token(space)}" AND words : ({any_word})'
-    return [row[0] for row in sql.execute(text(statement), {"match": match, "k": k})]
+        for space, token, passages in rows:
+            found[space][token] = passages
+    return found
 
 
-def statistics_of(sql: SqlSession, spaces: Sequence[str], query: Iterable[str]) -> WordStatistics:
-    """How often the query's tokens stand in these spaces, taken together."""
+def holding_words(
+    sql: SqlSession,
+    space: str,
+    query: Iterable[str],
+    k: int,
+    counts: Mapping[str, int] | None = None,
+) -> list[int]:
+    """Version ids of some k passages of one space that hold rarer tokens of a query, likely best first.
+
+    counts: in how many passages of this space each token stands, when that is known already.
+    """
+    counts = passages_with(sql, [space], query)[space] if counts is None else counts
+    asked = worth_asking(counts, budget=ASKED_PASSAGES)
+    if not asked or k <= 0:
+        return []
+    statistics = WordStatistics(_size(sql, space)[0], 0, counts)
+    return word_index(sql).holding(sql, space, {token: statistics.rarity(token) for token in asked}, k)
+
+
+def statistics_of(
+    sql: SqlSession,
+    spaces: Sequence[str],
+    query: Iterable[str],
+    counts: Mapping[str, Mapping[str, int]] | None = None,
+) -> WordStatistics:
+    """How often the query's tokens stand in these spaces, taken together.
+
+    counts: of `passages_with`, when they are known already.
+    """
+    counts = counts or passages_with(sql, spaces, query)
     passages = words = 0
     holding: Counter[str] = Counter()
-    wanted = list(dict.fromkeys(query))
     for space in spaces:
-        row = sql.execute(
-            text("SELECT passages, words FROM space_statistics WHERE space = :space"), {"space": space}
-        ).one_or_none()
-        if row is None:
-            continue
-        passages, words = passages + row[0], words + row[1]
-        for token in wanted:
-            holding[token] += _passages_with(sql, space, token)
+        size = _size(sql, space)
+        passages, words = passages + size[0], words + size[1]
+        holding.update(counts[space])
     return WordStatistics(passages, words, holding)
 
 
@@ -164,53 +203,51 @@ def word_scores(
     wanted = tokens(query)
     statistics = statistics or statistics_of(sql, spaces, wanted)
     scores = dict.fromkeys(version_ids, 0.0)
+    index = word_index(sql)
     for space in spaces:
-        for version_id, words in _stored_words(sql, space, version_ids).items():
+        for version_id, words in index.stored(sql, space, version_ids).items():
             scores[version_id] = bm25(wanted, words, statistics)
     return scores
 
 
-def _passages_with(sql: SqlSession, space: str, token: str) -> int:
-    if space == SHARED:
-        statement = "SELECT doc FROM shared_vocabulary WHERE term = :token"
-        found = sql.execute(text(statement), {"token": token}).scalar()
-    else:
-        statement = "SELECT count(*) FROM own_words WHERE own_words MATCH :match"
-        match = f'space : "{_space_token(space)}" AND words : "{token}"'
-        found = sql.execute(text(statement), {"match": match}).scalar()
-    return int(found or 0)
+def _size(sql: SqlSession, space: str) -> tuple[int, int]:
+    """How many passages and words a space holds."""
+    row = sql.execute(
+        text("SELECT passages, words FROM space_statistics WHERE space = :space"), {"space": space}
+    ).one_or_none()
+    return (0, 0) if row is None else (row[0], row[1])
 
 
-def _stored_words(sql: SqlSession, space: str, version_ids: Sequence[int]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
-    ids = [int(i) for i in version_ids]
-    for start in range(0, len(ids), 5_000):
-        some = ",".join(map(str, ids[start : start + 5_000]))
-        if space == SHARED:
-            rows = sql.execute(text(f"SELECT rowid, words FROM shared_words WHERE rowid IN ({some})"))
-        else:
-            rows = sql.execute(
-                text(f"SELECT rowid, words FROM own_words WHERE rowid IN ({some}) AND space = :space"),
-                {"space": _space_token(space)},
-            )
-        found.update((row[0], row[1].split()) for row in rows)
-    return found
-
-
-def _table(space: str) -> str:
-    return "shared_words" if space == SHARED else "own_words"
-
-
-def _space_token(space: str) -> str:
-    return space.replace(":", "")  # one word to the full-text index
-
-
-def _count(sql: SqlSession, space: str, *, passages: int, words: int) -> None:
+def _count(sql: SqlSession, space: str, texts: Iterable[Sequence[str]], *, sign: int) -> None:
+    """Keeps the statistics of a space: sign +1 for tokens that came, -1 for tokens that go."""
+    passages = words = 0
+    holding: Counter[str] = Counter()
+    for found in texts:
+        passages, words = passages + 1, words + len(found)
+        holding.update(set(found))
     sql.execute(
         text(
             "INSERT INTO space_statistics(space, passages, words) VALUES (:space, :passages, :words) "
             "ON CONFLICT(space) DO UPDATE SET passages = space_statistics.passages + excluded.passages, "
             "words = space_statistics.words + excluded.words"
         ),
-        {"space": space, "passages": passages, "words": words},
+        {"space": space, "passages": sign * passages, "words": sign * words},
     )
+    rows = [{"space": space, "token": t, "passages": sign * n} for t, n in sorted(holding.items())]
+    if rows:
+        sql.execute(
+            text(
+                "INSERT INTO word_counts(space, token, passages) VALUES (:space, :token, :passages) "
+                "ON CONFLICT(space, token) DO UPDATE SET passages = word_counts.passages + excluded.passages"
+            ),
+            rows,
+        )
+    if rows and sign < 0:  # a word that nobody uses any more leaves no trace
+        sql.execute(
+            text("DELETE FROM word_counts WHERE space = :space AND token = :token AND passages <= 0"),
+            [{"space": space, "token": row["token"]} for row in rows],
+        )
+
+
+def _placeholders(names: Mapping[str, str]) -> str:
+    return ", ".join(f":{name}" for name in names)

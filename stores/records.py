@@ -35,8 +35,11 @@ def searchable_text(title: str, text: str) -> str:
 
 
 def well_formed(text: str) -> str:
-    """Text that any database can hold: half a character, as bad bytes on a command line become, is a ?."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """Text that any database can hold: half a character, as bad bytes on a command line become, is a ?.
+
+    The character of code 0, which PostgreSQL cannot hold, is the sign for a missing one.
+    """
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
 
 
 def known_id(value: int | None) -> int:
@@ -57,7 +60,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         """In UTC, on the way out."""
-        return None if value is None else value.replace(tzinfo=value.tzinfo or UTC)
+        return None if value is None else value.replace(tzinfo=value.tzinfo or UTC).astimezone(UTC)
 
 
 def _moment(*, nullable: bool = False) -> Any:
@@ -66,6 +69,11 @@ def _moment(*, nullable: bool = False) -> Any:
         sa_type=UtcDateTime,
         nullable=nullable,
     )
+
+
+def _only(condition: str) -> dict[str, Any]:
+    """Of an index: over the rows alone for which a condition holds."""
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
 
 
 @dataclass(frozen=True)
@@ -156,9 +164,7 @@ class DocumentVersion(SQLModel, table=True):
     """One content that a document has had."""
 
     __tablename__ = "document_versions"
-    __table_args__ = (
-        Index("live_document_content", "space", "content_hash", sqlite_where=text("removed_at IS NULL")),
-    )
+    __table_args__ = (Index("live_document_content", "space", "content_hash", **_only("removed_at IS NULL")),)
     id: int | None = Field(default=None, primary_key=True)
     document_id: int = Field(foreign_key="documents.id", index=True)
     space: str
@@ -191,7 +197,7 @@ class PassageVersion(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("passage_id", "number"),
         Index("passage_place", "document_id", "position"),
-        Index("live_passage_text", "space", "text_hash", sqlite_where=text("removed_at IS NULL")),
+        Index("live_passage_text", "space", "text_hash", **_only("removed_at IS NULL")),
     )
     id: int | None = Field(default=None, primary_key=True)
     passage_id: int = Field(foreign_key="passages.id", index=True)
@@ -235,6 +241,16 @@ class SpaceStatistics(SQLModel, table=True):
     space: str = Field(primary_key=True)
     passages: int = 0
     words: int = 0
+
+
+class WordCount(SQLModel, table=True):
+    """In how many live passages of a space a token stands."""
+
+    __tablename__ = "word_counts"
+    __table_args__ = ({"sqlite_with_rowid": False},)
+    space: str = Field(primary_key=True)
+    token: str = Field(primary_key=True)
+    passages: int
 
 
 class Retrieval(SQLModel, table=True):
@@ -315,7 +331,7 @@ class Job(SQLModel, table=True):
     """Work that must happen, once or more often without harm, after a change was committed."""
 
     __tablename__ = "jobs"
-    __table_args__ = (Index("waiting_jobs", "kind", "id", sqlite_where=text("done_at IS NULL")),)
+    __table_args__ = (Index("waiting_jobs", "kind", "id", **_only("done_at IS NULL")),)
     id: int | None = Field(default=None, primary_key=True)
     kind: str  # index
     space: str
@@ -347,6 +363,8 @@ class LiveModel(SQLModel, table=True):
     model_version_id: int = Field(foreign_key="model_versions.id")
     previous_id: int | None = Field(default=None, foreign_key="model_versions.id")
     changed_at: datetime = _moment()
+    declined: str = Field(default="", sa_column_kwargs={"server_default": ""})
+    # the version last stepped back from, which is not taken up again by itself
 
 
 class Round(SQLModel, table=True):

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session as SqlSession
+from sqlmodel import col
 
 from stores import lexical
 from stores.database import Database
-from stores.records import SHARED, Passage, UtcDateTime, own_space
+from stores.records import SHARED, Job, Passage, UtcDateTime, own_space
 from stores.vectors import StoredVectors, Vector, VectorIndex, read_vectors
 
 _USERS_IN_MEMORY = 32  # whose vectors are kept between turns
@@ -135,7 +135,12 @@ class Space:
         """The k live versions that share the query's rarer words, best first."""
         wanted = lexical.tokens(query)
         with self._spaces.database.reading() as sql:
-            found = [i for space in self._allowed for i in lexical.holding_words(sql, space, wanted, k)]
+            counts = lexical.passages_with(sql, self._allowed, wanted)
+            found = [
+                i
+                for space in self._allowed
+                for i in lexical.holding_words(sql, space, wanted, k, counts[space])
+            ]
             live = live_among(sql, found, self._allowed)
             scores = self._word_scores(sql, query, sorted(live))
         return sorted(scores, key=lambda version_id: (-scores[version_id], version_id))[:k]
@@ -243,14 +248,12 @@ def stored_vectors(
 
 def waiting_versions(sql: SqlSession, space: str) -> list[int]:
     """The versions of a space that a waiting job will index."""
-    rows: Any = sql.execute(
-        text(
-            "SELECT each.value FROM jobs, json_each(jobs.payload, '$.version_ids') AS each "
-            "WHERE jobs.kind = 'index' AND jobs.done_at IS NULL AND jobs.space = :space"
-        ),
-        {"space": space},
+    payloads = sql.scalars(
+        select(col(Job.payload)).where(
+            col(Job.kind) == "index", col(Job.done_at).is_(None), col(Job.space) == space
+        )
     )
-    return sorted({int(row[0]) for row in rows})
+    return sorted({int(i) for payload in payloads for i in payload["version_ids"]})
 
 
 def _in_parts(version_ids: Iterable[int]) -> Iterable[str]:

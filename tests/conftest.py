@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from store_fixtures import Stores
+from postgres_server import MISSING, PostgresServer, find_programs, running_server
+from store_fixtures import Stores, fresh_database
 
 from agents.models.encoder import prepare_encoder
 from assistant.locations import find_locations
+from stores.database import Database
 
 
 @pytest.fixture(scope="session")
@@ -19,11 +21,37 @@ def minilm_folder() -> Path:
     return prepare_encoder(None, find_locations(os.environ).cache / "encoders", tell=print, offline=True)
 
 
-@pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
-    opened = Stores.fresh(tmp_path)
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server, with a migrated, empty database `vouch_empty` to copy."""
+    programs = find_programs()
+    if programs is None:
+        pytest.skip(MISSING)
+    with running_server(programs) as server:
+        server.execute("CREATE DATABASE vouch_empty TEMPLATE template0")
+        Database(server.url("vouch_empty")).close()
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """A migrated, empty database of each kind."""
+    if request.param == "sqlite":
+        opened = fresh_database(tmp_path)
+        yield opened
+        opened.close()
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    url = server.new_database(template="vouch_empty")
+    opened = Database(url)
     yield opened
-    opened.database.close()
+    opened.close()
+    server.drop(url)
+
+
+@pytest.fixture
+def stores(database: Database) -> Stores:
+    return Stores.over(database)
 
 
 @pytest.fixture

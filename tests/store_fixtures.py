@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -133,13 +134,21 @@ def document(source: str, *passages: str, title: str = "") -> NewDocument:
 def findable(database: Database) -> dict[str, Any]:
     """All that a search could see: live texts, their words, the statistics, their vectors."""
     with database.reading() as sql:
+        if database.is_postgresql:
+            words = _rows(sql, "SELECT version_id, space, words FROM passage_words ORDER BY version_id")
+            shared = [(row[0], row[2]) for row in words if row[1] == SHARED]
+            own = [(row[0], row[1].replace(":", ""), row[2]) for row in words if row[1] != SHARED]
+        else:
+            shared = _rows(sql, "SELECT rowid, words FROM shared_words ORDER BY rowid")
+            own = _rows(sql, "SELECT rowid, space, words FROM own_words ORDER BY rowid")
         return {
             "texts": [dict(row) for row in sql.execute(text(_TEXTS)).mappings()],
-            "shared words": _rows(sql, "SELECT rowid, words FROM shared_words ORDER BY rowid"),
-            "own words": _rows(sql, "SELECT rowid, space, words FROM own_words ORDER BY rowid"),
-            "statistics": _rows(
-                sql, "SELECT space, passages, words FROM space_statistics WHERE passages > 0 ORDER BY space"
+            "shared words": shared,
+            "own words": own,
+            "statistics": sorted(
+                _rows(sql, "SELECT space, passages, words FROM space_statistics WHERE passages > 0")
             ),
+            "counts": sorted(_rows(sql, "SELECT space, token, passages FROM word_counts")),
             "vectors": _rows(sql, _VECTORS),
             "documents": _rows(
                 sql,
@@ -178,9 +187,12 @@ def assert_words_are_exact(database: Database) -> None:
     kept |= {row[0]: (row[1].replace("user", "user:"), row[2].split()) for row in found["own words"]}
     assert kept == words
     counted: dict[str, tuple[int, int]] = {}
+    holding: Counter[tuple[str, str]] = Counter()
     for space, found_words in words.values():
         passages, total = counted.get(space, (0, 0))
         counted[space] = (passages + 1, total + len(found_words))
+        holding.update((space, token) for token in set(found_words))
+    assert {row[:2]: row[2] for row in found["counts"]} == holding
     assert {row[0]: (row[1], row[2]) for row in found["statistics"]} == counted
 
 

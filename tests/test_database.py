@@ -32,7 +32,7 @@ _MOMENT = datetime(2024, 5, 6, 7, 8, 9, 123456, tzinfo=UTC)
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
+def file_database(tmp_path: Path) -> Iterator[Database]:
     opened = fresh_database(tmp_path)
     yield opened
     opened.close()
@@ -59,9 +59,9 @@ def process(script: str, *arguments: object) -> subprocess.Popen[str]:
 
 @pytest.mark.parametrize("opened", ["reading", "writing"])
 def test_every_connection_has_a_write_ahead_log_full_synchronisation_and_foreign_keys(
-    database: Database, opened: str
+    file_database: Database, opened: str
 ) -> None:
-    with getattr(database, opened)() as sql:
+    with getattr(file_database, opened)() as sql:
         found = {
             name: sql.execute(text(f"PRAGMA {name}")).scalar()
             for name in ("journal_mode", "synchronous", "foreign_keys")
@@ -137,7 +137,7 @@ def test_writers_take_turns(database: Database) -> None:
 
 
 def test_a_row_cannot_name_another_that_is_not_there(database: Database) -> None:
-    with pytest.raises(Exception, match="FOREIGN KEY"), database.writing() as sql:
+    with pytest.raises(Exception, match=r"(?i)foreign key"), database.writing() as sql:
         sql.add(Session(user_id=9, created_at=_MOMENT))
 
 
@@ -187,7 +187,9 @@ def test_processes_that_open_an_empty_folder_at_once_all_succeed(tmp_path: Path)
     assert names(Database.at(tmp_path)) == {"0", "1"}
 
 
-def test_the_migrations_make_the_tables_that_the_records_describe(database: Database, tmp_path: Path) -> None:
+def test_the_migrations_make_the_tables_that_the_records_describe(
+    file_database: Database, tmp_path: Path
+) -> None:
     def is_described(name: str | None, kind: str, _parents: Any) -> bool:
         return kind != "table" or not (name or "").startswith(
             ("shared_words", "own_words", "shared_vocabulary")
@@ -202,7 +204,7 @@ def test_the_migrations_make_the_tables_that_the_records_describe(database: Data
     engine.dispose()
 
 
-def test_the_migrations_make_the_indexes_word_for_word(database: Database, tmp_path: Path) -> None:
+def test_the_migrations_make_the_indexes_word_for_word(file_database: Database, tmp_path: Path) -> None:
     # conditions of indexes and AUTOINCREMENT, which the comparison of metadata does not look at
     plain = create_engine(f"sqlite:///{tmp_path / 'plain.db'}")
     SQLModel.metadata.create_all(plain)
@@ -236,7 +238,9 @@ def test_opening_a_database_again_migrates_nothing(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stores.database, "_migrate", lambda _engine: pytest.fail("it is up to date"))
-    assert Database(database.url).schema() == HEAD
+    again = Database(database.url)
+    assert again.schema() == HEAD
+    again.close()
 
 
 def test_a_schema_of_a_later_release_is_refused_untouched(database: Database) -> None:
@@ -312,20 +316,20 @@ def test_a_new_database_in_a_read_only_directory_is_refused(tmp_path: Path) -> N
     tmp_path.chmod(0o700)
 
 
-def test_a_full_disk_is_told_and_nothing_is_lost(database: Database) -> None:
-    with database.writing() as sql:
+def test_a_full_disk_is_told_and_nothing_is_lost(file_database: Database) -> None:
+    with file_database.writing() as sql:
         sql.add(user("ann"))
 
     def write_much() -> None:
-        with database.writing() as sql:
+        with file_database.writing() as sql:
             pages = sql.execute(text("PRAGMA page_count")).scalar()
             sql.execute(text(f"PRAGMA max_page_count = {pages}"))  # as full as a disk can be
             sql.add(user("b" * 1_000_000))
 
     with pytest.raises(StoreUnavailable, match="the disk is full"):
         write_much()
-    database.close()
-    assert names(database) == {"ann"}
+    file_database.close()
+    assert names(file_database) == {"ann"}
 
 
 @pytest.mark.parametrize("name", ["what?", "50%25 off", "me@home", "#1", "mode=ro?mode=ro", "ä 東 '\""])

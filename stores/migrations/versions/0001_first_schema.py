@@ -38,7 +38,11 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("jobs", schema=None) as batch_op:
         batch_op.create_index(
-            "waiting_jobs", ["kind", "id"], unique=False, sqlite_where=sa.text("done_at IS NULL")
+            "waiting_jobs",
+            ["kind", "id"],
+            unique=False,
+            sqlite_where=sa.text("done_at IS NULL"),
+            postgresql_where=sa.text("done_at IS NULL"),
         )
 
     op.create_table(
@@ -243,6 +247,7 @@ def upgrade() -> None:
             ["space", "content_hash"],
             unique=False,
             sqlite_where=sa.text("removed_at IS NULL"),
+            postgresql_where=sa.text("removed_at IS NULL"),
         )
 
     op.create_table(
@@ -289,6 +294,7 @@ def upgrade() -> None:
             ["space", "text_hash"],
             unique=False,
             sqlite_where=sa.text("removed_at IS NULL"),
+            postgresql_where=sa.text("removed_at IS NULL"),
         )
         batch_op.create_index("passage_place", ["document_id", "position"], unique=False)
 
@@ -394,9 +400,16 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_retrieved_passages_version_id"), ["version_id"], unique=False)
 
     # Tokens are made by stores.lexical; the full-text index only has to split at spaces.
-    op.execute("CREATE VIRTUAL TABLE shared_words USING fts5(words, tokenize = 'unicode61')")
-    op.execute("CREATE VIRTUAL TABLE own_words USING fts5(space, words, tokenize = 'unicode61')")
-    op.execute("CREATE VIRTUAL TABLE shared_vocabulary USING fts5vocab(shared_words, 'row')")
+    if op.get_bind().dialect.name == "postgresql":
+        op.execute(
+            "CREATE TABLE passage_words (version_id INTEGER PRIMARY KEY, "
+            "space VARCHAR NOT NULL, words TEXT NOT NULL, length INTEGER NOT NULL, lexemes TSVECTOR NOT NULL)"
+        )
+        op.execute("CREATE INDEX passages_by_lexeme ON passage_words USING gin (lexemes)")
+    else:
+        op.execute("CREATE VIRTUAL TABLE shared_words USING fts5(words, tokenize = 'unicode61')")
+        op.execute("CREATE VIRTUAL TABLE own_words USING fts5(space, words, tokenize = 'unicode61')")
+        op.execute("CREATE VIRTUAL TABLE shared_vocabulary USING fts5vocab(shared_words, 'row')")
 
 
 def downgrade() -> None:
