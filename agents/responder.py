@@ -1,12 +1,20 @@
-"""Puts the best passages before the chat model and hands on its reply, with the citations checked."""
+"""Puts the best passages before the chat model and hands on its reply, with the citations checked.
+
+    message, passages, earlier turns -> what fits -> request -> reply, piece by piece -> citations checked
+
+What fits is decided by counting tokens, here and before the model is asked; `agents/token_budget.py` says by
+which rule. What did not fit is named in the request.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Sequence
 
-from agents.interfaces import ChatMessage, ChatModel, Exchange, ReplyRequest, Source
+from agents.interfaces import ChatMessage, ChatModel, CutAtLimit, Exchange, LeftOut, ReplyRequest, Source
 from agents.prompts import answer
+from agents.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fit
+from stores.errors import ContextTooLong
 from stores.records import Passage
 
 _NUMBER = re.compile(r"\[(\d{1,4})\]")
@@ -17,10 +25,11 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2
 class Responder:
     """Answers a question from passages."""
 
-    def __init__(self, chat_model: ChatModel, *, keep: int) -> None:
-        """keep: how many passages are put before the model."""
+    def __init__(self, chat_model: ChatModel, *, keep: int, reply_tokens: int = 1024) -> None:
+        """keep: how many passages the model sees, at most. reply_tokens: kept free for the reply."""
         self._chat_model = chat_model
         self._keep = keep
+        self._reply_tokens = reply_tokens
 
     @property
     def model_name(self) -> str:
@@ -36,20 +45,61 @@ class Responder:
         *,
         is_kept: bool,
     ) -> ReplyRequest:
-        """What to ask the model. question: the message made standalone. is_kept: it is remembered."""
+        """What to ask the model. question: the message made standalone. is_kept: it is remembered.
+
+        history: earlier exchanges, oldest first. Raises `ContextTooLong` where the message alone is too
+        long. Asks no server; may load a model that runs in this process, so not for the event loop.
+        """
         sources = tuple(
             Source(number, passage) for number, passage in enumerate(passages[: self._keep], start=1)
         )
-        return ReplyRequest(answer.messages(message, sources, history), message, question, sources, is_kept)
+        turns = [exchange for exchange in history if exchange.answer]
+        left_out: tuple[LeftOut, ...] = ()
+        if (most := self._chat_model.context_tokens) is not None:
+            sources, turns, left_out = self._fitting(message, sources, turns, most)
+        messages = answer.messages(message, sources, turns)
+        return ReplyRequest(messages, message, question, sources, is_kept, left_out)
 
-    def respond(self, request: ReplyRequest, citations: Citations) -> AsyncIterator[str]:
+    def respond(self, request: ReplyRequest, citations: Citations) -> AsyncIterator[str | CutAtLimit]:
         """The reply piece by piece, fit for a screen; `citations` gathers what it cites on the way."""
         return _checked(self._chat_model.stream(request), citations)
 
-    def bare_reply(self, text: str) -> AsyncIterator[str]:
+    async def bare_reply(self, text: str) -> str:
         """The model's reply to a text without sources."""
         request = ReplyRequest((ChatMessage("user", text),), text, text)
-        return _checked(self._chat_model.stream(request), Citations(()))
+        pieces = _checked(self._chat_model.stream(request), Citations(()))
+        return "".join([piece async for piece in pieces if isinstance(piece, str)])
+
+    def _fitting(
+        self, message: str, sources: Sequence[Source], turns: Sequence[Exchange], most: int
+    ) -> tuple[tuple[Source, ...], list[Exchange], tuple[LeftOut, ...]]:
+        """The sources and turns that the model can read beside the message, and those that it cannot."""
+        count = self._chat_model.count_tokens
+        needed = TEMPLATE_TOKENS + sum(
+            MESSAGE_TOKENS + count(part.content) for part in answer.messages(message, (), ())
+        )
+        budget = most - self._reply_tokens - needed
+        if budget < 0:
+            raise ContextTooLong(
+                f"The message takes {needed} tokens with its instructions, and {self.model_name} has"
+                f" {max(0, most - self._reply_tokens)}: {most}, less {self._reply_tokens} for the reply",
+                hint="Shorten the message, lower model.max_tokens, or choose a model with a longer context.",
+            )
+        of_sources = [count(answer.entry(source)) + 1 for source in sources]  # 1: the line between two
+        newest_first = turns[::-1]
+        of_turns = [2 * MESSAGE_TOKENS + count(turn.message) + count(turn.answer) for turn in newest_first]
+        fitted = fit(budget=budget, passages=of_sources, turns=of_turns)
+        left_out = (
+            *(
+                LeftOut("passage", source.passage.version_id, tokens)
+                for source, tokens in list(zip(sources, of_sources, strict=True))[fitted.passages :]
+            ),
+            *(
+                LeftOut("turn", turn.turn_id, tokens)
+                for turn, tokens in list(zip(newest_first, of_turns, strict=True))[fitted.turns :]
+            ),
+        )
+        return tuple(sources[: fitted.passages]), list(newest_first[: fitted.turns])[::-1], left_out
 
     async def aclose(self) -> None:
         """Lets the chat model give back its connections."""
@@ -88,9 +138,16 @@ class Citations:
         return match.group()
 
 
-async def _checked(pieces: AsyncIterator[str], citations: Citations) -> AsyncIterator[str]:
+async def _checked(
+    pieces: AsyncIterator[str | CutAtLimit], citations: Citations
+) -> AsyncIterator[str | CutAtLimit]:
+    cut: CutAtLimit | None = None
     async for piece in pieces:
-        if shown := citations.feed(piece):
+        if isinstance(piece, CutAtLimit):
+            cut = piece
+        elif shown := citations.feed(piece):
             yield shown
     if rest := citations.rest():
         yield rest
+    if cut is not None:
+        yield cut

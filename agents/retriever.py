@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from agents.dialogue import asks_when, is_named, replies, speaker, tells_time
 from agents.fusion import lifts, mixed
 from agents.interfaces import Candidate, Encoder, SearchableSpace, Vector
 from agents.sentences import asks_only
+from stores.lexical import tokens
 from stores.records import Passage
 
 
@@ -23,43 +25,76 @@ class Retrieved:
 
 @dataclass(frozen=True)
 class Fusion:
-    """How signals become one score."""
+    """How signals become one score; the mix of both is 0 to 1, shares and bonuses are 0 or more."""
 
     dense_weight: float  # the dense signal's share of the mix, 0 to 1; the lexical one has the rest
     document_lift: float  # the share of the better neighbour's score that a document's passage gains
     conversation_lift: float  # the same for what was said in a conversation
+    reply_lift: float = 0.0  # the share of a question's score that the reply of another speaker gains
+    speaker_bonus: float = 0.0  # what a message gains whose speaker the query names
+    time_bonus: float = 0.0  # what a message gains that tells a time, when the query asks for one
 
-    def lift_of(self, passage: Passage) -> float:
-        """The share that this passage gains."""
-        return self.conversation_lift if passage.kind == "message" else self.document_lift
+    def lifts(self, passage: Passage) -> bool:
+        """Whether what stands beside a passage makes a difference."""
+        if passage.kind == "message":
+            return self.conversation_lift > 0 or self.reply_lift > 0
+        return self.document_lift > 0
 
 
 @dataclass(frozen=True)
 class Signals:
     """Every passage in question with what each signal says of it; all by version id."""
 
+    query: str
     passages: Mapping[int, Passage]
     dense: Mapping[int, float]  # cosine; 0 where there is no vector yet
     lexical: Mapping[int, float]  # BM25
     neighbours: Mapping[int, tuple[int | None, int | None]]
 
-    def ranked(self, fusion: Fusion) -> list[Candidate]:
-        """All of them as candidates, best first; equals keep the order of their ids.
+    def ranked(self, fusion: Fusion, *, keep: int | None = None) -> list[Candidate]:
+        """The best `keep` as candidates, or all of them, best first; equals keep the order of their ids.
 
         What its user only asked comes last, however alike: a question holds no answer.
         """
         score = mixed(self.dense, self.lexical, dense_weight=fusion.dense_weight)
-        lift = lifts(
-            score,
-            self.neighbours,
-            shares={i: fusion.lift_of(passage) for i, passage in self.passages.items()},
-        )
-        only_asks = {i: p.kind == "message" and asks_only(p.text) for i, p in self.passages.items()}
-        order = sorted(self.passages, key=lambda i: (only_asks[i], -(score[i] + lift[i]), i))
+        lift = lifts(score, self.neighbours, shares={i: self._shares(i, fusion) for i in self.passages})
+        bonus = self._bonuses(fusion)
+        gain = {i: lift[i] + bonus[i] for i in self.passages}
+        count = len(self.passages) if keep is None else keep
+        order: list[int] = []
+        asking: list[int] = []
+        for i in sorted(self.passages, key=lambda i: (-(score[i] + gain[i]), i)):
+            if len(order) == count:
+                break
+            passage = self.passages[i]  # cut into sentences to tell: only as many as are needed
+            (asking if passage.kind == "message" and asks_only(passage.text) else order).append(i)
         return [
-            Candidate(self.passages[i], self.dense[i], self.lexical[i], lift[i], score[i] + lift[i], rank)
-            for rank, i in enumerate(order, start=1)
+            Candidate(self.passages[i], self.dense[i], self.lexical[i], gain[i], score[i] + gain[i], rank)
+            for rank, i in enumerate([*order, *asking][:count], start=1)
         ]
+
+    def _shares(self, version_id: int, fusion: Fusion) -> tuple[float, float]:
+        """How much of the passage before and of the one after a passage gains."""
+        passage = self.passages[version_id]
+        if passage.kind != "message":
+            return fusion.document_lift, fusion.document_lift
+        before, _ = self.neighbours.get(version_id, (None, None))
+        asked = None if before is None else self.passages.get(before)
+        if asked is not None and replies(passage.text, to=asked.text):
+            return max(fusion.reply_lift, fusion.conversation_lift), fusion.conversation_lift
+        return fusion.conversation_lift, fusion.conversation_lift
+
+    def _bonuses(self, fusion: Fusion) -> dict[int, float]:
+        """What the form of each message adds; 0 for what stands in a document."""
+        asked, wants_time = frozenset(tokens(self.query)), asks_when(self.query)
+        messages = {i: passage.text for i, passage in self.passages.items() if passage.kind == "message"}
+        speakers = {i: speaker(text) for i, text in messages.items()}
+        named = {who for who in set(speakers.values()) if is_named(who, asked)}
+        bonus = dict.fromkeys(self.passages, 0.0)
+        for i, text in messages.items():
+            is_timed = wants_time and tells_time(text)
+            bonus[i] = fusion.speaker_bonus * (speakers[i] in named) + fusion.time_bonus * is_timed
+        return bonus
 
 
 class Retriever:
@@ -76,23 +111,14 @@ class Retriever:
         """The best passages for a query. without: versions not looked for, such as the query's own."""
         vector = self._encoder.encode_queries([query])[0]
         signals = self.signals(query, vector, space, without=without)
-        ranked = signals.ranked(self._fusion)
-        return Retrieved(query, vector, self._encoder.version, tuple(ranked[: self._keep]))
+        ranked = signals.ranked(self._fusion, keep=self._keep)
+        return Retrieved(query, vector, self._encoder.version, tuple(ranked))
 
     def signals(
         self, query: str, vector: Vector, space: SearchableSpace, *, without: Collection[int] = ()
     ) -> Signals:
-        """What either signal finds, and their neighbours, each scored by both signals."""
-        deep = self._pool + len(without)
-        found = [i for i, _ in space.nearest(vector, deep)] + space.matching(query, deep)
-        # a poor match next to a good one may hold the answer
-        found += [near for pair in space.neighbours(found).values() for near in pair if near is not None]
-        passages = space.passages([i for i in dict.fromkeys(found) if i not in set(without)])
-        ids = list(passages)
-        similar = space.similarities(vector, ids)
-        return Signals(
-            passages,
-            {i: similar.get(i, 0.0) for i in ids},
-            space.word_scores(query, ids),
-            space.neighbours(ids),
+        """What either signal finds, and what stands beside it where that can lift, scored by both signals."""
+        found = space.found(
+            query, vector, self._pool, without=without, beside=lambda passage: self._fusion.lifts(passage)
         )
+        return Signals(query, found.passages, found.dense, found.lexical, found.neighbours)

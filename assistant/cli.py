@@ -31,7 +31,10 @@ _COMMANDS = {  # name: file in assistant/commands, and the line in the overview
     "search": ("search", "Find passages, with every signal's score, without an answer."),
     "memory": ("memory", "List, show, forget, undo, export and import what is remembered."),
     "feedback": ("feedback", "Say of an answer that it helped or not, or what was right."),
-    "doctor": ("doctor", "Check settings, stores, models and indexes."),
+    "encoder": ("encoder", "Tell which encoder finds passages, and change it."),
+    "doctor": ("doctor", "Check stores, models and indexes, and repair them."),
+    "backup": ("backup", "Write everything that is stored into one file."),
+    "restore": ("restore", "Bring back what a backup holds."),
 }
 
 EXAMPLES = """\b

@@ -18,6 +18,8 @@ from stores.errors import InvalidSetting
 DEFAULT = "default"  # the origin of what nobody set
 
 _SCHEDULES = ("single", "multi", "every_5", "every_20")
+_BACKENDS = ("extractive", "openai", "transformers", "vllm")
+_INDEXES = ("auto", "exact", "chroma", "faiss")
 _LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -41,13 +43,15 @@ def _require(*rules: tuple[str, object, bool, str]) -> None:
 class ModelSettings:
     """Which model writes the replies: [model]."""
 
-    backend: Literal["extractive", "openai"] = "extractive"  # quotes passages, or asks a server
+    # quotes passages, asks a server, or runs a model in this process
+    backend: Literal["extractive", "openai", "transformers", "vllm"] = "extractive"
     base_url: str = ""  # of a server that speaks OpenAI's protocol, up to and with /v1
-    name: str = ""  # what that server calls the model
+    name: str = ""  # what that server calls the model; in this process its folder, or its name on the hub
     key_file: str = ""  # holds the server's key and nothing else; mode 0600
     timeout_seconds: float = 60.0  # without a word from the server
     retries: int = 4  # after the first try
     max_tokens: int = 1024  # of one reply
+    context_tokens: int = 0  # of prompt and reply together; 0 takes what the model or its server says
     temperature: float = 0.2  # 0 always takes the likeliest word
 
     def __post_init__(self) -> None:
@@ -56,9 +60,10 @@ class ModelSettings:
         else:
             address = "the server's address when model.backend is 'openai'"
         asks_server = self.backend == "openai"
+        has_room = self.context_tokens == 0 or self.context_tokens > self.max_tokens
         absolute = self.key_file.startswith(("/", "~/"))
         _require(
-            ("model.backend", self.backend, self.backend in ("extractive", "openai"), "extractive or openai"),
+            ("model.backend", self.backend, self.backend in _BACKENDS, _one_of(_BACKENDS)),
             (
                 "model.base_url",
                 without_password(self.base_url),
@@ -68,13 +73,19 @@ class ModelSettings:
             (
                 "model.name",
                 self.name,
-                bool(self.name) or not asks_server,
-                "set when model.backend is 'openai'",
+                bool(self.name) or self.backend not in ("openai", "transformers", "vllm"),
+                f"set when model.backend is {self.backend!r}",
             ),
             ("model.key_file", self.key_file, absolute or not self.key_file, "a path from / or ~/"),
             ("model.timeout_seconds", self.timeout_seconds, 0 < self.timeout_seconds < 1e6, "above 0"),
             ("model.retries", self.retries, 0 <= self.retries <= 100, "between 0 and 100"),
             ("model.max_tokens", self.max_tokens, self.max_tokens >= 1, "1 or more"),
+            (
+                "model.context_tokens",
+                self.context_tokens,
+                has_room,
+                f"0, or above model.max_tokens, which is {self.max_tokens}",
+            ),
             ("model.temperature", self.temperature, 0 <= self.temperature <= 2, "between 0 and 2"),
         )
 
@@ -99,6 +110,9 @@ class RetrievalSettings:
     dense_weight: float = 0.5  # the dense signal's share of the mix; the lexical one has the rest
     document_lift: float = 0.0  # the share of the better neighbour's score that a document's passage gains
     conversation_lift: float = 0.4  # the same for what was said in a conversation
+    reply_lift: float = 0.7  # the share of a question's score that another speaker's reply to it gains
+    speaker_bonus: float = 0.15  # what a message gains whose speaker is named in the question
+    time_bonus: float = 0.1  # what a message gains that tells a time, when the question asks for one
     exact_up_to: int = 50_000  # shared passages; with more, the search of them is approximate
 
     def __post_init__(self) -> None:
@@ -107,11 +121,14 @@ class RetrievalSettings:
             ("retrieval.pool", self.pool, self.pool >= 1, "1 or more"),
             ("retrieval.dense_weight", self.dense_weight, 0 <= self.dense_weight <= 1, "between 0 and 1"),
             ("retrieval.document_lift", self.document_lift, 0 <= self.document_lift <= 1, "between 0 and 1"),
-            (
-                "retrieval.conversation_lift",
-                self.conversation_lift,
-                0 <= self.conversation_lift <= 1,
-                "between 0 and 1",
+            *(
+                (f"retrieval.{name}", value, 0 <= value <= 1, "between 0 and 1")
+                for name, value in (
+                    ("conversation_lift", self.conversation_lift),
+                    ("reply_lift", self.reply_lift),
+                    ("speaker_bonus", self.speaker_bonus),
+                    ("time_bonus", self.time_bonus),
+                )
             ),
             ("retrieval.exact_up_to", self.exact_up_to, self.exact_up_to >= 0, "0 or more"),
         )
@@ -158,9 +175,31 @@ class StoreSettings:
     url: str = field(default="", repr=False)  # may hold a password; empty is SQLite in the data directory
 
     def __post_init__(self) -> None:
-        is_address = not self.url or self.url.startswith("sqlite:///")
-        expected = "empty, or an address such as sqlite:////home/ann/vouch.db"
+        known = ("sqlite:///", "postgresql://", "postgresql+psycopg://")
+        is_address = not self.url or self.url.startswith(known)
+        expected = "empty, or an address such as postgresql+psycopg://ann@localhost/vouch"
         _require(("store.url", without_password(self.url), is_address, expected))
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexSettings:
+    """How a large shared memory is searched by meaning: [index]."""
+
+    kind: Literal["auto", "exact", "chroma", "faiss"] = "auto"  # exact needs memory, the others a folder
+    url: str = field(default="", repr=False)  # of a Chroma server; may hold a password
+
+    def __post_init__(self) -> None:
+        of_server = self.kind in ("auto", "chroma")
+        fits = not self.url or (of_server and _is_web_address(re.sub(r"//[^/@]*@", "//", self.url)))
+        _require(
+            ("index.kind", self.kind, self.kind in _INDEXES, _one_of(_INDEXES)),
+            (
+                "index.url",
+                without_password(self.url),
+                fits,
+                "empty, or the address of a Chroma server such as http://127.0.0.1:8000, with kind chroma",
+            ),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,6 +245,7 @@ class Settings:
     reranking: RerankingSettings = field(default_factory=RerankingSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
+    index: IndexSettings = field(default_factory=IndexSettings)
     terminal: TerminalSettings = field(default_factory=TerminalSettings)
     log: LogSettings = field(default_factory=LogSettings)
     origins: Mapping[str, str] = field(default_factory=dict)  # of what is not by default
@@ -234,7 +274,8 @@ class Settings:
                 for binding, pressed in value.items():
                     yield f"{key}.{binding}", pressed, self.origin(f"{key}.{binding}")
             else:
-                yield key, without_password(value) if key == "store.url" else value, self.origin(key)
+                is_address = key in ("store.url", "index.url")
+                yield key, without_password(value) if is_address else value, self.origin(key)
 
 
 SECTIONS: dict[str, type[Any]] = {
@@ -244,6 +285,7 @@ SECTIONS: dict[str, type[Any]] = {
     "reranking": RerankingSettings,
     "answer": AnswerSettings,
     "store": StoreSettings,
+    "index": IndexSettings,
     "terminal": TerminalSettings,
     "log": LogSettings,
 }

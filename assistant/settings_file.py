@@ -9,7 +9,9 @@ one that is known.
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,20 +19,34 @@ from typing import Any
 from assistant.config import FILE_KEYS, SECTIONS, InvalidSection, Settings
 from stores.errors import WrongUsage
 
+SETTINGS_BYTES = 100_000  # of the file; its parser takes time that grows with the square of some of them
+DEEPEST_KEY = 16  # parts; the deepest that means anything has three
+MOST_TOLD = 20  # mistakes told at once; a file with more of them is another file
+_MOST_SHOWN = 60  # characters of a value or a part of a key
+
 
 def load_settings(path: Path, *, environ: Mapping[str, str], explicit: bool) -> Settings:
     """The settings in force: those of the file and the VOUCH_... variables over the defaults.
 
     explicit: someone named this file, so that it has to be there. All mistakes of the file are told
-    in one `WrongUsage`, a line each.
+    in one `WrongUsage`, a line each, up to `MOST_TOLD`.
     """
     text = _read(path, explicit=explicit)
-    file = _SettingsFile(path.name, _parse(path, text), key_lines(text))
+    lines = key_lines(text)
+    for key, line in lines.items():
+        if len(key) > DEEPEST_KEY:
+            said = f"{_shown_path(path.name)} line {line}: a key has more than {DEEPEST_KEY} parts"
+            raise WrongUsage(said, hint=_which(path))
+    file = _SettingsFile(_shown_path(path.name), _parse(path, text), lines)
     sections = {name: file.section(name, kind) for name, kind in SECTIONS.items()}
     file.refuse_unknown_sections()
     if file.problems:
-        problems = sorted(file.problems, key=lambda problem: problem[0])
-        raise WrongUsage("\n".join(said for _, said in problems), hint=f"The file is {path}.")
+        problems = [said for _, said in sorted(file.problems, key=lambda problem: problem[0])]
+        if len(problems) > MOST_TOLD:
+            problems[MOST_TOLD:] = [
+                f"{_shown_path(path.name)}: and {len(problems) - MOST_TOLD} more mistakes"
+            ]
+        raise WrongUsage("\n".join(problems), hint=_which(path))
 
     origins = file.origins
     if environ.get("VOUCH_USER"):
@@ -49,40 +65,65 @@ def says_yes(value: str) -> bool:
 
 def _read(path: Path, *, explicit: bool) -> str:
     try:
-        content = path.read_bytes()
+        content = _content(path)
     except FileNotFoundError:
         if explicit:
             raise WrongUsage(
-                f"There is no settings file {path}", hint="Look at --settings and VOUCH_SETTINGS."
+                f"There is no settings file {_shown_path(path)}",
+                hint="Look at --settings and VOUCH_SETTINGS.",
             ) from None
         return ""
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise WrongUsage(f"The settings file {path} cannot be read: {reason}") from error
+        raise WrongUsage(f"The settings file {_shown_path(path)} cannot be read: {reason}") from error
+    if len(content) > SETTINGS_BYTES:
+        said = f"The settings file {_shown_path(path)} is larger than {SETTINGS_BYTES // 1000} kB"
+        raise WrongUsage(said, hint="Settings take a page or two. Is it another file?")
     try:
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise WrongUsage(
-            f"{path.name} line {line}: the file is not UTF-8 text", hint=f"The file is {path}."
+            f"{_shown_path(path.name)} line {line}: the file is not UTF-8 text", hint=_which(path)
         ) from None
+
+
+def _content(path: Path) -> bytes:
+    """The file's bytes, or the first of more than `SETTINGS_BYTES`; waits for no pipe or terminal."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(mode := os.fstat(descriptor).st_mode) and not stat.S_ISCHR(mode):  # /dev/null
+            raise OSError(None, "it is a pipe and no file")
+        return file.read(SETTINGS_BYTES + 1) or b""
+
+
+def _shown_path(path: str | Path) -> str:
+    """A path fit to be shown, on one line, whatever bytes it is made of."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in str(path))
+
+
+def _which(path: Path) -> str:
+    return f"The file is {_shown_path(path)}."
 
 
 def _parse(path: Path, text: str) -> dict[str, Any]:
     import tomllib
 
+    name = _shown_path(path.name)
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise WrongUsage(f"{path.name}: lists or tables are nested too deeply") from None
+        raise WrongUsage(f"{name}: lists or tables are nested too deeply", hint=_which(path)) from None
     except ValueError as error:  # tomllib's own is one, and int() has others
         place = re.fullmatch(
             r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL
         )
         what, line, column = place.groups() if place else (str(error), None, None)
+        if "integer string conversion" in what:
+            what = "a number has too many digits"
         where = f" line {line}, column {column}" if line else f" line {len(text.splitlines()) or 1}"
-        said = f"{path.name}{where if place else ''}: {what[:1].lower()}{what[1:]}"
-        raise WrongUsage(said, hint=f"The file is {path}.") from None
+        said = f"{name}{where if place else ''}: {what[:1].lower()}{_shortened(what[1:], 200)}"
+        raise WrongUsage(said, hint=_which(path)) from None
 
 
 class _SettingsFile:
@@ -121,7 +162,8 @@ class _SettingsFile:
         except InvalidSection as invalid:
             for problem in invalid.problems:
                 if problem.key not in refused:
-                    self._complain(tuple(problem.key.split(".")), problem.message)
+                    said = f"{problem.key} is {_shown(problem.found)}, but must be {problem.expected}"
+                    self._complain(tuple(problem.key.split(".")), said)
             return kind()
 
     def refuse_unknown_sections(self) -> None:
@@ -146,7 +188,8 @@ class _SettingsFile:
 
     def _unknown(self, path: tuple[str, ...]) -> None:
         is_section = len(path) == 1 and isinstance(self._document[path[0]], dict)
-        nearest = _nearest(path, is_table=is_section)
+        looks = len(self.problems) < MOST_TOLD  # for each of thousands it would take minutes
+        nearest = _nearest(path, is_table=is_section) if looks else ""
         meant = f"; did you mean {nearest}?" if nearest else ""
         self._complain(path, f"{_dotted(path)} is not a {'section' if is_section else 'setting'}{meant}")
 
@@ -163,7 +206,14 @@ class _SettingsFile:
 
 def _dotted(path: tuple[str, ...]) -> str:
     """A key fit to be shown: what a bare key cannot hold is quoted, and control characters escaped."""
-    return ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else repr(part) for part in path)
+    return ".".join(
+        _shortened(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else repr(part), _MOST_SHOWN)
+        for part in path
+    )
+
+
+def _shortened(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[:length]}..."
 
 
 def _typed(found: object, kind: type) -> object:
@@ -194,8 +244,7 @@ def _shown(value: object) -> str:
         return "a table"
     if isinstance(value, list):
         return "a list"
-    shown = repr(value) if isinstance(value, str) else str(value)
-    return shown if len(shown) <= 60 else f"{shown[:60]}..."
+    return _shortened(repr(value) if isinstance(value, str) else str(value), _MOST_SHOWN)
 
 
 def _nearest(path: tuple[str, ...], *, is_table: bool) -> str:
@@ -221,7 +270,8 @@ _TOKEN = r'''
       (?P<string> """ (?: \\. | [^\\] )*? "{3,5}   # up to two quotes may stand before the closing three
                 | \'\'\' .*? \'{3,5}
                 | " (?: \\. | [^"\\\n] )* "
-                | ' [^'\n]* ' )
+                | ' [^'\n]* '
+                | """ .* | \'\'\' .* )   # never closed: no TOML; it ends the search
     | (?P<comment> \# [^\n]* )
     | (?P<word> [A-Za-z0-9_-]+ )
     | (?P<sign> [\[\]{}=,\n] )
@@ -233,8 +283,9 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
     """The line that each key and table of a TOML document first appears on.
 
     `tomllib` tells values but not where they are. This finds the same keys and skips the values;
-    tables in a list count as tables of that list's name. Text that is no TOML gives some keys and
-    no error. text: with line ends as "\\n".
+    tables in a list count as tables of that list's name. Of a key with more parts than `DEEPEST_KEY` the
+    first are given, and one more. Text that is no TOML gives some keys and no error. text: with line
+    ends as "\\n".
     """
     lines: dict[tuple[str, ...], int] = {}
     line = 1
@@ -245,9 +296,10 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
     reading = "key"  # or header, value, nothing: the rest of a header's line
 
     def note(table: tuple[str, ...], key: tuple[str, ...]) -> tuple[str, ...]:
-        for length in range(len(table) + 1, len(table) + len(key) + 1):
-            lines.setdefault((table + key)[:length], line)
-        return table + key
+        whole = (table + key)[: DEEPEST_KEY + 1]
+        for length in range(len(table) + 1, len(whole) + 1):
+            lines.setdefault(whole[:length], line)
+        return whole
 
     for token in re.finditer(_TOKEN, text, re.VERBOSE | re.DOTALL):
         kind, found = token.lastgroup, token.group()
@@ -255,13 +307,13 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
             reading, prefix, key = "key", table, ()
         elif reading == "header":
             if kind in ("word", "string"):
-                key += (_unquoted(found),)
+                key = _extended(key, found)
             elif found == "]":
                 table = note((), key)
                 reading = "nothing"
         elif reading == "key":
             if kind in ("word", "string"):
-                key += (_unquoted(found),)
+                key = _extended(key, found)
             elif found == "=":
                 prefix, key, reading = note(prefix, key), (), "value"
             elif found == "[" and not around and not key:
@@ -280,6 +332,10 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
                 key, reading = (), "key" if bracket == "{" else "value"
         line += found.count("\n")
     return lines
+
+
+def _extended(key: tuple[str, ...], part: str) -> tuple[str, ...]:
+    return (*key, _unquoted(part)) if len(key) <= DEEPEST_KEY else key
 
 
 def _unquoted(key: str) -> str:

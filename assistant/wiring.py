@@ -6,27 +6,31 @@ else: listing memory loads no encoder, and a small shared space opens no ChromaD
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from ipaddress import ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from assistant.config import Settings
 from assistant.locations import Locations
-from stores.errors import ModelUnreachable, StoreUnavailable
+from stores.errors import EncoderUnavailable, ModelUnreachable
 
 if TYPE_CHECKING:
-    from agents.interfaces import ChatModel
+    from agents.interfaces import ChatModel, Encoder, Vectors
     from agents.models.encoder import OnnxEncoder
     from agents.retriever import Retriever
+    from assistant.encoder_change import BackgroundChange, EncoderChange
     from assistant.library.ingest import Ingest
+    from assistant.shared_indexes import SharedIndexes
     from assistant.turns.pipeline import TurnPipeline
     from assistant.turns.player import TurnPlayer
+    from assistant.turns.searching import Searching
     from stores.catalogue import Catalogue
-    from stores.chroma_vectors import ChromaVectors
+    from stores.data_directory import DirectoryLock
     from stores.database import Database
+    from stores.encoder_versions import EncoderVersion, EncoderVersions
     from stores.indexer import Indexer
     from stores.journal import Journal
     from stores.knowledge import Knowledge
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
     from stores.spaces import Spaces
     from stores.stored_documents import StoredDocuments
 
-_log = logging.getLogger(__name__)
+_ENCODED_AT_ONCE = 200  # passages that a start encodes anew without asking for patience
 
 
 def _is_on_this_machine(base_url: str) -> bool:
@@ -63,18 +67,24 @@ class Assistant:
         self._api_key = api_key
         self._offline = offline
         self._tell = tell
+        self._searchings: dict[str, Searching] = {}  # by encoder version
+        self._background_change: BackgroundChange | None = None
+        self._directory_lock: DirectoryLock | None = None
         locations.create_directories()
 
     # Stores
 
     @cached_property
     def database(self) -> Database:
-        """The SQL database."""
-        from stores.database import Database
+        """The SQL database. No backup is restored over its file until `close`."""
+        from stores.data_directory import DirectoryLock
+        from stores.database import Database, database_file
 
-        return (
-            Database(self.settings.store.url) if self.settings.store.url else Database.at(self.locations.data)
-        )
+        url = self.settings.store.url
+        file = database_file(url) if url else self.locations.data / "vouch.db"
+        if file is not None and file.parent.is_dir() and self._directory_lock is None:
+            self._directory_lock = DirectoryLock(file.parent)
+        return Database(url) if url else Database.at(self.locations.data)
 
     @cached_property
     def journal(self) -> Journal:
@@ -112,63 +122,129 @@ class Assistant:
         return LiveModels(self.database)
 
     @cached_property
+    def encoder_versions(self) -> EncoderVersions:
+        """Which encoder's vectors are searched."""
+        from stores.encoder_versions import EncoderVersions
+
+        return EncoderVersions(self.database)
+
+    @property
+    def searching(self) -> Searching:
+        """What searches now: of the live encoder version, which another process may have changed."""
+        live = self.encoder_versions.live()
+        if live is None:
+            return self._searching_by(self.wanted_encoder)
+        if live.version in self._searchings:
+            return self._searchings[live.version]
+        return self._searching_by(self._loaded(live))
+
+    @property
     def spaces(self) -> Spaces:
         """What each user may search."""
-        from stores.spaces import Spaces
+        return self.searching.spaces
 
-        return Spaces(
-            self.database,
-            encoder_version=self.encoder.version,
-            dimension=self.encoder.dimension,
-            exact_up_to=self.settings.retrieval.exact_up_to,
-            open_shared_index=lambda: self.shared_index(writes=False),
-        )
-
-    def shared_index(self, *, writes: bool) -> ChromaVectors | None:
-        """The shared space's index; None where it is to be written and another process writes it."""
-        from stores.chroma_vectors import ChromaVectors
-
-        if self._shared_index is None or (writes and not self._shared_index.writes):
-            try:
-                self._shared_index = ChromaVectors(
-                    self.locations.data / "chroma", self.encoder.version, writes=writes
-                )
-            except StoreUnavailable as error:
-                if not writes:
-                    raise
-                _log.info("shared index not written: %s", error.message)
-                return None
-        return self._shared_index
-
-    _shared_index: ChromaVectors | None = None
-
-    @cached_property
+    @property
     def indexer(self) -> Indexer:
         """Brings the indexes up to what the database says."""
-        from stores.indexer import Indexer
+        return self.searching.indexer
 
-        return Indexer(
+    def _searching_by(self, encoder: Encoder) -> Searching:
+        """All that searches with this encoder; made once a version."""
+        if encoder.version in self._searchings:
+            return self._searchings[encoder.version]
+        from assistant.turns.searching import Searching
+        from stores.indexer import Indexer
+        from stores.shared_index import SharedIndex
+        from stores.spaces import Spaces
+
+        indexes = self._indexes
+        shared_index = SharedIndex(
             self.database,
-            encoder_version=self.encoder.version,
-            dimension=self.encoder.dimension,
-            encode=self.encoder.encode_passages,
-            open_shared_index=lambda: self.shared_index(writes=True),
+            name=indexes.name,
+            encoder_version=encoder.version,
+            dimension=encoder.dimension,
+            exact_up_to=indexes.exact_up_to,
+            open_index=partial(indexes.open, encoder),
         )
+        made = Searching(
+            encoder,
+            Spaces(
+                self.database,
+                encoder_version=encoder.version,
+                dimension=encoder.dimension,
+                shared_index=shared_index,
+            ),
+            self.retriever_keeping(encoder, self.settings.retrieval.candidates),
+            Indexer(
+                self.database,
+                encoder_version=encoder.version,
+                encode=encoder.encode_passages,
+                shared_index=shared_index,
+            ),
+            shared_index,
+        )
+        self._searchings[encoder.version] = made
+        return made
+
+    def discard_shared_index(self) -> Path | None:
+        """Deletes the files of the index in use, which is derived; None where it has none here."""
+        return self._indexes.discard(self.encoder.version)
+
+    @cached_property
+    def _indexes(self) -> SharedIndexes:
+        from assistant.shared_indexes import SharedIndexes
+
+        return SharedIndexes(self.settings, self.locations.data, self.database)
 
     # Models
 
     @cached_property
-    def encoder(self) -> OnnxEncoder:
+    def wanted_encoder(self) -> OnnxEncoder:
         """The encoder that the settings name, prepared on first use."""
+        return self._prepared(self.settings.encoder.source)
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder whose vectors are searched."""
+        return self.searching.encoder
+
+    def _loaded(self, live: EncoderVersion) -> OnnxEncoder:
+        """The encoder of a version that made vectors here."""
+        from agents.models.encoder import OnnxEncoder
+
+        folder = self.locations.cache / "encoders" / live.version
+        if self._wanted_version() == live.version:
+            return self.wanted_encoder
+        if folder.is_dir():
+            return OnnxEncoder(folder, threads=self.settings.encoder.threads)
+        encoder = self._prepared(live.source)
+        if encoder.version != live.version:
+            raise EncoderUnavailable(
+                f"The encoder {live.version}, whose vectors are searched, cannot be loaded any more",
+                hint="`vouch encoder --build` encodes everything with the one that the settings name.",
+            )
+        return encoder
+
+    def _wanted_version(self) -> str:
+        """What the settings name, as far as that can be had just now; empty otherwise."""
+        try:
+            return self.wanted_encoder.version
+        except EncoderUnavailable as error:
+            if self.encoder_versions.live() is None:
+                raise
+            self._tell(f"{error.message}. Search goes on with the encoder used before.")
+            return ""
+
+    def _prepared(self, source: str, *, threads: int | None = None) -> OnnxEncoder:
         from agents.models.encoder import OnnxEncoder, prepare_encoder
 
         folder = prepare_encoder(
-            self.settings.encoder.source or None,
+            source or None,
             self.locations.cache / "encoders",
             tell=self._tell,
             offline=self._offline,
         )
-        return OnnxEncoder(folder, threads=self.settings.encoder.threads)
+        return OnnxEncoder(folder, threads=self.settings.encoder.threads if threads is None else threads)
 
     @cached_property
     def chat_model(self) -> ChatModel:
@@ -190,33 +266,54 @@ class Assistant:
                 max_retries=model.retries,
                 max_tokens=model.max_tokens,
                 temperature=model.temperature,
+                context_tokens=model.context_tokens,
+            )
+        if model.backend == "transformers":
+            from agents.backends.transformers_chat import TransformersChat
+
+            return TransformersChat(
+                model.name,
+                max_tokens=model.max_tokens,
+                temperature=model.temperature,
+                context_tokens=model.context_tokens,
+                offline=self._offline,
+            )
+        if model.backend == "vllm":
+            from agents.backends.vllm_chat import VllmChat
+
+            return VllmChat(
+                model.name,
+                max_tokens=model.max_tokens,
+                temperature=model.temperature,
+                context_tokens=model.context_tokens,
+                offline=self._offline,
             )
         from agents.backends.extractive import ExtractiveChat
 
         return ExtractiveChat(
-            self.encoder, threshold=self.settings.answer.threshold, quotes=self.settings.answer.sentences
+            _LiveEncoder(self),
+            threshold=self.settings.answer.threshold,
+            quotes=self.settings.answer.sentences,
         )
 
     # What it does
 
-    @cached_property
-    def retriever(self) -> Retriever:
-        """Finds passages for the reranker."""
-        return self.retriever_keeping(self.settings.retrieval.candidates)
-
-    def retriever_keeping(self, count: int) -> Retriever:
-        """Finds so many passages."""
+    def retriever_keeping(self, encoder: Encoder, count: int) -> Retriever:
+        """Finds so many passages, in spaces of the same encoder version."""
         from agents.retriever import Fusion, Retriever
 
         retrieval = self.settings.retrieval
         return Retriever(
-            self.encoder,
+            encoder,
             keep=count,
             pool=max(retrieval.pool, count),
             fusion=Fusion(
                 dense_weight=retrieval.dense_weight,
                 document_lift=retrieval.document_lift,
                 conversation_lift=retrieval.conversation_lift,
+                reply_lift=retrieval.reply_lift,
+                speaker_bonus=retrieval.speaker_bonus,
+                time_bonus=retrieval.time_bonus,
             ),
         )
 
@@ -233,18 +330,19 @@ class Assistant:
         reranking = self.settings.reranking
         return TurnPipeline(
             journal=self.journal,
-            spaces=self.spaces,
-            indexer=self.indexer,
-            encoder=self.encoder,
+            searching=lambda: self.searching,
             augmenter=QueryAugmenter(),
-            retriever=self.retriever,
             reranker=Reranker(
                 ScoreJudge(),
                 schedule=reranking.schedule,
                 budget=reranking.budget,
                 min_judged=reranking.min_judged,
             ),
-            responder=Responder(self.chat_model, keep=self.settings.answer.passages),
+            responder=Responder(
+                self.chat_model,
+                keep=self.settings.answer.passages,
+                reply_tokens=self.settings.model.max_tokens,
+            ),
             cut=partial(cut, whole_up_to_words=200),
             history_turns=self.settings.answer.history_turns,
         )
@@ -261,26 +359,85 @@ class Assistant:
         """Stores documents."""
         from assistant.library.ingest import Ingest
 
-        return Ingest(self.stored_documents, self.encoder, self.indexer)
+        return Ingest(self.stored_documents, lambda: self.encoder, lambda: self.indexer)
 
-    def catch_up(self) -> None:
-        """What a start owes the stores: vectors by the live encoder, and no job left waiting."""
-        live = self.live_models.live("encoder")
-        if live != self.encoder.version:
-            if live is not None:
+    def encoder_change(self, *, even_declined: bool = False) -> EncoderChange | None:
+        """The change to the encoder that the settings name; None where that one is live.
+
+        One that was stepped back from counts only when `even_declined`.
+        """
+        versions = self.encoder_versions
+        live, wanted = versions.live(), self._wanted_version()
+        if not wanted or (live is not None and live.version == wanted):
+            return None
+        if versions.declined() == wanted and not even_declined:
+            return None
+        from assistant.encoder_change import EncoderChange
+        from stores.encoder_versions import EncoderVersion
+
+        encoder = self.wanted_encoder
+        new = EncoderVersion(encoder.version, self.settings.encoder.source, encoder.dimension)
+        return EncoderChange(versions, new, lambda: self._searching_by(encoder))
+
+    def catch_up(self, *, in_background: bool = False) -> None:
+        """What a start owes the stores: an encoder that is live, and no job left waiting.
+
+        in_background: an encoder that takes long to change is changed meanwhile, until `close`.
+        """
+        change = self.encoder_change()
+        if change is not None:
+            live = self.encoder_versions.live()
+            if live is None or change.missing() <= _ENCODED_AT_ONCE:
+                for _ in change.build():
+                    pass
+                if live is not None:
+                    self._tell(f"The encoder changed from {live.version} to {change.new.version}.")
+            else:
                 self._tell(
-                    f"The encoder changed from {live} to {self.encoder.version}: encoding what is stored."
+                    f"The settings name another encoder, {change.new.version}: {change.cost().told()}. "
+                    f"Until that is done, search goes on with {live.version}."
                 )
-            self.indexer.index_everything()
-            self.live_models.make_live("encoder", self.encoder.version)
+                if in_background:
+                    from assistant.encoder_change import BackgroundChange
+
+                    self._tell("It is done while you chat.")
+                    self._background_change = BackgroundChange(change, self._tell)
+                    self._background_change.start()
+                else:
+                    self._tell("`vouch encoder --build` does it now; `vouch chat` does it while it is open.")
         self.indexer.catch_up()
 
     def close(self) -> None:
         """Lets go of threads, locks and connections."""
         made = self.__dict__
+        if self._background_change is not None:
+            self._background_change.stop()
         if "player" in made:
             self.player.close()
-        if self._shared_index is not None:
-            self._shared_index.close()
+        if "_indexes" in made:
+            self._indexes.close()
         if "database" in made:
             self.database.close()
+        if self._directory_lock is not None:
+            self._directory_lock.close()
+
+
+class _LiveEncoder:
+    """Whichever encoder is live at the moment, as one `Encoder`."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._assistant = assistant
+
+    @property
+    def version(self) -> str:
+        return self._assistant.encoder.version
+
+    @property
+    def dimension(self) -> int:
+        return self._assistant.encoder.dimension
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        return self._assistant.encoder.encode_queries(texts)
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        return self._assistant.encoder.encode_passages(texts)

@@ -81,7 +81,7 @@ def asked_of(data: str, questions: Path, *, count: int, seed: int, passages: int
     asked: list[Asked] = []
     for number, entry in enumerate(read_questions(questions, count=count, seed=seed)):
         question, answers, gold = entry["question"], entry["answers"], set(entry["passage_ids"])
-        candidates = assistant.retriever.retrieve(question, space).candidates
+        candidates = assistant.searching.retriever.retrieve(question, space).candidates
         wanted = set(tokens(question))
         about = [
             (c.dense, shared_words(wanted, f"{c.passage.title} {c.passage.text}"), 1.0)

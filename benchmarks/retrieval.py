@@ -12,31 +12,21 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.retriever import Fusion
 from assistant.config import Settings
 from assistant.locations import find_locations
 from assistant.wiring import Assistant
-from benchmarks.questions import read_questions
+from benchmarks.questions import interval, read_questions
+from benchmarks.recall import fusion_of
 
 Hits = npt.NDArray[np.bool_]
 
 DEPTHS = (1, 5, 20)
-
-
-def interval(
-    differences: npt.NDArray[np.float64], *, seed: int, resamples: int = 10_000
-) -> tuple[float, float]:
-    """The 95 % interval of a mean, by bootstrap over questions."""
-    random = np.random.default_rng(seed)
-    means = np.array(
-        [differences[random.integers(0, len(differences), len(differences))].mean() for _ in range(resamples)]
-    )
-    return float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975))
 
 
 class Recall:
@@ -72,10 +62,12 @@ def main() -> None:
     lifts = (0.0, 0.05, 0.1, 0.2) if arguments.sweep else ()
     names = ["dense", "lexical", "fused"] + [f"w {w} lift {share}" for w in weights for share in lifts]
     recalls = {name: Recall() for name in names}
-    retrieval = assistant.settings.retrieval
-    retriever = assistant.retriever_keeping(deepest)
-    mixes = {"fused": (retrieval.dense_weight, retrieval.document_lift)} | {
-        f"w {weight} lift {share}": (weight, share) for weight in weights for share in lifts
+    retriever = assistant.retriever_keeping(assistant.encoder, deepest)
+    used = fusion_of(assistant.settings)
+    mixes = {"fused": used} | {
+        f"w {weight} lift {share}": replace(used, dense_weight=weight, document_lift=share)
+        for weight in weights
+        for share in lifts
     }
     asked = read_questions(arguments.questions, count=arguments.count, seed=arguments.seed)
     for number, entry in enumerate(asked):
@@ -87,16 +79,14 @@ def main() -> None:
         names_of = {i: passage.external_id for i, passage in signals.passages.items()}
         recalls["dense"].add([names_of[i] for i in near], right)
         recalls["lexical"].add([names_of[i] for i in matching], right)
-        for name, (weight, share) in mixes.items():
-            ranked = signals.ranked(Fusion(weight, share, retrieval.conversation_lift))
-            recalls[name].add([c.passage.external_id for c in ranked[:deepest]], right)
+        for name, fusion in mixes.items():
+            ranked = signals.ranked(fusion, keep=deepest)
+            recalls[name].add([c.passage.external_id for c in ranked], right)
         if number % 100 == 0:
             print(f"{number} of {len(asked)} questions", file=sys.stderr)
 
     _, shared = assistant.catalogue.counts(assistant.journal.user_id("benchmark"))
-    print(
-        f"{len(asked)} questions, {shared} shared passages, encoder {assistant.encoder.version}, {retrieval}"
-    )
+    print(f"{len(asked)} questions, {shared} shared passages, encoder {assistant.encoder.version}, {used}")
     for name, recall in recalls.items():
         print(f"{name:<16}", "  ".join(f"R@{depth} {recall.at(depth).mean():.4f}" for depth in DEPTHS))
     for other in ("dense", "lexical"):

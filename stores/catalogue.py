@@ -13,6 +13,7 @@ from sqlmodel import col
 
 from stores.database import Database
 from stores.errors import NotFound
+from stores.live_versions import live_passages
 from stores.records import (
     SHARED,
     Document,
@@ -27,7 +28,6 @@ from stores.records import (
     known_id,
     own_space,
 )
-from stores.spaces import live_passages
 
 
 @dataclass(frozen=True)
@@ -131,6 +131,7 @@ class Catalogue:
             newest = next((v for v in versions if v.removed_at is None), versions[-1])
             document = sql.get(Document, newest.document_id) if newest.document_id else None
             ids = [known_id(version.id) for version in versions]
+            turn = sql.get(Turn, identity.turn_id) if identity.turn_id else None
             named = {r for v in versions for r in (v.added_by, v.removed_by) if r is not None}
             receipts = sql.scalars(select(Receipt).where(col(Receipt.id).in_(named))).all()
             return History(
@@ -146,7 +147,9 @@ class Catalogue:
                 newest.removed_at is not None,
                 tuple(versions),
                 tuple(r for r in receipts if r.user_id == user_id),
-                sql.get(Turn, identity.turn_id) if identity.turn_id else None,
+                turn
+                if turn is not None and turn.user_id == user_id
+                else None,  # a shared passage's may not be
                 _answers_with(sql, user_id, ids),
                 _judged(sql, user_id, ids, ("answer", "relevant")),
                 _judged(sql, user_id, ids, ("irrelevant",)),

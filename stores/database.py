@@ -8,6 +8,8 @@ another wrote in between, and ids become visible in the order in which they were
 
 from __future__ import annotations
 
+import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,10 +20,10 @@ from sqlalchemy import URL, Engine, create_engine, event, inspect, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.errors import SchemaTooNew, StoreUnavailable, WrongUsage
+from stores.errors import SchemaDamaged, SchemaTooNew, StoreUnavailable, WrongUsage
 
 HEAD = "0002"  # the newest schema; a test holds it to the migrations
-_KNOWN = ("0001", "0002")  # every schema this release can bring up to date
+KNOWN_SCHEMAS = ("0001", "0002")  # every schema this release can bring up to date
 _BUSY_SECONDS = 15.0  # how long a writer waits for another process's transaction
 _MIGRATION_SECONDS = 120.0  # how long a start waits for another process to migrate
 _WRITE_LOCK = 0x766F756368  # PostgreSQL's advisory lock of this number is ours: "vouch"
@@ -55,6 +57,11 @@ class Database:
         """Where it is, fit to be shown: the file, or the address without a password."""
         return _place(self.url)
 
+    @property
+    def file(self) -> Path | None:
+        """SQLite's file; None of a server's database."""
+        return database_file(self.url)
+
     @classmethod
     def at(cls, folder: Path) -> Database:
         """The SQLite database of a data directory."""
@@ -67,14 +74,14 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[SqlSession]:
         """A consistent view for as long as it is open; what is changed in it is thrown away."""
-        with _told_plainly(self.url), SqlSession(self._reader, expire_on_commit=False) as sql:
+        with told_plainly(self.url), SqlSession(self._reader, expire_on_commit=False) as sql:
             yield sql
 
     @contextmanager
     def writing(self) -> Iterator[SqlSession]:
         """All or nothing; durable when the block is left without an exception."""
         writer = self._engine.execution_options(vouch_writes=True)
-        with _told_plainly(self.url), SqlSession(writer, expire_on_commit=False) as sql, sql.begin():
+        with told_plainly(self.url), SqlSession(writer, expire_on_commit=False) as sql, sql.begin():
             yield sql
 
     def close(self) -> None:
@@ -85,9 +92,16 @@ class Database:
         """What the database itself finds wrong with its file; empty when nothing is."""
         if self._engine.dialect.name != "sqlite":
             return []
-        with _told_plainly(self.url), self._engine.connect() as connection:
+        with told_plainly(self.url), self._engine.connect() as connection:
             told = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
         return [] if told == ["ok"] else told
+
+    def rows_without_parents(self) -> dict[str, int]:
+        """How many rows name another that is not there, by table. A server's database allows none."""
+        if self.is_postgresql:
+            return {}
+        with told_plainly(self.url), self._engine.connect() as connection:
+            return dict(Counter(str(r[0]) for r in connection.exec_driver_sql("PRAGMA foreign_key_check")))
 
     def schema(self) -> str:
         """The schema found in the database; empty when there is none."""
@@ -95,12 +109,14 @@ class Database:
             return _schema_of(connection)
 
     def _bring_up_to_date(self) -> None:
-        with _told_plainly(self.url):
+        with told_plainly(self.url):
             found = self.schema()
             if found == HEAD:
                 return
-            if found and found not in _KNOWN:
+            if found and found not in KNOWN_SCHEMAS:
                 raise SchemaTooNew(_place(self.url), found)
+            if not found and inspect(self._engine).has_table("passage_versions"):
+                raise SchemaDamaged(_place(self.url), "it does not say which schema it has")
             with _one_migrator(self._engine):
                 if self.schema() != HEAD:  # another process may have been first
                     _migrate(self._engine)
@@ -190,6 +206,20 @@ def _migrate(engine: Engine, to: str = "head") -> None:
         command.upgrade(config, to)
 
 
+def database_file(url: str) -> Path | None:
+    """The file of an SQLite URL; None where there is none."""
+    parts = make_url(url)
+    name = parts.database or ""
+    is_file = parts.get_backend_name() == "sqlite" and name and name != ":memory:"
+    return Path(name) if is_file and not name.startswith("file:") else None
+
+
+def server_address(url: str) -> str:
+    """A server's URL as its own programs take it, without the password, which they are given otherwise."""
+    parts = make_url(url).difference_update_query(["password"])
+    return parts._replace(drivername="postgresql", password=None).render_as_string()
+
+
 def _place(url: str) -> str:
     """Where the database is, as it can be shown: the file, or the address without a password."""
     parts = make_url(url)
@@ -198,16 +228,24 @@ def _place(url: str) -> str:
 
 
 @contextmanager
-def _told_plainly(url: str) -> Iterator[None]:
-    """Turns what the driver reports about locks, space and permissions into our own error."""
+def told_plainly(url: str) -> Iterator[None]:
+    """Turns what a driver reports about locks, space and permissions into our own error."""
     try:
         yield
-    except (DBAPIError, DatabaseError) as error:
+    except Exception as error:
+        if not _is_a_drivers(error):
+            raise
         words = str(getattr(error, "orig", error)).lower()
         for symptom, message, hint in _SYMPTOMS:
             if symptom in words:
                 raise StoreUnavailable(f"{_place(url)}: {message}", hint=hint) from error
         raise
+
+
+def _is_a_drivers(error: Exception) -> bool:
+    """Whether SQLAlchemy or a driver below it raised this; psycopg is not imported to tell."""
+    of_psycopg = type(error).__module__.partition(".")[0] == "psycopg"
+    return of_psycopg or isinstance(error, (DBAPIError, DatabaseError, sqlite3.Error))
 
 
 _SYMPTOMS = (
@@ -229,6 +267,8 @@ _SYMPTOMS = (
         "the server has no such database",
         "Create it: createdb NAME; or correct store.url.",
     ),
+    ("no such table", "it lacks a table", "`vouch doctor` tells more."),
+    ("no such column", "it lacks a column", "`vouch doctor` tells more."),
     ('fatal:  role "', "the server knows no such user", "Create it: createuser NAME; or correct store.url."),
     ("too many clients", "the server has too many connections", "Try again in a while."),
     ("remaining connection slots", "the server has too many connections", "Try again in a while."),

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+RESTORE = "Restore a backup: `vouch restore FILE --replace`; the database of now is kept beside it."
+
 
 class VouchError(Exception):
     """Anything that a person can be told in a sentence."""
@@ -53,6 +55,28 @@ class StoreUnavailable(TryAgain):
     """The database cannot be read or written just now: locked, full or not permitted."""
 
 
+class DamagedIndex(StoreUnavailable):
+    """An index that is not as it was written. It is derived: `vouch doctor` fills it again."""
+
+
+class NotABackup(WrongUsage):
+    """A file that cannot be restored."""
+
+    def __init__(self, file: Path, reason: str) -> None:
+        super().__init__(
+            f"{file} cannot be restored: {reason}", hint="Name a file that `vouch backup` wrote."
+        )
+        self.file, self.reason = file, reason
+
+
+class SchemaDamaged(VouchError):
+    """The database is not built as the release that wrote it built it."""
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(f"The database {place} is damaged: {reason}", hint=RESTORE)
+        self.reason = reason
+
+
 class SchemaTooNew(VouchError):
     """The data was written by a later release than this one."""
 
@@ -69,6 +93,17 @@ class EncoderUnavailable(VouchError):
     """The encoder could not be prepared or does not do what its original does."""
 
     exit_code = 3
+
+
+class DamagedEncoder(EncoderUnavailable):
+    """An exported encoder that is not as it was written."""
+
+    def __init__(self, folder: Path, reason: str) -> None:
+        super().__init__(
+            f"The exported encoder in {folder} is not whole: {reason}",
+            hint="Delete that folder; it is made again at the next start.",
+        )
+        self.folder = folder
 
 
 class ModelError(TryAgain):
@@ -103,6 +138,14 @@ class UnknownModel(ModelRefused):
 
 class ContextTooLong(ModelRefused):
     """More text than the model can read at once."""
+
+
+class NoLogProbabilities(ModelRefused):
+    """The backend does not say how probable it finds a given reply."""
+
+
+class BackendMissing(ModelRefused):
+    """A backend whose package is not installed."""
 
 
 class MalformedReply(ModelError):

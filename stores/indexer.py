@@ -2,12 +2,13 @@
 
 A change of knowledge commits with a job that names its versions. The indexer encodes what has no
 vector yet, writes the shared ones to the index, takes tombstones out, and only then marks the job
-done: killed at any point, it does the same again, which changes nothing.
+done: killed at any point, it does the same again, which changes nothing. It works for one encoder
+version, and marks jobs done only while that version is the live one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import Session as SqlSession
@@ -15,9 +16,11 @@ from sqlmodel import col
 
 from stores.changes import ask_to_index
 from stores.database import Database
-from stores.records import SHARED, Job, PassageVector, PassageVersion, now, searchable_text
-from stores.spaces import stored_vectors
-from stores.vectors import VectorIndex, Vectors, read_vectors, vector_bytes
+from stores.live_models import live_version
+from stores.live_versions import without_vector
+from stores.records import SHARED, Job, PassageVector, now, searchable_text
+from stores.shared_index import SharedIndex
+from stores.vectors import Vectors, vector_bytes
 
 _JOBS_AT_ONCE = 16
 _TEXTS_AT_ONCE = 256
@@ -31,65 +34,55 @@ class Indexer:
         database: Database,
         *,
         encoder_version: str,
-        dimension: int,
         encode: Callable[[Sequence[str]], Vectors],
-        open_shared_index: Callable[[], VectorIndex | None],
+        shared_index: SharedIndex,
     ) -> None:
-        """open_shared_index: called when there is something to write; None while another process writes."""
+        """encode: texts as vectors of this version. shared_index: of the same version."""
         self._database = database
         self._encoder_version = encoder_version
-        self._dimension = dimension
         self._encode = encode
-        self._open_shared_index = open_shared_index
+        self._shared_index = shared_index
 
     def waiting(self) -> int:
         """How many jobs are not done."""
         with self._database.reading() as sql:
             return sql.scalar(select(func.count()).select_from(Job).where(*_WAITING)) or 0
 
-    def index_everything(self) -> None:
-        """Asks for every live passage to be indexed again: after a change of encoder, or a lost index."""
-        with self._database.writing() as sql:
-            for space in sql.scalars(select(col(PassageVersion.space)).distinct()).all():
-                ids = sql.scalars(
-                    select(col(PassageVersion.id))
-                    .where(col(PassageVersion.space) == space, col(PassageVersion.removed_at).is_(None))
-                    .order_by(col(PassageVersion.id))
-                ).all()
-                for start in range(0, len(ids), _TEXTS_AT_ONCE):
-                    ask_to_index(
-                        sql, space, [i for i in ids[start : start + _TEXTS_AT_ONCE] if i is not None]
-                    )
+    def encode_everything(self, *, at_once: int = _TEXTS_AT_ONCE) -> Iterator[int]:
+        """Encodes every live passage that has no vector of this version; yields how many each time.
 
-    def index_again(self, version_ids: Sequence[int]) -> None:
-        """Brings shared versions into the index that should have been there."""
-        with self._database.writing() as sql:
-            for start in range(0, len(version_ids), _TEXTS_AT_ONCE):
-                ask_to_index(sql, SHARED, version_ids[start : start + _TEXTS_AT_ONCE])
-        self.catch_up()
+        For a version that is being built beside the live one: no job is marked done by it.
+        """
+        after = 0
+        while True:
+            with self._database.reading() as sql:
+                missing = without_vector(sql, self._encoder_version, after=after, limit=at_once)
+            if not missing:
+                return
+            self._encode_missing([version_id for version_id, _ in missing])
+            after = missing[-1][0]
+            yield len(missing)
+
+    def missing_vectors(self) -> int:
+        """How many live passages have no vector and wait for none."""
+        with self._database.reading() as sql:
+            return sum(map(len, self._missing(sql).values()))
 
     def ask_for_missing_vectors(self) -> int:
         """Asks to encode live passages that have no vector and wait for none; returns how many."""
         with self._database.writing() as sql:
-            known = {
-                i for job in sql.scalars(select(Job).where(*_WAITING)) for i in job.payload["version_ids"]
-            }
-            rows = sql.execute(
-                select(col(PassageVersion.space), col(PassageVersion.id))
-                .outerjoin(
-                    PassageVector,
-                    (col(PassageVector.version_id) == col(PassageVersion.id))
-                    & (col(PassageVector.encoder_version) == self._encoder_version),
-                )
-                .where(col(PassageVersion.removed_at).is_(None), col(PassageVector.id).is_(None))
-            ).all()
-            missing: dict[str, list[int]] = {}
-            for space, version_id in rows:
-                if version_id is not None and version_id not in known:
-                    missing.setdefault(space, []).append(version_id)
+            missing = self._missing(sql)
             for space, ids in missing.items():
                 ask_to_index(sql, space, ids)
         return sum(map(len, missing.values()))
+
+    def _missing(self, sql: SqlSession) -> dict[str, list[int]]:
+        known = {i for job in sql.scalars(select(Job).where(*_WAITING)) for i in job.payload["version_ids"]}
+        missing: dict[str, list[int]] = {}
+        for version_id, space in without_vector(sql, self._encoder_version):
+            if version_id not in known:
+                missing.setdefault(space, []).append(version_id)
+        return missing
 
     def catch_up(self) -> int:
         """Does all jobs that can be done here and returns how many. Safe to call at any time."""
@@ -107,9 +100,10 @@ class Indexer:
             after = jobs[-1].id or 0
             self._encode_missing(_versions_of(jobs))
             shared = _versions_of([job for job in jobs if job.space == SHARED])
-            is_indexed = not shared or self._write_shared(shared)
+            is_indexed = not shared or self._shared_index.write(shared)
             finished = [job for job in jobs if job.space != SHARED or is_indexed]
-            self._mark_done([job.id for job in finished if job.id is not None])
+            if not self._mark_done([job.id for job in finished if job.id is not None]):
+                return done  # another encoder went live: its processes do what is left
             done += len(finished)
 
     def _encode_missing(self, version_ids: Sequence[int]) -> None:
@@ -133,27 +127,18 @@ class Indexer:
                     if version_id in still
                 )
 
-    def _write_shared(self, version_ids: Sequence[int]) -> bool:
-        index = self._open_shared_index()
-        if index is None:
-            return False
-        with self._database.reading() as sql:
-            live = stored_vectors(sql, version_ids, (SHARED,), self._encoder_version)
-        if live:
-            index.upsert(list(live), read_vectors(list(live.values()), self._dimension))
-        if dead := [i for i in version_ids if i not in live]:
-            index.remove(dead)
-        return True
-
-    def _mark_done(self, job_ids: Sequence[int]) -> None:
-        if job_ids:
-            with self._database.writing() as sql:
-                sql.execute(
-                    update(Job)
-                    .where(col(Job.id).in_(job_ids))
-                    .values(done_at=now(), attempts=Job.attempts + 1)
-                    .execution_options(synchronize_session=False)
-                )
+    def _mark_done(self, job_ids: Sequence[int]) -> bool:
+        """False, and nothing is marked, where another encoder version is live by now."""
+        with self._database.writing() as sql:
+            if live_version(sql, "encoder") not in (None, self._encoder_version):
+                return False
+            sql.execute(
+                update(Job)
+                .where(col(Job.id).in_(job_ids))
+                .values(done_at=now(), attempts=Job.attempts + 1)
+                .execution_options(synchronize_session=False)
+            )
+            return True
 
 
 _WAITING = (col(Job.kind) == "index", col(Job.done_at).is_(None))

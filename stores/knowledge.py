@@ -17,6 +17,7 @@ from stores.catalogue import PassageLine, live_version_ids, visible_line
 from stores.changes import NewVersion, add_versions, remove_versions, revive_versions, text_hash
 from stores.database import Database
 from stores.errors import CannotUndo, NotFound
+from stores.live_versions import live_passages
 from stores.receipts import open_receipt, receipt_to_undo, shortened, standing_receipts
 from stores.records import (
     SHARED,
@@ -31,7 +32,6 @@ from stores.records import (
     own_space,
     well_formed,
 )
-from stores.spaces import live_passages
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,12 @@ import Stemmer
 from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
 
+from stores.rows import rows
 from stores.word_indexes import word_index
 
 SATURATION = 1.2  # k1: how soon a repeated word stops counting
 LENGTH_SHARE = 0.75  # b: how much a long passage is marked down
-ASKED_PASSAGES = 5_000  # the full-text index is asked for tokens that stand in so many passages together
+ASKED_PASSAGES = 2_000  # the full-text index is asked for tokens that stand in so many passages together
 _TOKENS_AT_ONCE = 500  # in one statement
 
 # the letters of Japanese, Chinese and Korean, without the punctuation among them
@@ -87,14 +88,28 @@ def bm25(
 
     query, passage: tokens; one repeated in the query counts once. At least 0, and 0 without a shared one.
     """
-    mean_length = statistics.words / statistics.passages if statistics.passages else 1.0
-    counts = Counter(passage)
-    damping = saturation * (1 - length_share + length_share * len(passage) / max(mean_length, 1.0))
-    return sum(
-        statistics.rarity(token) * counts[token] * (saturation + 1) / (counts[token] + damping)
-        for token in set(query)
-        if token in counts
-    )
+    return _Weighing(query, statistics, saturation, length_share).score(passage)
+
+
+class _Weighing:
+    """What BM25 needs of one query, worked out once for all passages."""
+
+    def __init__(
+        self, query: Iterable[str], statistics: WordStatistics, saturation: float, length_share: float
+    ) -> None:
+        mean_length = statistics.words / statistics.passages if statistics.passages else 1.0
+        self._fixed = saturation * (1 - length_share)
+        self._by_length = saturation * length_share / max(mean_length, 1.0)
+        # in one order, so that sums are equal to the last bit
+        self._weights = [(t, statistics.rarity(t) * (saturation + 1)) for t in sorted(set(query))]
+
+    def score(self, passage: Sequence[str]) -> float:
+        damping = self._fixed + self._by_length * len(passage)
+        found = 0.0
+        for token, weight in self._weights:
+            if count := passage.count(token):
+                found += weight * count / (count + damping)
+        return found
 
 
 def worth_asking(passages_with: Mapping[str, int], *, budget: int) -> list[str]:
@@ -134,18 +149,16 @@ def passages_with(sql: SqlSession, spaces: Sequence[str], query: Iterable[str]) 
     """In how many passages of each space each token of the query stands; by space and token."""
     found: dict[str, dict[str, int]] = {space: {} for space in spaces}
     wanted = list(dict.fromkeys(query))
+    places = ", ".join("?" * len(spaces))
     for start in range(0, len(wanted), _TOKENS_AT_ONCE):
         some = wanted[start : start + _TOKENS_AT_ONCE]
-        names = {f"t{number}": token for number, token in enumerate(some)}
-        places = {f"s{number}": space for number, space in enumerate(spaces)}
-        rows = sql.execute(
-            text(
-                "SELECT space, token, passages FROM word_counts "
-                f"WHERE space IN ({_placeholders(places)}) AND token IN ({_placeholders(names)})"
-            ),
-            {**names, **places},
+        read = rows(
+            sql,
+            "SELECT space, token, passages FROM word_counts "
+            f"WHERE space IN ({places}) AND token IN ({', '.join('?' * len(some))})",
+            [*spaces, *some],
         )
-        for space, token, passages in rows:
+        for space, token, passages in read:
             found[space][token] = passages
     return found
 
@@ -204,18 +217,19 @@ def word_scores(
     statistics = statistics or statistics_of(sql, spaces, wanted)
     scores = dict.fromkeys(version_ids, 0.0)
     index = word_index(sql)
+    # a token that stands nowhere weighs nothing: none is looked for in vain
+    held = [token for token in wanted if statistics.passages_with.get(token)]
+    weighing = _Weighing(held, statistics, SATURATION, LENGTH_SHARE)
     for space in spaces:
         for version_id, words in index.stored(sql, space, version_ids).items():
-            scores[version_id] = bm25(wanted, words, statistics)
+            scores[version_id] = weighing.score(words)
     return scores
 
 
 def _size(sql: SqlSession, space: str) -> tuple[int, int]:
     """How many passages and words a space holds."""
-    row = sql.execute(
-        text("SELECT passages, words FROM space_statistics WHERE space = :space"), {"space": space}
-    ).one_or_none()
-    return (0, 0) if row is None else (row[0], row[1])
+    found = rows(sql, "SELECT passages, words FROM space_statistics WHERE space = ?", [space])
+    return (found[0][0], found[0][1]) if found else (0, 0)
 
 
 def _count(sql: SqlSession, space: str, texts: Iterable[Sequence[str]], *, sign: int) -> None:
@@ -233,21 +247,17 @@ def _count(sql: SqlSession, space: str, texts: Iterable[Sequence[str]], *, sign:
         ),
         {"space": space, "passages": sign * passages, "words": sign * words},
     )
-    rows = [{"space": space, "token": t, "passages": sign * n} for t, n in sorted(holding.items())]
-    if rows:
+    changed = [{"space": space, "token": t, "passages": sign * n} for t, n in sorted(holding.items())]
+    if changed:
         sql.execute(
             text(
                 "INSERT INTO word_counts(space, token, passages) VALUES (:space, :token, :passages) "
                 "ON CONFLICT(space, token) DO UPDATE SET passages = word_counts.passages + excluded.passages"
             ),
-            rows,
+            changed,
         )
-    if rows and sign < 0:  # a word that nobody uses any more leaves no trace
+    if changed and sign < 0:  # a word that nobody uses any more leaves no trace
         sql.execute(
             text("DELETE FROM word_counts WHERE space = :space AND token = :token AND passages <= 0"),
-            [{"space": space, "token": row["token"]} for row in rows],
+            [{"space": space, "token": row["token"]} for row in changed],
         )
-
-
-def _placeholders(names: Mapping[str, str]) -> str:
-    return ", ".join(f":{name}" for name in names)

@@ -7,6 +7,7 @@ the receipt that added it and the one that removed it, which is all that undo ne
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -101,6 +102,16 @@ class Passage:
     def scope(self) -> Literal["shared", "yours"]:
         """Whose it is, as a person is told: a user sees the shared passages and their own."""
         return "shared" if self.is_shared else "yours"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search of one space came upon, and what either signal says of each; all by version id."""
+
+    passages: Mapping[int, Passage]
+    dense: Mapping[int, float]  # cosine; 0 where there is no vector yet
+    lexical: Mapping[int, float]  # BM25; 0 without a shared word
+    neighbours: Mapping[int, tuple[int | None, int | None]]  # before and after it, where that was asked
 
 
 class User(SQLModel, table=True):
@@ -342,6 +353,15 @@ class Job(SQLModel, table=True):
     done_at: datetime | None = _moment(nullable=True)
 
 
+class FilledIndex(SQLModel, table=True):
+    """An index of the shared space that was filled, and has been kept up since."""
+
+    __tablename__ = "filled_indexes"
+    name: str = Field(primary_key=True)  # of its place: a folder's or a server's
+    encoder_version: str = Field(primary_key=True)
+    filled_at: datetime = _moment()
+
+
 class ModelVersion(SQLModel, table=True):
     """A model that answers or has answered: an encoder, a judge, a query model."""
 
@@ -365,6 +385,8 @@ class LiveModel(SQLModel, table=True):
     changed_at: datetime = _moment()
     declined: str = Field(default="", sa_column_kwargs={"server_default": ""})
     # the version last stepped back from, which is not taken up again by itself
+    newest_job: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    # when it changed: what later jobs brought into its indexes is not in those of the version before
 
 
 class Round(SQLModel, table=True):

@@ -9,19 +9,26 @@ passage that was removed or is somebody else's.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from sqlalchemy import select, text
 from sqlalchemy.orm import Session as SqlSession
-from sqlmodel import col
 
 from stores import lexical
 from stores.database import Database
-from stores.records import SHARED, Job, Passage, UtcDateTime, own_space
+from stores.live_versions import (
+    in_parts,
+    live_among,
+    live_passages,
+    stored_vectors,
+    waiting_versions,
+    within,
+)
+from stores.records import SHARED, Found, Passage, own_space
+from stores.rows import rows
+from stores.shared_index import SharedIndex
 from stores.vectors import StoredVectors, Vector, VectorIndex, read_vectors
 
 _USERS_IN_MEMORY = 32  # whose vectors are kept between turns
-_LOOK_UP = 5_000  # ids in one statement
 
 
 class Spaces:
@@ -33,33 +40,22 @@ class Spaces:
         *,
         encoder_version: str,
         dimension: int,
-        exact_up_to: int,
-        open_shared_index: Callable[[], VectorIndex | None] = lambda: None,
+        shared_index: SharedIndex,
     ) -> None:
-        """exact_up_to: shared passages searched exactly; with more of them, the shared index is opened."""
+        """shared_index: asked for the shared space when that is large; of the same encoder version."""
         self.database = database
         self.encoder_version = encoder_version
         self.dimension = dimension
-        self._exact_up_to = exact_up_to
-        self._open_shared_index = open_shared_index
+        self._shared_index = shared_index
         self._stored: OrderedDict[str, StoredVectors] = OrderedDict()
 
     def of(self, user_id: int) -> Space:
         """The space of one user."""
         return Space(self, own_space(user_id))
 
-    def live_shared_versions(self) -> list[int]:
-        """Every live version of the shared space: what its index should hold."""
-        with self.database.reading() as sql:
-            rows = sql.execute(
-                text("SELECT id FROM passage_versions WHERE space = :space AND removed_at IS NULL"),
-                {"space": SHARED},
-            )
-            return [row[0] for row in rows]
-
     def nearest_in(self, sql: SqlSession, space: str, vector: Vector, k: int) -> list[tuple[int, float]]:
         """Live versions of one space, best first; (version id, cosine)."""
-        if space == SHARED and self._is_large(sql) and (index := self._open_shared_index()) is not None:
+        if space == SHARED and (index := self._shared_index.to_search(sql)) is not None:
             return self._nearest_by_index(sql, index, vector, k)
         stored = self._stored_vectors(space)
         stored.refresh(sql)
@@ -69,6 +65,16 @@ class Spaces:
             if not dead:
                 return hits
             stored.remove(dead)
+
+    def similarities_in_memory(
+        self, spaces: Sequence[str], vector: Vector, version_ids: Sequence[int]
+    ) -> dict[int, float]:
+        """Cosine of those versions whose vectors were read into memory for these spaces."""
+        found: dict[int, float] = {}
+        for space in spaces:
+            if space in self._stored:
+                found.update(self._stored[space].similarities(vector, version_ids))
+        return found
 
     def _nearest_by_index(
         self, sql: SqlSession, index: VectorIndex, vector: Vector, k: int
@@ -89,12 +95,6 @@ class Spaces:
     def _waiting_vectors(self, sql: SqlSession) -> _Waiting:
         ids = waiting_versions(sql, SHARED)
         return _Waiting(self.dimension, stored_vectors(sql, ids, (SHARED,), self.encoder_version))
-
-    def _is_large(self, sql: SqlSession) -> bool:
-        count = sql.execute(
-            text("SELECT passages FROM space_statistics WHERE space = :space"), {"space": SHARED}
-        ).scalar()
-        return int(count or 0) > self._exact_up_to
 
     def _stored_vectors(self, space: str) -> StoredVectors:
         stored = self._stored.pop(space, None) or StoredVectors(space, self.encoder_version, self.dimension)
@@ -125,10 +125,60 @@ class Space:
         self._allowed = (SHARED, own)
         self._weighed: dict[str, tuple[lexical.WordStatistics, dict[int, float]]] = {}  # by query
 
+    def found(
+        self,
+        query: str,
+        vector: Vector,
+        k: int,
+        *,
+        without: Collection[int] = (),
+        beside: Callable[[Passage], bool] = lambda passage: False,
+    ) -> Found:
+        """What is nearest in meaning and in words, k of either, at one moment, scored by both signals.
+
+        without: versions not looked for. beside: of which passages the one before and after come along.
+        """
+        deep = k + len(without)
+        wanted = lexical.tokens(query)
+        with self._spaces.database.reading() as sql:
+            near = self._nearest(sql, vector, deep)
+            counts = lexical.passages_with(sql, self._allowed, wanted)
+            matching = [
+                i
+                for space in self._allowed
+                for i in lexical.holding_words(sql, space, wanted, deep, counts[space])
+            ]
+            ids = [i for i in dict.fromkeys([i for i, _ in near] + matching) if i not in without]
+            passages = live_passages(sql, ids, self._allowed)
+            statistics = lexical.statistics_of(sql, self._allowed, wanted, counts)
+            words = lexical.word_scores(sql, self._allowed, query, list(passages), statistics)
+            if len(matching) > deep:  # the database gave some to spare: the best by BM25 stay
+                best = sorted((i for i in matching if i in passages), key=lambda i: (-words[i], i))[:deep]
+                kept = {*best, *(i for i, _ in near)}
+                passages = {i: passage for i, passage in passages.items() if i in kept}
+            pairs: dict[int, tuple[int | None, int | None]] = {}
+            if beside_these := [i for i, passage in passages.items() if beside(passage)]:
+                # a poor match next to a good one may hold the answer
+                around = self._neighbours(sql, beside_these).values()
+                new = {near for pair in around for near in pair if near is not None and near not in passages}
+                passages |= live_passages(sql, sorted(new.difference(without)), self._allowed)
+                pairs = self._neighbours(sql, [i for i, passage in passages.items() if beside(passage)])
+                words |= lexical.word_scores(sql, self._allowed, query, sorted(new), statistics)
+            similar = self._similarities(sql, vector, passages)
+        return Found(
+            passages,
+            {i: similar.get(i, 0.0) for i in passages},
+            {i: words[i] for i in passages},
+            {i: pairs.get(i, (None, None)) for i in passages},
+        )
+
     def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
         """The k live versions most similar to a query vector: (version id, cosine), best first."""
         with self._spaces.database.reading() as sql:
-            found = [hit for space in self._allowed for hit in self._spaces.nearest_in(sql, space, vector, k)]
+            return self._nearest(sql, vector, k)
+
+    def _nearest(self, sql: SqlSession, vector: Vector, k: int) -> list[tuple[int, float]]:
+        found = [hit for space in self._allowed for hit in self._spaces.nearest_in(sql, space, vector, k)]
         return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:k]
 
     def matching(self, query: str, k: int) -> list[int]:
@@ -163,11 +213,19 @@ class Space:
     def similarities(self, vector: Vector, version_ids: Sequence[int]) -> dict[int, float]:
         """Cosine of each version that has a vector."""
         with self._spaces.database.reading() as sql:
-            stored = stored_vectors(sql, version_ids, self._allowed, self._spaces.encoder_version)
-        if not stored:
-            return {}
-        scores = read_vectors(list(stored.values()), self._spaces.dimension) @ vector
-        return dict(zip(stored, scores.tolist(), strict=True))
+            live = live_among(sql, version_ids, self._allowed)
+            return self._similarities(sql, vector, [i for i in version_ids if i in live])
+
+    def _similarities(self, sql: SqlSession, vector: Vector, live: Iterable[int]) -> dict[int, float]:
+        """Of live versions of these spaces: from memory as far as they were read, else from the database."""
+        ids = list(live)
+        scores = self._spaces.similarities_in_memory(self._allowed, vector, ids)
+        left = [version_id for version_id in ids if version_id not in scores]
+        stored = stored_vectors(sql, left, self._allowed, self._spaces.encoder_version) if left else {}
+        if stored:
+            cosines = read_vectors(list(stored.values()), self._spaces.dimension) @ vector
+            scores.update(zip(stored, cosines.tolist(), strict=True))
+        return scores
 
     def passages(self, version_ids: Sequence[int]) -> dict[int, Passage]:
         """The live versions among these, by id."""
@@ -176,100 +234,25 @@ class Space:
 
     def neighbours(self, version_ids: Sequence[int]) -> dict[int, tuple[int | None, int | None]]:
         """For each version, the live versions before and after it in its document or conversation."""
-        found: dict[int, tuple[int | None, int | None]] = dict.fromkeys(version_ids, (None, None))
         with self._spaces.database.reading() as sql:
-            for some in _in_parts(version_ids):
-                rows = sql.execute(
-                    text(
-                        "SELECT here.id, there.id, there.position - here.position "
-                        "FROM passage_versions AS here "
-                        "JOIN passage_versions AS there ON there.document_id = here.document_id "
-                        "AND there.position BETWEEN here.position - 1 AND here.position + 1 "
-                        "AND there.position <> here.position "
-                        "AND there.removed_at IS NULL AND there.space || '' = here.space "
-                        f"WHERE here.id IN ({some}) AND {_within(self._allowed, 'here')}"
-                    )
-                )
-                for version_id, neighbour, side in rows:
-                    before, after = found[version_id]
-                    found[version_id] = (neighbour, after) if side < 0 else (before, neighbour)
-        return found
+            return self._neighbours(sql, version_ids)
 
-
-def live_among(sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[str]) -> set[int]:
-    """Which of these versions are live and in these spaces."""
-    live: set[int] = set()
-    for some in _in_parts(version_ids):
-        rows = sql.execute(
-            text(
-                f"SELECT id FROM passage_versions AS v WHERE id IN ({some}) "
-                f"AND removed_at IS NULL AND {_within(spaces, 'v')}"
+    def _neighbours(
+        self, sql: SqlSession, version_ids: Sequence[int]
+    ) -> dict[int, tuple[int | None, int | None]]:
+        found: dict[int, tuple[int | None, int | None]] = dict.fromkeys(version_ids, (None, None))
+        for some in in_parts(version_ids):
+            read = rows(
+                sql,
+                "SELECT here.id, there.id, there.position - here.position "
+                "FROM passage_versions AS here "
+                "JOIN passage_versions AS there ON there.document_id = here.document_id "
+                "AND there.position BETWEEN here.position - 1 AND here.position + 1 "
+                "AND there.position <> here.position "
+                "AND there.removed_at IS NULL AND there.space || '' = here.space "
+                f"WHERE here.id IN ({some}) AND {within(self._allowed, 'here')}",
             )
-        )
-        live.update(row[0] for row in rows)
-    return live
-
-
-def live_passages(sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[str]) -> dict[int, Passage]:
-    """The live versions of these spaces among the given ones, by id."""
-    found: dict[int, Passage] = {}
-    for some in _in_parts(version_ids):
-        rows = sql.execute(
-            text(
-                "SELECT v.id, v.passage_id, v.space, p.kind, v.title, v.text, v.document_id, v.position, "
-                "coalesce(d.source, '') AS source, p.external_id, p.created_at "
-                "FROM passage_versions AS v JOIN passages AS p ON p.id = v.passage_id "
-                "LEFT JOIN documents AS d ON d.id = v.document_id "
-                f"WHERE v.id IN ({some}) AND v.removed_at IS NULL AND {_within(spaces, 'v')}"
-            ).columns(created_at=UtcDateTime())
-        )
-        found.update((row[0], Passage(*row)) for row in rows)
-    return found
-
-
-def stored_vectors(
-    sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[str], encoder_version: str
-) -> dict[int, bytes]:
-    """The vectors of these versions by one encoder version, as far as there are any and they are live."""
-    found: dict[int, bytes] = {}
-    for some in _in_parts(version_ids):
-        rows = sql.execute(
-            text(
-                "SELECT v.id, x.vector FROM passage_versions AS v "
-                "JOIN passage_vectors AS x ON x.version_id = v.id "
-                f"WHERE v.id IN ({some}) AND v.removed_at IS NULL AND {_within(spaces, 'v')} "
-                "AND x.encoder_version = :encoder"
-            ),
-            {"encoder": encoder_version},
-        )
-        found.update((row[0], row[1]) for row in rows)
-    return found
-
-
-def waiting_versions(sql: SqlSession, space: str) -> list[int]:
-    """The versions of a space that a waiting job will index."""
-    payloads = sql.scalars(
-        select(col(Job.payload)).where(
-            col(Job.kind) == "index", col(Job.done_at).is_(None), col(Job.space) == space
-        )
-    )
-    return sorted({int(i) for payload in payloads for i in payload["version_ids"]})
-
-
-def _in_parts(version_ids: Iterable[int]) -> Iterable[str]:
-    ids = [int(i) for i in version_ids]  # numbers only: they are written into the statement
-    for start in range(0, len(ids), _LOOK_UP):
-        yield ",".join(map(str, ids[start : start + _LOOK_UP]))
-
-
-def _within(spaces: Sequence[str], alias: str) -> str:
-    names = ",".join(f"'{_checked(space)}'" for space in spaces)
-    # The empty string keeps SQLite from walking all of a space by its index to find a few known ids.
-    return f"{alias}.space || '' IN ({names})"
-
-
-def _checked(space: str) -> str:
-    kind, _, number = space.partition(":")
-    if space != SHARED and not (kind == "user" and number.isdigit()):
-        raise ValueError(f"{space!r} is no space")
-    return space
+            for version_id, neighbour, side in read:
+                before, after = found[version_id]
+                found[version_id] = (neighbour, after) if side < 0 else (before, neighbour)
+        return found

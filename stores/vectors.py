@@ -12,8 +12,9 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
+
+from stores.rows import rows
 
 Vector: TypeAlias = npt.NDArray[np.float32]  # (D,), unit length
 Vectors: TypeAlias = npt.NDArray[np.float32]  # (N, D), rows of unit length
@@ -79,6 +80,14 @@ class ExactVectors:
             ((self._ids[row], float(scores[row])) for row in best), key=lambda hit: (-hit[1], hit[0])
         )[:k]
 
+    def similarities(self, vector: Vector, version_ids: Iterable[int]) -> dict[int, float]:
+        """Cosine of each of these versions that is known."""
+        known = [version_id for version_id in version_ids if version_id in self._row_of]
+        if not known:
+            return {}
+        scores = self._matrix[[self._row_of[version_id] for version_id in known]] @ vector
+        return dict(zip(known, scores.tolist(), strict=True))
+
     def version_ids(self) -> set[int]:
         """See `VectorIndex`."""
         return set(self._ids)
@@ -102,24 +111,27 @@ class StoredVectors:
 
     def refresh(self, sql: SqlSession) -> None:
         """Takes in what was added since the last time. What was removed is told by `remove`."""
-        rows = sql.execute(
-            text(
-                "SELECT vectors.id, vectors.version_id, vectors.vector FROM passage_vectors AS vectors "
-                "JOIN passage_versions AS versions ON versions.id = vectors.version_id "
-                "WHERE vectors.space = :space AND vectors.encoder_version = :encoder "
-                "AND vectors.id > :seen AND versions.removed_at IS NULL ORDER BY vectors.id"
-            ),
-            {"space": self.space, "encoder": self.encoder_version, "seen": self._read_up_to},
-        ).all()
-        if rows:
+        new = rows(
+            sql,
+            "SELECT vectors.id, vectors.version_id, vectors.vector FROM passage_vectors AS vectors "
+            "JOIN passage_versions AS versions ON versions.id = vectors.version_id "
+            "WHERE vectors.space = ? AND vectors.encoder_version = ? "
+            "AND vectors.id > ? AND versions.removed_at IS NULL ORDER BY vectors.id",
+            [self.space, self.encoder_version, self._read_up_to],
+        )
+        if new:
             self._exact.upsert(
-                [row[1] for row in rows], read_vectors([row[2] for row in rows], self._dimension)
+                [row[1] for row in new], read_vectors([row[2] for row in new], self._dimension)
             )
-            self._read_up_to = rows[-1][0]
+            self._read_up_to = new[-1][0]
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
         """As `VectorIndex.nearest`, over what was last read."""
         return self._exact.nearest(vector, k)
+
+    def similarities(self, vector: Vector, version_ids: Iterable[int]) -> dict[int, float]:
+        """Cosine of each of these versions that was read."""
+        return self._exact.similarities(vector, version_ids)
 
     def remove(self, version_ids: Iterable[int]) -> None:
         """Drops versions that are no longer live."""

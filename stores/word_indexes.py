@@ -14,9 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from sqlalchemy import text
+from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session as SqlSession
 
 from stores.records import SHARED
+from stores.rows import rows
 
 _IDS_AT_ONCE = 5_000  # in one statement
 _SPARE = 4  # how many times as many passages PostgreSQL keeps
@@ -41,6 +43,15 @@ class WordIndex(Protocol):
     def stored(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> dict[int, list[str]]:
         """The tokens of those passages that are in this space, by version id."""
 
+    def stray(self, sql: SqlSession) -> list[tuple[int, str]]:
+        """What is held of versions that are not live in that space: version id and space."""
+
+    def is_whole(self, sql: SqlSession) -> bool:
+        """Whether every passage is found by the tokens that are held of it; asked while writing."""
+
+    def rebuild(self, sql: SqlSession) -> None:
+        """Makes every passage findable by the tokens that are held of it."""
+
 
 class Fts5Words:
     """SQLite's full-text index: one table for the shared space, one for all users' own.
@@ -50,11 +61,11 @@ class Fts5Words:
 
     def add(self, sql: SqlSession, space: str, words: Mapping[int, Sequence[str]]) -> None:
         """See `WordIndex`."""
-        rows = [{"id": i, "space": _space_token(space), "words": " ".join(w)} for i, w in words.items()]
+        new = [{"id": i, "space": _space_token(space), "words": " ".join(w)} for i, w in words.items()]
         if space == SHARED:
-            sql.execute(text("INSERT INTO shared_words(rowid, words) VALUES (:id, :words)"), rows)
+            sql.execute(text("INSERT INTO shared_words(rowid, words) VALUES (:id, :words)"), new)
         else:
-            sql.execute(text("INSERT INTO own_words(rowid, space, words) VALUES (:id, :space, :words)"), rows)
+            sql.execute(text("INSERT INTO own_words(rowid, space, words) VALUES (:id, :space, :words)"), new)
 
     def remove(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> None:
         """See `WordIndex`."""
@@ -66,31 +77,63 @@ class Fts5Words:
         """See `WordIndex`."""
         any_word = " OR ".join(f'"{token}"' for token in rarities)
         if space == SHARED:
-            statement = (
-                "SELECT rowid FROM shared_words WHERE shared_words MATCH :match ORDER BY rank LIMIT :k"
-            )
+            statement = "SELECT rowid FROM shared_words WHERE shared_words MATCH ? ORDER BY rank LIMIT ?"
             match = any_word
         else:
             statement = (
-                "SELECT rowid FROM own_words WHERE own_words MATCH :match "
-                "ORDER BY bm25(own_words, 0, 1) LIMIT :k"
+                "SELECT rowid FROM own_words WHERE own_words MATCH ? ORDER BY bm25(own_words, 0, 1) LIMIT ?"
             )
             match = f'space : "{_space_token(space)}" AND words : ({any_word})'
-        return [row[0] for row in sql.execute(text(statement), {"match": match, "k": k})]
+        return [row[0] for row in rows(sql, statement, [match, k])]
 
     def stored(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> dict[int, list[str]]:
         """See `WordIndex`."""
         found: dict[int, list[str]] = {}
         for some in _in_parts(version_ids):
             if space == SHARED:
-                rows = sql.execute(text(f"SELECT rowid, words FROM shared_words WHERE rowid IN ({some})"))
+                read = rows(sql, f"SELECT rowid, words FROM shared_words WHERE rowid IN ({some})")
             else:
-                rows = sql.execute(
-                    text(f"SELECT rowid, words FROM own_words WHERE rowid IN ({some}) AND space = :space"),
-                    {"space": _space_token(space)},
+                read = rows(
+                    sql,
+                    f"SELECT rowid, words FROM own_words WHERE rowid IN ({some}) AND space = ?",
+                    [_space_token(space)],
                 )
-            found.update((row[0], row[1].split()) for row in rows)
+            found.update((row[0], row[1].split()) for row in read)
         return found
+
+    def stray(self, sql: SqlSession) -> list[tuple[int, str]]:
+        """See `WordIndex`."""
+        shared = rows(
+            sql,
+            "SELECT rowid FROM shared_words WHERE rowid NOT IN "
+            "(SELECT id FROM passage_versions WHERE removed_at IS NULL AND space = ?)",
+            [SHARED],
+        )
+        own = rows(
+            sql,
+            "SELECT w.rowid, w.space FROM own_words AS w WHERE NOT EXISTS "
+            "(SELECT 1 FROM passage_versions AS v "
+            "WHERE v.id = w.rowid AND v.removed_at IS NULL AND replace(v.space, ':', '') = w.space)",
+        )
+        return [(row[0], SHARED) for row in shared] + [
+            (row[0], str(row[1]).replace("user", "user:")) for row in own
+        ]
+
+    def is_whole(self, sql: SqlSession) -> bool:
+        """See `WordIndex`."""
+        for table in _FTS5_TABLES:
+            try:
+                sql.execute(text(f"INSERT INTO {table}({table}) VALUES ('integrity-check')"))
+            except DatabaseError as error:
+                if "malformed" in str(error.orig):
+                    return False
+                raise
+        return True
+
+    def rebuild(self, sql: SqlSession) -> None:
+        """See `WordIndex`."""
+        for table in _FTS5_TABLES:
+            sql.execute(text(f"INSERT INTO {table}({table}) VALUES ('rebuild')"))
 
 
 class PostgresWords:
@@ -128,38 +171,67 @@ class PostgresWords:
 
     def holding(self, sql: SqlSession, space: str, rarities: Mapping[str, float], k: int) -> list[int]:
         """See `WordIndex`."""
-        rows = sql.execute(
-            text(
-                "SELECT found.version_id FROM "
-                "unnest(CAST(:lexemes AS text[]), CAST(:rarities AS float8[])) AS asked(lexeme, rarity) "
-                "JOIN LATERAL (SELECT version_id, length FROM passage_words "
-                "WHERE lexemes @@ CAST(asked.lexeme AS tsquery) AND space = :space) AS found ON true "
-                "GROUP BY found.version_id "
-                "ORDER BY sum(asked.rarity) DESC, min(found.length), found.version_id LIMIT :k"
-            ),
-            {
-                "lexemes": [f"'{_lexeme(space, token)}'" for token in rarities],  # no token holds a quote
-                "rarities": list(rarities.values()),
-                "space": space,
-                "k": _SPARE * k,
-            },
+        read = rows(
+            sql,
+            "SELECT found.version_id FROM "
+            "unnest(CAST(? AS text[]), CAST(? AS float8[])) AS asked(lexeme, rarity) "
+            "JOIN LATERAL (SELECT version_id, length FROM passage_words "
+            "WHERE lexemes @@ CAST(asked.lexeme AS tsquery) AND space = ?) AS found ON true "
+            "GROUP BY found.version_id "
+            "ORDER BY sum(asked.rarity) DESC, min(found.length), found.version_id LIMIT ?",
+            [
+                [f"'{_lexeme(space, token)}'" for token in rarities],  # no token holds a quote
+                list(rarities.values()),
+                space,
+                _SPARE * k,
+            ],
         )
-        return [row[0] for row in rows]
+        return [row[0] for row in read]
 
     def stored(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> dict[int, list[str]]:
         """See `WordIndex`."""
         found: dict[int, list[str]] = {}
         for some in _in_parts(version_ids):
-            rows = sql.execute(
-                text(
-                    "SELECT version_id, words FROM passage_words "
-                    f"WHERE version_id IN ({some}) AND space = :space"
-                ),
-                {"space": space},
+            read = rows(
+                sql,
+                f"SELECT version_id, words FROM passage_words WHERE version_id IN ({some}) AND space = ?",
+                [space],
             )
-            found.update((row[0], row[1].split()) for row in rows)
+            found.update((row[0], row[1].split()) for row in read)
         return found
 
+    def stray(self, sql: SqlSession) -> list[tuple[int, str]]:
+        """See `WordIndex`."""
+        found = rows(
+            sql,
+            "SELECT w.version_id, w.space FROM passage_words AS w WHERE NOT EXISTS (SELECT 1 FROM "
+            "passage_versions AS v WHERE v.id = w.version_id AND v.removed_at IS NULL "
+            "AND v.space = w.space)",
+        )
+        return [(row[0], row[1]) for row in found]
+
+    def is_whole(self, sql: SqlSession) -> bool:
+        """See `WordIndex`."""
+        return sql.execute(text(f"SELECT 1 FROM passage_words AS w {_DIFFERS} LIMIT 1")).first() is None
+
+    def rebuild(self, sql: SqlSession) -> None:
+        """See `WordIndex`."""
+        sql.execute(
+            text(f"UPDATE passage_words AS w SET lexemes = {_LEXEMES}, length = {_LENGTH} {_DIFFERS}"),
+        )
+
+
+_FTS5_TABLES = ("shared_words", "own_words")
+
+# What `PostgresWords.add` writes beside the tokens, made of them by the server.
+_TOKENS = "unnest(string_to_array(nullif(w.words, ''), ' ')) AS token"
+_LENGTH = f"(SELECT count(*) FROM {_TOKENS})"
+_LEXEMES = (
+    "array_to_tsvector(ARRAY(SELECT DISTINCT w.space || '/' || "
+    f"CASE WHEN octet_length(token) <= {_LONGEST_LEXEME} THEN token "
+    f"ELSE '#' || encode(sha256(convert_to(token, 'UTF8')), 'hex') END FROM {_TOKENS}))"
+)
+_DIFFERS = f"WHERE w.lexemes <> {_LEXEMES} OR w.length <> {_LENGTH}"
 
 _FTS5: WordIndex = Fts5Words()
 _POSTGRES: WordIndex = PostgresWords()

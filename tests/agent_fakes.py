@@ -1,13 +1,23 @@
-"""Passages, an encoder, a judge and a space with fixed answers."""
+"""Passages, an encoder, a judge, a chat model and a space with fixed answers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import numpy as np
 
-from agents.interfaces import Candidate, Judged, Label, Source, Vectors, Verdict
+from agents.interfaces import (
+    Candidate,
+    ContinuationScore,
+    CutAtLimit,
+    Judged,
+    Label,
+    ReplyRequest,
+    Source,
+    Vectors,
+    Verdict,
+)
 from stores.records import SHARED, Passage
 
 
@@ -74,3 +84,43 @@ class FixedJudge:
             self._tokens * len(ids),
             1,
         )
+
+
+class FakeChat:
+    """A chat model that replies by a function of the request, and counts a token for each word.
+
+    context_tokens: what it can read and write at once; None: no limit.
+    """
+
+    can_score = False
+
+    def __init__(
+        self,
+        reply: Callable[[ReplyRequest], AsyncIterator[str | CutAtLimit]],
+        *,
+        name: str = "fake",
+        context_tokens: int | None = None,
+    ) -> None:
+        self._reply = reply
+        self.name = name
+        self.context_tokens = context_tokens
+        self.requests: list[ReplyRequest] = []
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+    def stream(self, request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
+        self.requests.append(request)
+        return self._reply(request)
+
+    async def structured(self, messages: object, schema: object) -> dict[str, object]:
+        raise AssertionError("not asked for")
+
+    async def choose(self, messages: object, choices: object) -> str:
+        raise AssertionError("not asked for")
+
+    async def log_probability(self, messages: object, continuation: object) -> ContinuationScore:
+        raise AssertionError("not asked for")
+
+    async def aclose(self) -> None:
+        pass

@@ -122,9 +122,10 @@ class Vouch:
         """What settings.toml says."""
         self.write("config/vouch/settings.toml", settings)
 
-    def use_server(self, base_url: str) -> None:
-        """Has replies written by a server, without further tries."""
-        self.set(f'[model]\nbackend = "openai"\nbase_url = "{base_url}"\nname = "scripted"\nretries = 0\n')
+    def use_server(self, base_url: str, more: str = "") -> None:
+        """Has replies written by a server, without further tries. more: further lines of [model]."""
+        model = f'[model]\nbackend = "openai"\nbase_url = "{base_url}"\nname = "scripted"\nretries = 0\n'
+        self.set(model + more)
 
     def start(self, *arguments: str, environment: Mapping[str, str] | None = None, **how: Any) -> Any:
         """The running command, with pipes where nothing else is said."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from chroma_server import CannotStart, ChromaServer
 from postgres_server import MISSING, PostgresServer, find_programs, running_server
 from store_fixtures import Stores, fresh_database
 
@@ -26,6 +27,8 @@ def postgres() -> Iterator[PostgresServer]:
     """A PostgreSQL server, with a migrated, empty database `vouch_empty` to copy."""
     programs = find_programs()
     if programs is None:
+        if os.environ.get("VOUCH_TEST_POSTGRES") == "required":
+            pytest.fail(MISSING)
         pytest.skip(MISSING)
     with running_server(programs) as server:
         server.execute("CREATE DATABASE vouch_empty TEMPLATE template0")
@@ -47,6 +50,18 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
     yield opened
     opened.close()
     server.drop(url)
+
+
+@pytest.fixture(scope="session")
+def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
+    """A ChromaDB server of this session's own, killed at its end."""
+    server = ChromaServer(tmp_path_factory.mktemp("chroma-server"))
+    try:
+        server.start()
+    except CannotStart as reason:
+        pytest.skip(str(reason))
+    yield server
+    server.stop()
 
 
 @pytest.fixture

@@ -5,7 +5,9 @@
 
 The script has one behaviour for each chat request, in the order they arrive; `then` serves all that
 come after them. A behaviour suits both kinds of request: a reply is streamed where the client asked
-for a stream and sent whole where it did not. `GET /v1/models` is answered beside the script.
+for a stream and sent whole where it did not. `GET /v1/models` is answered beside the script, and so are
+vLLM's `/tokenize` and the log-probabilities of a prompt, where the test says what they are: its tokens are
+bytes.
 """
 
 from __future__ import annotations
@@ -223,10 +225,15 @@ class ScriptedServer:
         *,
         then: Behaviour | None = None,
         models: Sequence[str] | None = ("scripted",),  # None: the list is not to be had
+        about_models: Mapping[str, Any] | None = None,  # what the list says of each, such as max_model_len
+        log_probability: Callable[[int], float] | None = None,  # of a byte, wherever it stands
     ) -> None:
         self._script = deque(script)
         self._then = then
         self.models = models
+        self.about_models = dict(about_models or {})
+        self.log_probability = log_probability
+        self.beside: list[tuple[str, dict[str, Any]]] = []  # paths and bodies of what was no chat request
         self.requests: list[Request] = []
         self.disconnects = 0  # replies that the client did not wait for
         self._changed = threading.Condition()
@@ -313,15 +320,28 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path != "/v1/models" or models is None:
             call.send_json(404, {"error": {"message": "Not Found"}})
         else:
-            listed = [{"id": model, "object": "model", "created": 0, "owned_by": "test"} for model in models]
+            about = {"object": "model", "created": 0, "owned_by": "test"} | self.server.scripted.about_models
+            listed = [{"id": model} | about for model in models]
             call.send_json(200, {"object": "list", "data": listed})
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         headers = {name.lower(): value for name, value in self.headers.items()}
         call = Call(Request(body, headers, time.monotonic()), self)
+        scripted = self.server.scripted
         if self.path == "/v1/chat/completions":
-            self.server.scripted.answer(call)
+            scripted.answer(call)
+            return
+        scripted.beside.append((self.path, body))
+        if self.path == "/tokenize" and scripted.log_probability:
+            texts = [f"{m['role']}: {m['content']}\n" for m in body.get("messages", [])]
+            call.send_json(200, {"tokens": list("".join([*texts, body.get("prompt", "")]).encode())})
+        elif self.path == "/v1/completions" and scripted.log_probability:
+            places = [
+                {str(b): {"logprob": scripted.log_probability(b), "decoded_token": chr(b)}}
+                for b in body["prompt"]
+            ]
+            call.send_json(200, {"choices": [{"text": "", "prompt_logprobs": [None, *places[1:]]}]})
         else:
             call.send_json(404, {"error": {"message": "Not Found"}})
 

@@ -23,6 +23,7 @@ from stores.journal import Journal
 from stores.knowledge import Knowledge
 from stores.lexical import tokens
 from stores.records import SHARED, own_space, searchable_text
+from stores.shared_index import SharedIndex
 from stores.spaces import Spaces
 from stores.stored_documents import NewDocument, NewPassage, Stored, StoredDocuments
 from stores.vectors import VectorIndex, Vectors
@@ -77,28 +78,42 @@ class Stores:
     def fresh(cls, folder: Path) -> Stores:
         return cls.over(fresh_database(folder))
 
+    def shared_index(
+        self, index: VectorIndex | None, *, encoder_version: str = ENCODER, exact_up_to: int = 0
+    ) -> SharedIndex:
+        return SharedIndex(
+            self.database,
+            name="tests",
+            encoder_version=encoder_version,
+            dimension=DIMENSION,
+            exact_up_to=exact_up_to,
+            open_index=lambda _writes: index,
+        )
+
     def indexer(
         self,
         index: VectorIndex | None = None,
         *,
         encode: Callable[[Sequence[str]], Vectors] = fake_encode,
         encoder_version: str = ENCODER,
+        exact_up_to: int = 0,
     ) -> Indexer:
+        """exact_up_to: 0 wants the index from the first shared passage on."""
         return Indexer(
             self.database,
             encoder_version=encoder_version,
-            dimension=DIMENSION,
             encode=encode,
-            open_shared_index=lambda: index,
+            shared_index=self.shared_index(index, encoder_version=encoder_version, exact_up_to=exact_up_to),
         )
 
-    def spaces(self, index: VectorIndex | None = None, *, exact_up_to: int = 10_000) -> Spaces:
+    def spaces(
+        self, index: VectorIndex | None = None, *, exact_up_to: int = 10_000, encoder_version: str = ENCODER
+    ) -> Spaces:
         return Spaces(
             self.database,
-            encoder_version=ENCODER,
+            encoder_version=encoder_version,
             dimension=DIMENSION,
-            exact_up_to=exact_up_to,
-            open_shared_index=lambda: index,
+            shared_index=self.shared_index(index, encoder_version=encoder_version, exact_up_to=exact_up_to),
         )
 
     def add(self, user: int, *documents: NewDocument, space: str = SHARED) -> tuple[int, dict[str, Stored]]:

@@ -284,6 +284,28 @@ def test_an_answer_from_a_server_has_its_citations_checked(vouch: Vouch) -> None
     assert [source["number"] for source in told["sources"] if source["cited"]] == [1]
 
 
+def test_a_reply_cut_at_its_longest_length_is_told_as_cut(vouch: Vouch) -> None:
+    with ScriptedServer(then=says("It opens at ten and", finish="length")) as server:
+        vouch.use_server(server.base_url)
+        ran = vouch.run("ask", QUESTION)
+        told = vouch.run("ask", QUESTION, "--json").object
+        transcript = vouch.chat(QUESTION)
+    assert ran.out == "It opens at ten and\n"
+    assert "(The reply was cut at 1024 tokens; model.max_tokens" in ran.err
+    assert "\n(The reply was cut at 1024 tokens; model.max_tokens" in transcript
+    assert told["is_cut"] is True
+    assert told["left_out"] == []
+
+
+def test_what_did_not_fit_is_told_to_a_script(vouch: Vouch) -> None:
+    with ScriptedServer(then=says("At ten.")) as server:
+        vouch.use_server(server.base_url, "max_tokens = 10\ncontext_tokens = 400\n")
+        vouch.chat("/remember The reading room opens at ten. " + "It is warm there. " * 40)
+        told = vouch.run("ask", QUESTION, "--json").object
+    assert {entry["kind"] for entry in told["left_out"]} == {"passage"}
+    assert told["is_cut"] is False
+
+
 def test_control_bytes_of_a_model_and_a_user_reach_no_pipe(vouch: Vouch) -> None:
     with ScriptedServer(then=says("Ten\x1b[31m o'clock\x07.")) as server:
         vouch.use_server(server.base_url)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,21 @@ def test_asking_a_server_takes_an_address_and_a_name() -> None:
     with pytest.raises(InvalidSection) as caught:
         ModelSettings(backend="openai")
     assert [problem.key for problem in caught.value.problems] == ["model.base_url", "model.name"]
+
+
+@pytest.mark.parametrize("backend", ["transformers", "vllm"])
+def test_a_model_in_this_process_takes_a_name_and_no_address(backend: Any) -> None:
+    assert ModelSettings(backend=backend, name="~/models/llama").base_url == ""
+    with pytest.raises(InvalidSection) as caught:
+        ModelSettings(backend=backend)
+    assert [problem.key for problem in caught.value.problems] == ["model.name"]
+
+
+@pytest.mark.parametrize("context", [-1, 1, 1024])
+def test_a_context_leaves_room_beside_the_reply(context: int) -> None:
+    with pytest.raises(InvalidSetting, match=r"above model\.max_tokens, which is 1024"):
+        ModelSettings(max_tokens=1024, context_tokens=context)
+    assert ModelSettings(max_tokens=1024, context_tokens=1025).context_tokens == 1025
 
 
 @pytest.mark.parametrize(

@@ -231,7 +231,7 @@ def test_the_newest_schema_is_the_newest_migration() -> None:
     config.set_main_option("script_location", str(_MIGRATIONS))
     scripts = ScriptDirectory.from_config(config)
     assert scripts.get_heads() == [HEAD]
-    assert {script.revision for script in scripts.walk_revisions()} == set(stores.database._KNOWN)
+    assert {script.revision for script in scripts.walk_revisions()} == set(stores.database.KNOWN_SCHEMAS)
 
 
 def test_opening_a_database_again_migrates_nothing(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from document_files import LONG, Write, pairs, read, refusal, write
 
-from assistant.library import documents
+from assistant.library import documents, ingest
 from assistant.library.documents import PreparedDocument, find_documents, read_documents, read_stream
 from stores.errors import UnreadableDocument
 
@@ -63,6 +63,20 @@ def test_a_name_that_is_not_unicode_can_be_shown_and_stored(tmp_path: Path) -> N
     document = read(path)
     assert document.source == str(tmp_path / "caf��.txt")
     document.title.encode()
+
+
+def test_a_name_that_would_break_or_turn_the_line_is_shown_without_what_does(tmp_path: Path) -> None:
+    (tmp_path / "a\n\u2028\u202etxt.txt").write_text("Open at ten.")
+    (path,) = find_documents([tmp_path]).files
+    assert read(path).source == str(tmp_path / "a���txt.txt")
+
+
+def test_a_file_that_became_a_pipe_is_refused_and_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    monkeypatch.setattr(Path, "is_file", lambda _: True)
+    assert refusal(tmp_path / "pipe.txt") == "is not a file"
 
 
 # What a document is
@@ -179,6 +193,47 @@ def test_records_are_read_one_by_one(write: Write) -> None:
     assert isinstance(document, PreparedDocument)
     assert isinstance(error, UnreadableDocument)
     assert error.reason == "line 2 is longer than 16 MB"
+
+
+@pytest.mark.parametrize("content", ["", "\n \n"])
+def test_a_collection_without_records_is_refused(write: Write, content: str) -> None:
+    assert refusal(write("a.jsonl", content)) == "holds no records"
+
+
+def test_a_line_that_does_not_end_ends_the_reading(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "RECORD_BYTES", 500)
+    monkeypatch.setattr(documents, "PASSED_OVER_BYTES", 5_000)
+    path = write("a.jsonl.gz", gzip.compress(lines(GOOD) + b" " * 6_000 + b"\n" + lines(GOOD)))
+    _, error = read_documents(path)
+    assert isinstance(error, UnreadableDocument)
+    assert error.reason == "line 2 does not end; nothing after it was read"
+
+
+def test_empty_lines_without_end_end_the_reading(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "RECORD_BYTES", 500)
+    _, error = read_documents(write("a.jsonl", lines(GOOD) + b"\n" * 501 + lines(GOOD)))
+    assert isinstance(error, UnreadableDocument)
+    assert error.reason == "is mostly empty; nothing after line 502 was read"
+
+
+def test_a_collection_of_more_bad_lines_than_good_ones_is_something_else(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "MOST_BAD_RECORDS", 3)
+    good = lines(*[{**GOOD, "id": n} for n in range(4)])
+    assert len(list(read_documents(write("a.jsonl", good + b"bad\n" * 4)))) == 8
+    *errors, last = read_documents(write("b.jsonl", lines(GOOD) + b"bad\n" * 9 + good))
+    assert len(errors) == 4  # the good one and three bad ones
+    assert isinstance(last, UnreadableDocument)
+    assert last.reason == "has more bad lines than good ones; nothing after line 4 was read"
+
+
+def test_the_lines_of_a_large_collection_are_counted_at_its_beginning(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "_COUNTED_BLOCKS", 1)
+    path = write("a.jsonl", (b"x" * 1023 + b"\n") * 4096)  # 4 MiB, of which one is read
+    assert ingest.count_documents([path]) == 4096
 
 
 def test_a_torn_collection_gives_what_is_whole(write: Write) -> None:

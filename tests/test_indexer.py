@@ -15,7 +15,9 @@ from stores.changes import ask_to_index
 from stores.database import Database
 from stores.errors import StoreUnavailable
 from stores.indexer import Indexer
+from stores.live_models import LiveModels
 from stores.records import SHARED, own_space
+from stores.shared_index import SharedIndex
 from stores.vectors import ExactVectors, Vector, Vectors
 
 
@@ -204,17 +206,19 @@ def test_own_words_are_indexed_while_the_shared_index_is_anothers(
 
 
 def test_jobs_of_a_user_do_not_open_the_shared_index(stores: Stores, ann: int) -> None:
-    def open_index() -> None:
+    def open_index(_writes: bool) -> None:
         raise AssertionError("there is nothing to write to it")
 
     stores.say(ann, "my cat")
-    indexer = Indexer(
+    shared_index = SharedIndex(
         stores.database,
+        name="tests",
         encoder_version=ENCODER,
         dimension=DIMENSION,
-        encode=fake_encode,
-        open_shared_index=open_index,
+        exact_up_to=0,
+        open_index=open_index,
     )
+    indexer = Indexer(stores.database, encoder_version=ENCODER, encode=fake_encode, shared_index=shared_index)
     assert indexer.catch_up() == 1
 
 
@@ -258,23 +262,30 @@ def test_two_indexers_at_once_write_each_vector_once(stores: Stores, ann: int) -
 # A new encoder, a lost index
 
 
+def turned(texts: Sequence[str]) -> Vectors:
+    return -fake_encode(texts)
+
+
 def test_a_new_encoder_gets_vectors_of_its_own_for_all_that_is_live(stores: Stores, ann: int) -> None:
     stores.add(ann, document("a.txt", "cat"))
     stores.say(ann, "my cat")
     stores.indexer(KeptVectors()).catch_up()
-
-    def turned(texts: Sequence[str]) -> Vectors:
-        return -fake_encode(texts)
-
-    index = KeptVectors()
-    indexer = stores.indexer(index, encode=turned, encoder_version="fake-2")
+    indexer = stores.indexer(encode=turned, encoder_version="fake-2")
     assert indexer.catch_up() == 0
-    indexer.index_everything()
-    assert indexer.catch_up() == 2
-    [version] = stores.texts(SHARED)
-    assert index.kept == {version: (-fake_encode(["cat"])[0]).tobytes()}
+    assert sum(indexer.encode_everything(at_once=1)) == 2
     versions = [row[2] for row in findable(stores.database)["vectors"]]
     assert sorted(versions) == ["fake-1", "fake-1", "fake-2", "fake-2"]
+    assert list(indexer.encode_everything()) == []
+
+
+def test_an_encoder_that_is_not_live_marks_no_job_done(stores: Stores, ann: int) -> None:
+    LiveModels(stores.database).make_live("encoder", "fake-2")
+    stores.say(ann, "my cat")
+    assert stores.indexer().catch_up() == 0  # fake-1, of a process that was opened before
+    assert stores.indexer().waiting() == 1
+    assert stores.indexer(encode=turned, encoder_version="fake-2").catch_up() == 1
+    versions = [row[2] for row in findable(stores.database)["vectors"]]
+    assert versions == ["fake-1", "fake-2"]
 
 
 def test_a_lost_index_is_written_again_without_encoding(stores: Stores, ann: int) -> None:
@@ -282,13 +293,9 @@ def test_a_lost_index_is_written_again_without_encoding(stores: Stores, ann: int
     stores.add(ann, document("a.txt", "owl", "dog"))
     stores.indexer(KeptVectors()).catch_up()
 
-    def encode(_: Sequence[str]) -> Vectors:
-        raise AssertionError("the database has the vectors")
-
     index = ExactVectors(DIMENSION)
-    indexer = stores.indexer(index, encode=encode)
-    indexer.index_everything()
-    indexer.catch_up()
+    for _ in stores.shared_index(index).fill():
+        pass
     assert index.version_ids() == set(stores.texts(SHARED))
     assert np.isclose(index.nearest(fake_encode(["owl"])[0], 1)[0][1], 1.0)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import subprocess
 import sys
 import time
@@ -32,7 +31,7 @@ from scripted_server import (
 )
 
 from agents.backends.openai_chat import OpenAIChat
-from agents.interfaces import ChatMessage, ReplyRequest
+from agents.interfaces import ChatMessage, CutAtLimit, ReplyRequest
 from stores.errors import (
     ContextTooLong,
     MalformedReply,
@@ -40,6 +39,7 @@ from stores.errors import (
     ModelError,
     ModelRefused,
     ModelUnreachable,
+    NoLogProbabilities,
     ReplyCut,
     UnknownModel,
     WrongKey,
@@ -83,7 +83,7 @@ async def make_chat() -> AsyncIterator[MakeChat]:
         await chat.aclose()
 
 
-async def read(chat: OpenAIChat) -> list[str]:
+async def read(chat: OpenAIChat) -> list[str | CutAtLimit]:
     return [piece async for piece in chat.stream(REQUEST)]
 
 
@@ -151,12 +151,13 @@ async def test_no_key_or_organization_is_taken_from_the_environment(
         assert "from-the-environment" not in str(server.requests[0].headers)
 
 
-async def test_a_reply_cut_at_its_longest_length_is_whole_and_noted(
-    make_chat: MakeChat, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("longest", [7, None], ids=["ours", "the server's"])
+async def test_a_reply_cut_at_its_longest_length_says_so_last(
+    make_chat: MakeChat, longest: int | None
 ) -> None:
-    with ScriptedServer([says("Lim", finish="length")]) as server, caplog.at_level(logging.INFO):
-        assert await read(make_chat(server.base_url)) == ["Lim"]
-    assert "longest length" in caplog.text
+    with ScriptedServer([says("Lim", finish="length")]) as server:
+        pieces = await read(make_chat(server.base_url, max_tokens=longest))
+    assert pieces == ["Lim", CutAtLimit(longest)]
 
 
 @pytest.mark.parametrize("stays_seconds", [30.0, 0.0], ids=["stays silent", "breaks the connection"])
@@ -597,6 +598,14 @@ async def test_a_reply_that_does_not_fit_twice_is_malformed(make_chat: MakeChat)
     assert caught.value.hint
 
 
+async def test_a_reply_too_long_to_be_repaired_is_malformed(make_chat: MakeChat) -> None:
+    with ScriptedServer([says("Lima " * 1000), refuses(400, "maximum context length")]) as server:
+        with pytest.raises(MalformedReply) as caught:
+            await make_chat(server.base_url).structured(QUESTION, CITY)
+        assert len(server.requests) == 2
+    assert "model.max_tokens" in caught.value.hint
+
+
 @pytest.mark.parametrize(
     ("behaviour", "kind", "requests"),
     [
@@ -624,3 +633,93 @@ async def test_a_server_is_told_nothing_about_this_machine(make_chat: MakeChat) 
         await read(make_chat(server.base_url))
         told = server.requests[0].headers.keys()
     assert not told & {"x-stainless-os", "x-stainless-arch", "x-stainless-runtime-version"}
+
+
+# The length of the context
+
+
+async def test_the_context_is_as_long_as_the_server_says(make_chat: MakeChat) -> None:
+    with ScriptedServer([says("Lima")], about_models={"max_model_len": 4096}) as server:
+        chat = make_chat(server.base_url)
+        assert chat.context_tokens == 8192  # before the server was ever asked
+        await read(chat)
+    assert chat.context_tokens == 4096
+
+
+@pytest.mark.parametrize("said", [None, "many", -1, True])
+async def test_a_length_that_is_none_is_not_believed(make_chat: MakeChat, said: object) -> None:
+    with ScriptedServer([says("Lima")], about_models={"max_model_len": said}) as server:
+        chat = make_chat(server.base_url)
+        await read(chat)
+    assert chat.context_tokens == 8192
+
+
+async def test_the_length_set_by_hand_wins_over_the_servers(make_chat: MakeChat) -> None:
+    with ScriptedServer([says("Lima")], about_models={"max_model_len": 4096}) as server:
+        chat = make_chat(server.base_url, context_tokens=2048)
+        await read(chat)
+    assert chat.context_tokens == 2048
+
+
+async def test_the_length_is_known_also_after_a_message_was_too_long(make_chat: MakeChat) -> None:
+    with ScriptedServer([refuses(413, "no")], about_models={"max_model_len": 4096}) as server:
+        chat = make_chat(server.base_url)
+        await failure(chat, ContextTooLong)
+    assert chat.context_tokens == 4096
+
+
+# Choices
+
+
+async def test_a_vllm_server_holds_the_model_to_the_choices_themselves(make_chat: MakeChat) -> None:
+    with ScriptedServer([says("no")], about_models={"owned_by": "vllm"}) as server:
+        assert await make_chat(server.base_url).choose(QUESTION, ["yes", "no"]) == "no"
+        assert server.requests[0].body["structured_outputs"] == {"choice": ["yes", "no"]}
+
+
+async def test_another_server_is_asked_for_an_object_that_names_the_choice(make_chat: MakeChat) -> None:
+    with ScriptedServer([says('{"choice": "no"}')]) as server:
+        assert await make_chat(server.base_url).choose(QUESTION, ["yes", "no"]) == "no"
+        body = server.requests[0].body
+    assert "structured_outputs" not in body
+    assert body["response_format"]["json_schema"]["schema"]["properties"]["choice"]["enum"] == ["yes", "no"]
+
+
+@pytest.mark.parametrize("owner", ["vllm", "test"])
+async def test_a_choice_that_was_not_offered_is_malformed(make_chat: MakeChat, owner: str) -> None:
+    says_maybe = ScriptedServer(then=says('{"choice": "maybe"}'), about_models={"owned_by": owner})
+    with says_maybe as server, pytest.raises(MalformedReply) as caught:
+        await make_chat(server.base_url).choose(QUESTION, ["yes", "no"])
+    assert caught.value.hint
+
+
+# Log-probabilities
+
+
+async def test_a_reply_is_scored_where_a_reply_would_begin(make_chat: MakeChat) -> None:
+    with ScriptedServer(log_probability=lambda byte: -byte / 100) as server:
+        score = await make_chat(server.base_url).log_probability(QUESTION, "AB")
+        path, sent = server.beside[-1]
+    assert score.tokens == ("A", "B")
+    assert score.log_probabilities == (-0.65, -0.66)
+    assert path == "/v1/completions"
+    assert bytes(sent["prompt"]).decode().endswith("Peru?\nAB")
+
+
+async def test_a_server_without_log_probabilities_is_asked_once(make_chat: MakeChat) -> None:
+    with ScriptedServer() as server:
+        chat = make_chat(server.base_url)
+        assert chat.can_score
+        for _ in range(2):
+            with pytest.raises(NoLogProbabilities) as caught:
+                await chat.log_probability(QUESTION, "Lima")
+            assert server.base_url in str(caught.value)
+        assert len(server.beside) == 1
+    assert not chat.can_score
+
+
+async def test_a_server_that_is_away_is_not_taken_for_one_without(make_chat: MakeChat) -> None:
+    chat = make_chat(unused_url(), max_retries=0)
+    with pytest.raises(ModelUnreachable):
+        await chat.log_probability(QUESTION, "Lima")
+    assert chat.can_score

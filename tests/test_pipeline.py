@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
-from agent_fakes import FixedEncoder
+from agent_fakes import FakeChat, FixedEncoder
 
-from agents.interfaces import ReplyRequest
+from agents.interfaces import CutAtLimit, LeftOut, ReplyRequest
 from agents.query_augmenter import QueryAugmenter
 from agents.reranker import Reranker
 from agents.responder import Responder
@@ -17,42 +17,24 @@ from agents.retriever import Fusion, Retriever
 from agents.score_judge import ScoreJudge
 from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, Wrote
 from assistant.turns.pipeline import TurnPipeline
+from assistant.turns.searching import Searching
 from stores.catalogue import Catalogue
 from stores.database import Database
-from stores.errors import ModelUnreachable, WrongUsage
+from stores.errors import ContextTooLong, ModelUnreachable, WrongUsage
 from stores.indexer import Indexer
 from stores.journal import Journal
 from stores.records import SHARED
+from stores.shared_index import SharedIndex
 from stores.spaces import Spaces
 from stores.stored_documents import NewDocument, NewPassage, StoredDocuments
 
-Reply = Callable[[ReplyRequest], AsyncIterator[str]]
-
-
-class ScriptedChat:
-    """A chat model that replies by a function of the request."""
-
-    name = "scripted"
-
-    def __init__(self, reply: Reply) -> None:
-        self._reply = reply
-        self.requests: list[ReplyRequest] = []
-
-    def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
-        self.requests.append(request)
-        return self._reply(request)
-
-    async def structured(self, messages: object, schema: object) -> dict[str, object]:
-        raise AssertionError("not asked for")
-
-    async def aclose(self) -> None:
-        pass
+Reply = Callable[[ReplyRequest], AsyncIterator[str | CutAtLimit]]
 
 
 class House:
     """Real stores and a pipeline over them."""
 
-    def __init__(self, folder: Path, reply: Reply) -> None:
+    def __init__(self, folder: Path, reply: Reply, *, context_tokens: int | None = None) -> None:
         encoder = FixedEncoder(
             {"The room opens at ten.": (1, 0, 0, 0), "When does the room open?": (1, 0, 0, 0)}
         )
@@ -60,24 +42,32 @@ class House:
         self.journal = Journal(self.database)
         self.stored_documents = StoredDocuments(self.database)
         self.catalogue = Catalogue(self.database)
-        self.spaces = Spaces(self.database, encoder_version=encoder.version, dimension=4, exact_up_to=100)
+        shared_index = SharedIndex(
+            self.database,
+            name="none",
+            encoder_version=encoder.version,
+            dimension=4,
+            exact_up_to=100,
+            open_index=lambda _writes: None,
+        )
+        self.spaces = Spaces(
+            self.database, encoder_version=encoder.version, dimension=4, shared_index=shared_index
+        )
         self.indexer = Indexer(
             self.database,
             encoder_version=encoder.version,
-            dimension=4,
             encode=encoder.encode_passages,
-            open_shared_index=lambda: None,
+            shared_index=shared_index,
         )
-        self.chat = ScriptedChat(reply)
+        retriever = Retriever(encoder, keep=10, pool=10, fusion=Fusion(0.5, 0.0, 0.4))
+        searching = Searching(encoder, self.spaces, retriever, self.indexer, shared_index)
+        self.chat = FakeChat(reply, name="scripted", context_tokens=context_tokens)
         self.pipeline = TurnPipeline(
             journal=self.journal,
-            spaces=self.spaces,
-            indexer=self.indexer,
-            encoder=encoder,
+            searching=lambda: searching,
             augmenter=QueryAugmenter(),
-            retriever=Retriever(encoder, keep=10, pool=10, fusion=Fusion(0.5, 0.0, 0.4)),
             reranker=Reranker(ScoreJudge(), schedule="multi", budget=10, min_judged=1),
-            responder=Responder(self.chat, keep=3),
+            responder=Responder(self.chat, keep=3, reply_tokens=16),
             cut=lambda text: text.split("\n\n"),
             history_turns=3,
         )
@@ -243,3 +233,58 @@ async def test_nothing_is_encoded_before_the_first_word_but_the_query(house: Hou
         if isinstance(event, Wrote):
             break
     assert encoded == ["When does the room open?"]
+
+
+async def test_a_cut_reply_is_told_and_kept_as_cut(tmp_path: Path) -> None:
+    async def too_long(_request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
+        yield "At ten and"
+        yield CutAtLimit(16)
+
+    house = House(tmp_path, too_long)
+    finished = (await house.say("When?"))[-1]
+    assert isinstance(finished, Finished)
+    assert (finished.state, finished.answer, finished.cut) == ("done", "At ten and", CutAtLimit(16))
+    assert house.journal.turn(house.ann, finished.turn_id).details["is_cut"] is True
+
+
+async def test_a_whole_reply_is_not_kept_as_cut(house: House) -> None:
+    finished = (await house.say("When?"))[-1]
+    assert isinstance(finished, Finished)
+    assert finished.cut is None
+    assert house.journal.turn(house.ann, finished.turn_id).details["is_cut"] is False
+
+
+async def test_what_did_not_fit_is_told_and_kept_with_the_turn(tmp_path: Path) -> None:
+    house = House(tmp_path, ten, context_tokens=256)
+    house.share("The room opens at ten. " + "And so on. " * 100)
+    events = await house.say("When does the room open?")
+    chosen, finished = events[2], events[-1]
+    assert isinstance(chosen, Chosen)
+    assert isinstance(finished, Finished)
+    assert chosen.sources == ()
+    (left_out,) = chosen.left_out
+    (found,) = house.journal.found_in(house.ann, finished.turn_id)
+    assert (left_out.kind, left_out.id) == ("passage", found.version_id)
+    assert found.citation is None
+    kept = house.journal.turn(house.ann, finished.turn_id).details["left_out"]
+    assert [LeftOut(**entry) for entry in kept] == [left_out]
+
+
+async def test_an_earlier_turn_that_did_not_fit_is_named_by_its_id(tmp_path: Path) -> None:
+    async def at_length(_request: ReplyRequest) -> AsyncIterator[str]:
+        yield "word " * 300
+
+    house = House(tmp_path, at_length, context_tokens=256)
+    first = (await house.say("When?"))[0]
+    chosen = (await house.say("Where is the door?"))[2]
+    assert isinstance(first, Accepted)
+    assert isinstance(chosen, Chosen)
+    assert [(entry.kind, entry.id) for entry in chosen.left_out] == [("turn", first.turn_id)]
+
+
+async def test_a_message_that_cannot_fit_fails_before_the_model_is_asked(tmp_path: Path) -> None:
+    house = House(tmp_path, ten, context_tokens=256)
+    finished = (await house.say("why " * 300))[-1]
+    assert isinstance(finished, Finished)
+    assert isinstance(finished.error, ContextTooLong)
+    assert house.chat.requests == []

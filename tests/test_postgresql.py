@@ -21,6 +21,7 @@ from stores.database import HEAD, Database
 from stores.errors import StoreUnavailable, WrongUsage
 from stores.lexical import tokens
 from stores.records import SHARED, User, now
+from stores.rows import rows
 
 ROOT = Path(database_module.__file__).parent.parent
 
@@ -170,6 +171,28 @@ def test_a_connection_that_ends_in_a_transaction_is_told_and_nothing_is_half_wri
 
     with pytest.raises(StoreUnavailable, match=r"ended the connection|connection was lost"):
         write()
+    assert names(opened) == set()
+    opened.close()
+    other.close()
+
+
+def test_a_connection_that_ends_while_searching_is_told(url: str) -> None:
+    opened, other = Database(url), Database(url)
+
+    def search() -> None:
+        with opened.reading() as sql:
+            assert rows(sql, "SELECT count(*) FROM users") == [(0,)]
+            with other.reading() as killer:
+                killer.execute(
+                    text(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                    )
+                )
+            rows(sql, "SELECT count(*) FROM users")
+
+    with pytest.raises(StoreUnavailable, match=r"ended the connection|connection was lost"):
+        search()
     assert names(opened) == set()
     opened.close()
     other.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from document_files import LONG, Write, characters, pairs, read, refusal, write
+from pypdf.errors import LimitReachedError
 
 from assistant.library import readers
 from assistant.library.documents import PreparedDocument, read_documents
@@ -60,6 +61,30 @@ def test_a_file_too_large_is_refused_without_being_read(
     os.truncate(path, readers.WHOLE_FILE_BYTES + 1)
     monkeypatch.setattr(readers, "_read_pdf", None)
     assert refusal(path) == "is larger than 100 MB; cut it into smaller files"
+
+
+def test_a_text_of_many_megabytes_is_refused_before_it_fills_the_memory(write: Write) -> None:
+    path = write("a.txt", b"")
+    os.truncate(path, readers.TEXT_BYTES + 1)
+    assert refusal(path) == "is larger than 20 MB; cut it into smaller files"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (MemoryError, "takes more memory to read than it may; cut it into smaller files"),
+        (RecursionError, "is nested too deeply to be read"),
+        (ZeroDivisionError, "is damaged, or not what its name says (ZeroDivisionError)"),
+    ],
+)
+def test_what_stops_a_parser_is_told_in_words(
+    write: Write, monkeypatch: pytest.MonkeyPatch, error: type[Exception], reason: str
+) -> None:
+    def fail(_data: bytes, _source: str) -> readers.Reading:
+        raise error
+
+    monkeypatch.setitem(readers.READERS, ".pdf", readers._Kind(fail, 9))
+    assert refusal(write("a.pdf", "x")) == reason
 
 
 # Markdown
@@ -149,6 +174,20 @@ def test_broken_html_is_read_in_time_in_proportion(write: Write, unit: str) -> N
     assert document.passages[0].text == "Words."
 
 
+@pytest.mark.parametrize("start", ["<![C", "<![if x]", "<![CDATA[x]]"])
+def test_a_marked_section_is_a_comment_as_it_is_to_browsers(write: Write, start: str) -> None:
+    assert read(write("a.html", f"<p>Before {start}>after.")).passages[0].text == "Before after."
+
+
+def test_a_page_of_too_many_tags_is_refused_before_it_fills_the_memory(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readers, "MOST_TAGS", 1000)
+    assert read(write("a.html", "<b>" * 1000 + "Words.")).passages[0].text == "Words."
+    assert refusal(write("b.html", "<b>" * 1001)) == "has more than 1,000 tags; cut it into smaller files"
+    assert refusal(write("c.md", "<div>" * 1001)) == "has more than 1,000 tags; cut it into smaller files"
+
+
 # PDF
 
 
@@ -209,7 +248,17 @@ def test_a_pdf_that_cannot_be_read_says_why(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_damaged_page_leaves_the_others(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ZeroDivisionError, "page 2 is damaged (ZeroDivisionError)"),
+        (MemoryError, "page 2 takes more memory to read than it may; cut it into smaller files"),
+        (LimitReachedError, "page 2 holds more than can be read, or is made to look so"),
+    ],
+)
+def test_a_damaged_page_leaves_the_others(
+    write: Write, monkeypatch: pytest.MonkeyPatch, error: type[Exception], reason: str
+) -> None:
     from pypdf import PageObject
 
     whole = PageObject.extract_text
@@ -217,7 +266,7 @@ def test_a_damaged_page_leaves_the_others(write: Write, monkeypatch: pytest.Monk
     def extract(page: PageObject) -> str:
         text = whole(page)
         if "torn" in text:
-            raise ZeroDivisionError
+            raise error
         return text
 
     monkeypatch.setattr(PageObject, "extract_text", extract)
@@ -225,7 +274,22 @@ def test_a_damaged_page_leaves_the_others(write: Write, monkeypatch: pytest.Monk
     assert isinstance(document, PreparedDocument)
     assert pairs(document) == [("a › page 1", "Good words.")]
     assert isinstance(lost, UnreadableDocument)
-    assert lost.reason == "page 2 is damaged (ZeroDivisionError)"
+    assert lost.reason == reason
+
+
+def test_pages_that_are_told_to_be_a_million_are_refused(write: Write) -> None:
+    objects = [
+        b"<< /Type /Catalog /Pages 3 0 R >>",
+        b"<< /Type /Page /Parent 3 0 R /MediaBox [0 0 9 9] >>",
+        b"<< /Type /Pages /Count 1000000 /Kids [" + b"2 0 R " * 1_000_000 + b"] >>",
+    ]
+    body, table = b"%PDF-1.7\n", b""
+    for number, content in enumerate(objects, start=1):
+        table += b"%010d 00000 n \n" % len(body)
+        body += b"%d 0 obj\n%b\nendobj\n" % (number, content)
+    end = b"xref\n0 4\n0000000000 65535 f \n%btrailer\n<< /Size 4 /Root 1 0 R >>\n" % table
+    path = write("a.pdf", body + end + b"startxref\n%d\n%%%%EOF\n" % len(body))
+    assert refusal(path) == "holds more than can be read, or is made to look so"
 
 
 # DOCX
@@ -290,6 +354,18 @@ def test_a_zip_bomb_that_lies_about_its_size_is_refused(
     assert refusal(write("a.docx", lie)) == "is damaged, or not what its name says (BadZipFile)"
 
 
+def test_a_docx_whose_text_alone_unpacks_to_too_much_is_refused_and_pictures_do_not_count(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readers, "UNPACKED_XML_BYTES", 1_000_000)
+    text = with_document_xml(b"<" + b" " * 1_000_000)
+    assert refusal(write("a.docx", text)) == "holds text that unpacks to more than 1 MB"
+    with zipfile.ZipFile(io.BytesIO(docx_bytes())) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    pictured = zipped({**members, "word/media/map.png": bytes(1_000_001)})
+    assert read(write("b.docx", pictured)).passages
+
+
 def test_entities_are_not_expanded(write: Write, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret")
@@ -315,6 +391,7 @@ def test_entities_are_not_expanded(write: Write, tmp_path: Path) -> None:
         (with_document_xml(b"<" + b"<w:p>" * 9), "is damaged, or not what its name says (XMLSyntaxError)"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is encrypted, or of the older kind .doc; save it as .docx"),
     ],
+    ids=["empty", "cut", "another zip", "damaged XML", "the older kind"],
 )
 def test_a_docx_that_cannot_be_read_says_why(write: Write, content: bytes, reason: str) -> None:
     assert refusal(write("a.docx", content)) == reason

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import pytest
 from agent_fakes import FixedEncoder, passage
 
 from agents.interfaces import Vector
 from agents.retriever import Fusion, Retriever, Signals
-from stores.records import Passage
+from stores.records import Found, Passage
 
 
 class FixedSpace:
@@ -24,23 +24,28 @@ class FixedSpace:
     ) -> None:
         self.cosines, self.words, self.beside, self.gone = cosines, words, beside or {}, gone
 
-    def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
-        return sorted(self.cosines.items(), key=lambda hit: -hit[1])[:k]
-
-    def matching(self, query: str, k: int) -> list[int]:
-        return sorted((i for i in self.words if self.words[i] > 0), key=lambda i: -self.words[i])[:k]
-
-    def word_scores(self, query: str, version_ids: Sequence[int]) -> dict[int, float]:
-        return {i: self.words.get(i, 0.0) for i in version_ids}
-
-    def similarities(self, vector: Vector, version_ids: Sequence[int]) -> dict[int, float]:
-        return {i: self.cosines[i] for i in version_ids if i in self.cosines}
-
-    def passages(self, version_ids: Sequence[int]) -> dict[int, Passage]:
-        return {i: passage(i) for i in version_ids if i not in self.gone}
-
-    def neighbours(self, version_ids: Sequence[int]) -> dict[int, tuple[int | None, int | None]]:
-        return {i: self.beside.get(i, (None, None)) for i in version_ids}
+    def found(
+        self,
+        query: str,
+        vector: Vector,
+        k: int,
+        *,
+        without: Collection[int] = (),
+        beside: Callable[[Passage], bool] = lambda _passage: False,
+    ) -> Found:
+        deep = k + len(without)
+        near = sorted(self.cosines, key=lambda i: -self.cosines[i])[:deep]
+        matching = sorted((i for i in self.words if self.words[i] > 0), key=lambda i: -self.words[i])[:deep]
+        ids = [i for i in dict.fromkeys(near + matching) if i not in without and i not in self.gone]
+        pairs = {i: self.beside.get(i, (None, None)) for i in ids if beside(passage(i))}
+        around = [i for pair in pairs.values() for i in pair if i is not None and i not in without]
+        ids = list(dict.fromkeys([*ids, *around]))
+        return Found(
+            {i: passage(i) for i in ids},
+            {i: self.cosines.get(i, 0.0) for i in ids},
+            {i: self.words.get(i, 0.0) for i in ids},
+            {i: self.beside.get(i, (None, None)) if beside(passage(i)) else (None, None) for i in ids},
+        )
 
 
 def retriever(*, keep: int = 10, pool: int = 10, dense_weight: float = 0.5, lift: float = 0.0) -> Retriever:
@@ -68,19 +73,74 @@ def test_every_candidate_has_every_signals_score() -> None:
 def test_a_neighbour_that_neither_signal_found_is_lifted_in() -> None:
     space = FixedSpace({1: 0.9, 2: 0.2}, {1: 5.0}, beside={1: (None, 7), 7: (1, None)})
     assert found(space, retriever(lift=0.4)) == [1, 7, 2]
-    assert found(space, retriever(lift=0.0))[-1] == 7
+    assert found(space, retriever(lift=0.0)) == [1, 2]
+
+
+def signals_of(
+    query: str, passages: dict[int, Passage], dense: dict[int, float], *, in_a_row: bool = True
+) -> Signals:
+    """Signals by meaning alone, of passages that stand one after the other."""
+    stands = {
+        i: (
+            i - 1 if in_a_row and i - 1 in passages else None,
+            i + 1 if in_a_row and i + 1 in passages else None,
+        )
+        for i in passages
+    }
+    return Signals(query, passages, dense, dict.fromkeys(passages, 0.0), stands)
 
 
 def test_documents_and_conversations_have_lifts_of_their_own() -> None:
-    passages = {1: passage(1), 2: passage(2), 3: passage(3, kind="message"), 4: passage(4, kind="message")}
-    signals = Signals(
-        passages,
-        dense={1: 1.0, 2: 0.0, 3: 1.0, 4: 0.0},
-        lexical=dict.fromkeys(passages, 0.0),
-        neighbours={1: (None, 2), 2: (1, None), 3: (None, 4), 4: (3, None)},
-    )
+    passages = {1: passage(1), 2: passage(2), 4: passage(4, kind="message"), 5: passage(5, kind="message")}
+    signals = signals_of("q", passages, {1: 1.0, 2: 0.0, 4: 1.0, 5: 0.0})
     lifted = {c.passage.version_id: c.lift for c in signals.ranked(Fusion(1.0, 0.1, 0.4))}
-    assert lifted == pytest.approx({1: 0.0, 2: 0.1, 3: 0.0, 4: 0.4})
+    assert lifted == pytest.approx({1: 0.0, 2: 0.1, 4: 0.0, 5: 0.4})
+
+
+TALK = {
+    1: "Ada: Did you get a pet?",
+    2: "Ben: Yes, a cat called Tom.",
+    3: "Ben: He sleeps all day.",
+    4: "Ada: Lovely.",
+}
+
+
+def lifts_in_talk(fusion: Fusion, query: str = "q", *, kind: str = "message") -> list[float]:
+    passages = {i: passage(i, text, kind=kind) for i, text in TALK.items()}
+    candidates = signals_of(query, passages, {1: 1.0, 2: 0.0, 3: 0.0, 4: 0.0}).ranked(fusion)
+    by_id = {c.passage.version_id: c.lift for c in candidates}
+    return [by_id[i] for i in sorted(by_id)]
+
+
+def test_a_reply_gains_its_own_share_of_the_question_before_it() -> None:
+    assert lifts_in_talk(Fusion(1.0, 0.0, 0.4, reply_lift=0.7)) == pytest.approx([0.0, 0.7, 0.0, 0.0])
+
+
+def test_a_reply_gains_at_least_what_any_neighbour_does() -> None:
+    assert lifts_in_talk(Fusion(1.0, 0.0, 0.4, reply_lift=0.1)) == pytest.approx([0.0, 0.4, 0.0, 0.0])
+
+
+def test_what_the_speaker_named_in_the_query_says_gains_a_bonus() -> None:
+    fusion = Fusion(1.0, 0.0, 0.0, speaker_bonus=0.2)
+    assert lifts_in_talk(fusion, "What is Ben's cat called?") == pytest.approx([0.0, 0.2, 0.2, 0.0])
+
+
+def test_what_tells_a_time_gains_a_bonus_when_a_time_is_asked_for() -> None:
+    fusion = Fusion(1.0, 0.0, 0.0, time_bonus=0.3)
+    assert lifts_in_talk(fusion, "When does the cat sleep?") == pytest.approx([0.0, 0.0, 0.3, 0.0])
+    assert lifts_in_talk(fusion, "Who sleeps?") == pytest.approx([0.0, 0.0, 0.0, 0.0])
+
+
+def test_a_talk_inside_a_document_is_ranked_as_a_document() -> None:
+    fusion = Fusion(1.0, 0.0, 0.4, reply_lift=0.7, speaker_bonus=0.2, time_bonus=0.3)
+    assert lifts_in_talk(fusion, "When does Ben's cat sleep?", kind="document") == [0.0] * 4
+
+
+def test_a_bonus_is_not_passed_on_to_neighbours() -> None:
+    fusion = Fusion(1.0, 0.0, 1.0, speaker_bonus=0.5)
+    passages = {i: passage(i, text, kind="message") for i, text in {1: "Ada: Hm.", 2: "Ben: Ah."}.items()}
+    lifted = signals_of("Ada", passages, {1: 0.0, 2: 0.0}).ranked(fusion)
+    assert [(c.passage.version_id, c.lift) for c in lifted] == [(1, 0.5), (2, 0.0)]
 
 
 def test_what_is_to_be_left_out_is_left_out() -> None:
@@ -110,10 +170,15 @@ def test_the_weight_decides_between_the_signals(weight: float, first: int) -> No
 
 def test_what_was_only_asked_comes_last_however_alike() -> None:
     passages = {1: passage(1, "What is my cat called?", kind="message"), 2: passage(2, "Ada is a cat.")}
-    signals = Signals(
-        passages,
-        dense={1: 1.0, 2: 0.1},
-        lexical={1: 5.0, 2: 1.0},
-        neighbours=dict.fromkeys(passages, (None, None)),
-    )
+    signals = signals_of("q", passages, {1: 1.0, 2: 0.1}, in_a_row=False)
     assert [c.passage.version_id for c in signals.ranked(Fusion(0.5, 0.0, 0.0))] == [2, 1]
+
+
+@pytest.mark.parametrize("keep", range(5))
+def test_the_best_few_are_the_first_of_all(keep: int) -> None:
+    texts = ["Is it late?", "It is late.", "Who is late?", "Late."]
+    passages = {i: passage(i, text, kind="message") for i, text in enumerate(texts)}
+    signals = signals_of("q", passages, {0: 0.9, 1: 0.3, 2: 0.8, 3: 0.5}, in_a_row=False)
+    everything = signals.ranked(Fusion(1.0, 0.0, 0.0))
+    assert [c.passage.version_id for c in everything] == [3, 1, 0, 2]
+    assert signals.ranked(Fusion(1.0, 0.0, 0.0), keep=keep) == everything[:keep]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
+from assistant import settings_file
 from assistant.config import FILE_KEYS, SECTIONS, RetrievalSettings, Settings
-from assistant.settings_file import key_lines, load_settings
+from assistant.settings_file import DEEPEST_KEY, MOST_TOLD, SETTINGS_BYTES, key_lines, load_settings
 from stores.errors import WrongUsage
 
 
@@ -190,6 +192,73 @@ def test_a_file_that_is_no_text_is_told_where(tmp_path: Path) -> None:
         load_settings(path, environ={}, explicit=False)
 
 
+def test_a_key_of_many_parts_is_refused_before_its_parser_takes_a_minute(tmp_path: Path) -> None:
+    deepest = ".".join("a" * DEEPEST_KEY)
+    assert mistakes(tmp_path, f"{deepest} = 1") == ["settings.toml line 1: a is not a section"]
+    text = f"[log]\n{'.'.join('a' * 40_000)} = 1"
+    assert mistakes(tmp_path, text) == ["settings.toml line 2: a key has more than 16 parts"]
+
+
+def test_a_file_of_many_mistakes_tells_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_for: list[tuple[str, ...]] = []
+    monkeypatch.setattr(settings_file, "_nearest", lambda path, **_: looked_for.append(path) or "")
+    told = mistakes(tmp_path, "[log]\n" + "".join(f"key{n} = 1\n" for n in range(5_000)))
+    assert len(told) == MOST_TOLD + 1
+    assert told[0] == "settings.toml line 2: log.key0 is not a setting"
+    assert told[-1] == "settings.toml: and 4980 more mistakes"
+    assert len(looked_for) == MOST_TOLD  # for all of them it would take minutes
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f'[model]\nbase_url = "{"x" * 5000}"', f"line 2: model.base_url is '{'x' * 59}..., but must be an"),
+        (f"{'k' * 5000} = 1", f"line 1: {'k' * 60}... is not a setting"),
+        (
+            f"a = {{{'k' * 5000} = 1, {'k' * 5000} = 2}}",
+            "line 1, column 10016: duplicate inline table key 'kkk",
+        ),
+        (f"a = {'9' * 5000}", "a number has too many digits"),
+    ],
+    ids=["value", "key", "parser's", "digits"],
+)
+def test_a_long_mistake_is_told_short(tmp_path: Path, text: str, told: str) -> None:
+    (line,) = mistakes(tmp_path, text)
+    assert told in line
+    assert len(line) < 300
+
+
+def test_a_large_file_is_no_settings_file(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").touch()
+    os.truncate(tmp_path / "settings.toml", SETTINGS_BYTES + 1)
+    with pytest.raises(WrongUsage, match="is larger than 100 kB"):
+        load_settings(tmp_path / "settings.toml", environ={}, explicit=False)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "settings.toml")
+    with pytest.raises(WrongUsage, match="cannot be read: it is a pipe and no file"):
+        load_settings(tmp_path / "settings.toml", environ={}, explicit=True)
+
+
+def test_devices_are_read_to_the_limit() -> None:
+    assert load_settings(Path("/dev/null"), environ={}, explicit=True) == Settings()
+    with pytest.raises(WrongUsage, match="The settings file /dev/zero is larger than 100 kB"):
+        load_settings(Path("/dev/zero"), environ={}, explicit=True)
+
+
+def test_the_files_name_is_told_on_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "a\n\x1b[31m.toml"
+    path.write_text("pol = 1")
+    with pytest.raises(WrongUsage) as caught:
+        load_settings(path, environ={}, explicit=True)
+    assert (
+        caught.value.message
+        == "a\ufffd\ufffd[31m.toml line 1: pol is not a setting; did you mean retrieval.pool?"
+    )
+    assert caught.value.hint.isprintable()
+
+
 # Lines of keys
 
 
@@ -202,6 +271,11 @@ def paths(value: object, at: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     elif isinstance(value, list):
         for inner in value:
             yield from paths(inner, at)
+
+
+def upper(keys: Iterable[tuple[str, ...]]) -> set[tuple[str, ...]]:
+    """Those that are not too deep to be of interest, and the beginnings of those that are."""
+    return {key[: DEEPEST_KEY + 1] for key in keys}
 
 
 def quoted(text: str) -> str:
@@ -280,7 +354,7 @@ def documents(draw: st.DrawFn) -> str:
 @effort(deadline=None)  # a busy machine is no defect
 @given(documents())
 def test_the_keys_found_are_those_tomllib_finds(text: str) -> None:
-    assert set(key_lines(text)) == set(paths(tomllib.loads(text)))
+    assert set(key_lines(text)) == upper(paths(tomllib.loads(text)))
 
 
 @effort(deadline=None)  # a busy machine is no defect
@@ -299,7 +373,7 @@ def test_a_slip_of_the_pen_leaves_the_keys_those_tomllib_finds(text: str, data: 
         document = tomllib.loads(slipped)
     except tomllib.TOMLDecodeError:  # most slips: that nothing worse came of it is all there is to see
         return
-    assert found == set(paths(document))
+    assert found == upper(paths(document))
 
 
 @effort(deadline=None)  # a busy machine is no defect

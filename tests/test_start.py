@@ -73,11 +73,13 @@ def test_help_begins_with_three_examples_and_names_every_command(vouch: Vouch) -
     help_text = vouch.run("--help").out
     before, _, after = help_text.partition("Commands:")
     assert before.count("  vouch ") == 3
-    for command in ("ask", "chat", "ingest", "search", "memory", "feedback", "doctor"):
+    for command in ("ask", "chat", "ingest", "search", "memory", "feedback", "doctor", "backup", "restore"):
         assert f"\n  {command} " in after
 
 
-@pytest.mark.parametrize("command", ["ask", "chat", "ingest", "search", "memory", "feedback", "doctor"])
+@pytest.mark.parametrize(
+    "command", ["ask", "chat", "ingest", "search", "memory", "feedback", "doctor", "backup", "restore"]
+)
 def test_the_help_of_a_command_shows_its_examples_a_line_each(vouch: Vouch, command: str) -> None:
     help_text = vouch.run(command, "--help").out
     assert "\\b" not in help_text

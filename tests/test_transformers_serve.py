@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from agents.backends.openai_chat import OpenAIChat
-from agents.interfaces import ChatMessage, ReplyRequest
-from stores.errors import MalformedReply, ModelRefused
+from agents.interfaces import ChatMessage, CutAtLimit, ReplyRequest
+from stores.errors import MalformedReply, ModelRefused, NoLogProbabilities
 
 COMMAND = (str(Path(sys.executable).with_name("transformers")),)
 READY_SECONDS = 180.0
@@ -91,7 +91,7 @@ def asking(*messages: ChatMessage) -> ReplyRequest:
     return ReplyRequest(messages=messages, question=messages[-1].content)
 
 
-async def read(chat: OpenAIChat, *messages: ChatMessage) -> list[str]:
+async def read(chat: OpenAIChat, *messages: ChatMessage) -> list[str | CutAtLimit]:
     return [piece async for piece in chat.stream(asking(*messages))]
 
 
@@ -134,3 +134,10 @@ async def test_a_model_that_only_babbles_gives_no_structured_reply(chat: OpenAIC
     schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
     with pytest.raises(MalformedReply):
         await chat.structured([QUESTION], schema)
+
+
+async def test_a_server_without_log_probabilities_is_told_as_such(chat: OpenAIChat) -> None:
+    with pytest.raises(NoLogProbabilities):
+        await chat.log_probability([QUESTION], "Lima")
+    assert not chat.can_score
+    assert len(await read(chat, QUESTION)) > 1

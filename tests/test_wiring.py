@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from agent_fakes import FixedEncoder
 
 from agents.backends.openai_chat import OpenAIChat
+from agents.backends.transformers_chat import TransformersChat
+from agents.backends.vllm_chat import VllmChat
 from assistant.config import ModelSettings, Settings
 from assistant.locations import Locations
 from assistant.wiring import Assistant
@@ -44,7 +47,7 @@ def assistant(locations: Locations, told: list[str]) -> Iterator[Assistant]:
 
 
 def with_encoder(assistant: Assistant, encoder: FixedEncoder) -> Assistant:
-    assistant.__dict__["encoder"] = encoder  # in place of the one that would be exported
+    assistant.__dict__["wanted_encoder"] = encoder  # in place of the one that would be exported
     return assistant
 
 
@@ -64,10 +67,67 @@ def test_another_encoder_encodes_what_is_stored_and_then_becomes_live(
 
     other = with_encoder(Assistant(Settings(), locations, tell=told.append), OtherEncoder({}))
     other.catch_up()
-    assert "The encoder changed" in told[0]
+    assert told == ["The encoder changed from fixed-1 to fixed-2."]
     assert other.live_models.live("encoder") == "fixed-2"
     nearest = other.spaces.of(ann).nearest(np.array([0, 0, 0, 1], dtype=np.float32), 5)
     assert [score for _, score in nearest] == [1.0]
+    other.close()
+
+
+def with_a_long_change(
+    assistant: Assistant, locations: Locations, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> tuple[Assistant, int]:
+    """A second start with another encoder, over more passages than are encoded at once."""
+    monkeypatch.setattr("assistant.wiring._ENCODED_AT_ONCE", 3)
+    ann = assistant.journal.user_id("ann")
+    for number in range(40):
+        assistant.knowledge.remember(ann, f"Note {number}.")
+    assistant.catch_up()
+    other = with_encoder(Assistant(Settings(), locations, tell=told.append), OtherEncoder({}))
+    # the encoder used before cannot be exported in a test
+    other._searchings["fixed-1"] = assistant.searching
+    return other, ann
+
+
+def test_a_change_that_takes_long_is_told_with_its_cost_and_search_goes_on(
+    assistant: Assistant, locations: Locations, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, _ = with_a_long_change(assistant, locations, told, monkeypatch)
+    other.catch_up()
+    assert "24 passages to encode, about" in told[0]  # sixteen of the forty told how long it takes
+    assert "search goes on with fixed-1" in told[0]
+    assert "vouch encoder --build" in told[1]
+    assert other.encoder.version == "fixed-1"
+    other.close()
+
+
+def test_a_change_is_made_in_the_background_of_a_chat(
+    assistant: Assistant, locations: Locations, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, ann = with_a_long_change(assistant, locations, told, monkeypatch)
+    other.catch_up(in_background=True)
+    assert other._background_change is not None
+    other._background_change._thread.join()
+    assert told[-1] == "From the next message on, search uses the encoder fixed-2."
+    assert other.encoder.version == "fixed-2"
+    assert len(other.spaces.of(ann).nearest(np.array([0, 0, 0, 1], dtype=np.float32), 99)) == 40
+    other.close()
+
+
+def test_an_encoder_that_was_stepped_back_from_is_not_taken_up_by_itself(
+    assistant: Assistant, locations: Locations, told: list[str]
+) -> None:
+    assistant.knowledge.remember(assistant.journal.user_id("ann"), "The cat is called Ada.")
+    assistant.catch_up()
+    other = with_encoder(Assistant(Settings(), locations, tell=told.append), OtherEncoder({}))
+    other._searchings["fixed-1"] = assistant.searching
+    other.catch_up()
+    assert other.encoder.version == "fixed-2"
+    other.encoder_versions.step_back()
+    other.catch_up()
+    assert other.encoder.version == "fixed-1"
+    assert other.encoder_change() is None
+    assert other.encoder_change(even_declined=True) is not None
     other.close()
 
 
@@ -75,10 +135,9 @@ def test_a_query_never_meets_another_encoders_vectors(assistant: Assistant, loca
     ann = assistant.journal.user_id("ann")
     assistant.knowledge.remember(ann, "The cat is called Ada.")
     assistant.catch_up()
-    assistant.close()
-
     other = with_encoder(Assistant(Settings(), locations), OtherEncoder({}))
-    assert other.spaces.of(ann).nearest(np.array([0, 0, 0, 1], dtype=np.float32), 5) == []
+    by_other = other._searching_by(other.wanted_encoder)
+    assert by_other.spaces.of(ann).nearest(np.array([0, 0, 0, 1], dtype=np.float32), 5) == []
     other.close()
 
 
@@ -95,6 +154,19 @@ def test_offline_allows_a_server_on_this_machine(locations: Locations) -> None:
         Settings(), model=ModelSettings(backend="openai", base_url="http://127.0.0.1:9/v1", name="m")
     )
     assert isinstance(Assistant(settings, locations, offline=True).chat_model, OpenAIChat)
+
+
+@pytest.mark.parametrize(
+    ("backend", "kind"),
+    [("transformers", TransformersChat), ("vllm", VllmChat)],
+    ids=["transformers", "vllm"],
+)
+def test_a_model_in_this_process_is_loaded_by_its_first_request(
+    backend: Any, kind: type, locations: Locations
+) -> None:
+    settings = replace(Settings(), model=ModelSettings(backend=backend, name="/models/llama"))
+    model = Assistant(settings, locations, offline=True).chat_model
+    assert isinstance(model, kind)
 
 
 def test_directories_are_for_their_owner_alone(assistant: Assistant, locations: Locations) -> None:

@@ -1,6 +1,6 @@
 """Makes a chat model that says nothing sensible, small enough to be made and served within a test.
 
-    python tests/tiny_llama.py FOLDER
+    python tests/tiny_llama.py FOLDER [LONGEST_TOKENS [HEAD_SIZE]]
 
 A Llama of two layers with random weights, and a tokenizer trained on the lines below. It is a script
 of its own, so that torch stays out of the process that runs the tests.
@@ -26,10 +26,11 @@ CHAT_TEMPLATE = (
 )
 SPECIAL_TOKENS = ["<|pad|>", "<|end|>", "<|system|>", "<|user|>", "<|assistant|>"]
 LONGEST_TOKENS = 4096
+HEADS = 2
 
 
-def make_tiny_llama(folder: Path) -> None:
-    """Writes model and tokenizer as `transformers` loads them."""
+def make_tiny_llama(folder: Path, longest_tokens: int = LONGEST_TOKENS, head_size: int = 32) -> None:
+    """Writes model and tokenizer as `transformers` loads them. head_size: vLLM wants 64."""
     import torch
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
@@ -48,7 +49,7 @@ def make_tiny_llama(folder: Path) -> None:
         tokenizer_object=tokenizer,
         pad_token="<|pad|>",
         eos_token="<|end|>",
-        model_max_length=LONGEST_TOKENS,
+        model_max_length=longest_tokens,
     )
     chat_tokenizer.chat_template = CHAT_TEMPLATE
     chat_tokenizer.save_pretrained(folder)
@@ -57,12 +58,12 @@ def make_tiny_llama(folder: Path) -> None:
     model = LlamaForCausalLM(
         LlamaConfig(
             vocab_size=tokenizer.get_vocab_size(),
-            hidden_size=64,
-            intermediate_size=128,
+            hidden_size=HEADS * head_size,
+            intermediate_size=2 * HEADS * head_size,
             num_hidden_layers=2,
-            num_attention_heads=2,
-            num_key_value_heads=2,
-            max_position_embeddings=LONGEST_TOKENS,
+            num_attention_heads=HEADS,
+            num_key_value_heads=HEADS,
+            max_position_embeddings=longest_tokens,
             bos_token_id=None,
             eos_token_id=tokenizer.token_to_id("<|end|>"),
             pad_token_id=tokenizer.token_to_id("<|pad|>"),
@@ -72,4 +73,4 @@ def make_tiny_llama(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    make_tiny_llama(Path(sys.argv[1]))
+    make_tiny_llama(Path(sys.argv[1]), *map(int, sys.argv[2:]))

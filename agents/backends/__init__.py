@@ -1,5 +1,9 @@
 """Chat models.
 
-extractive    quotes the best sentences of the passages found; needs no key, network or download
-openai_chat   any server that speaks OpenAI's protocol
+extractive          quotes the best sentences of the passages found; needs no key, network or download
+openai_chat         any server that speaks OpenAI's protocol
+transformers_chat   a model in this process, with torch
+vllm_chat           a model in a vLLM engine that this process starts
+
+structured_replies and prompt_tokens are what several of them share.
 """

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agents.interfaces import ChatMessage, Encoder, ReplyRequest, Source
+from agents.interfaces import ChatMessage, ContinuationScore, Encoder, ReplyRequest, Source
 from agents.sentences import asks_only, is_question, sentences
-from stores.errors import ModelRefused
+from agents.token_budget import estimated_tokens
+from stores.errors import ModelRefused, NoLogProbabilities
 from stores.lexical import tokens
 
 NOTHING_FOUND = "I found nothing about that."
@@ -27,6 +28,7 @@ KEPT = "I keep what you wrote in your own memory."
 GREETING = "Hello. Ask me something, or tell me something to remember; /help lists what else there is."
 NOT_KEPT = "This session is private: I do not keep what you tell me."
 
+_WRITE_INSTEAD = "Configure a chat model: [model] in settings.toml."
 _OWN_WORDS = ("message", "note", "correction")  # kinds of passages that a user said
 _LONGEST_QUOTE = 600  # characters; a longer sentence is cut at a word
 _CLOSE = 0.85  # a further sentence is quoted when it is at least this share as probable as the best
@@ -56,6 +58,8 @@ class ExtractiveChat:
     """The built-in chat model: quotes, and says so."""
 
     name = "extractive (quotes only)"
+    can_score = False
+    context_tokens = None  # it reads its sources sentence by sentence, however many there are
 
     def __init__(self, encoder: Encoder, *, threshold: float, quotes: int) -> None:
         """threshold: probability under which nothing is quoted. quotes: sentences in an answer at most."""
@@ -78,13 +82,23 @@ class ExtractiveChat:
         for number, quote in enumerate(best):
             yield ("\n" if number else "") + _frame(quote)
 
+    def count_tokens(self, text: str) -> int:
+        """A high estimate; nothing is decided by it."""
+        return estimated_tokens(text)
+
     async def structured(
         self, messages: Sequence[ChatMessage], schema: Mapping[str, object]
     ) -> dict[str, object]:
         """Always refused: quoting fills no schema."""
-        raise ModelRefused(
-            "the extractive model only quotes", hint="Configure a chat model: [model] in settings.toml."
-        )
+        raise ModelRefused("the extractive model only quotes", hint=_WRITE_INSTEAD)
+
+    async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
+        """Always refused: it chooses sentences, not replies."""
+        raise ModelRefused("the extractive model only quotes", hint=_WRITE_INSTEAD)
+
+    async def log_probability(self, messages: Sequence[ChatMessage], continuation: str) -> ContinuationScore:
+        """Always refused: quotes are found, not drawn from a distribution."""
+        raise NoLogProbabilities("the extractive model has no log-probabilities", hint=_WRITE_INSTEAD)
 
     async def aclose(self) -> None:
         """Nothing to give back."""

@@ -2,25 +2,35 @@
 
     request -> retries, until the first piece -> pieces -> the model's own word that it was done
 
-The `openai` client connects, retries and decodes. Here its outcomes become those of `ChatModel`: a
-reply is whole or an error says why not, and no error holds the key, a password in the address, or a
-server's words unpruned. Importing `openai` takes a second, so it waits for the first request.
+Beyond that protocol, a vLLM server is asked for the log-probabilities of a given reply, and any server
+for the length of the model's context, which some tell in their list of models. The `openai` client
+connects, retries and decodes. Here its outcomes become those of `ChatModel`: a reply is whole or an error
+says why not, and no error holds the key, a password in the address, or a server's words unpruned.
+Importing `openai` takes a second, so it waits for the first request.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
 import math
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from email.utils import mktime_tz, parsedate_tz
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from agents.interfaces import ChatMessage, ReplyRequest
+from agents.backends.structured_replies import (
+    check_choices,
+    choice_schema,
+    fitting_reply,
+    one_line,
+    with_instructions,
+)
+from agents.interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
+from agents.token_budget import estimated_tokens
 from stores.errors import (
     ContextTooLong,
     MalformedReply,
@@ -28,6 +38,7 @@ from stores.errors import (
     ModelError,
     ModelRefused,
     ModelUnreachable,
+    NoLogProbabilities,
     ReplyCut,
     UnknownModel,
     WrongKey,
@@ -36,19 +47,16 @@ from stores.errors import (
 if TYPE_CHECKING:
     import openai
     from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
-    from openai.types.shared_params import ResponseFormatJSONSchema
-
-_log = logging.getLogger(__name__)
 
 _ABOUT_THIS_MACHINE = tuple(  # what the client library would tell every server about it
     f"X-Stainless-{part}"
     for part in ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async")
 )
 _NO_KEY = "no-key"  # sent where no key is set; with none at all the client would read OPENAI_API_KEY
-_SERVER_WORDS_CHARACTERS = 300
 _MODELS_LISTED = 5
 _LISTING_SECONDS = 5.0  # the list of models is a courtesy: an error does not wait long for it
 _LAST_WORDS_SECONDS = 0.5  # what may follow a finished reply: token counts and the end mark
+_USUAL_CONTEXT_TOKENS = 8192  # assumed where neither the settings nor the server say
 _TOO_LONG = ("context length", "context window", "context size", "too long", "too many tokens")
 
 
@@ -58,6 +66,8 @@ class OpenAIChat:
     timeout_seconds: the longest wait to connect, and between two pieces of a reply.
     max_retries: further tries after a rate limit, a failure of the server or no connection, each
         after a longer pause or the one the server asks for; never once a piece has arrived.
+    context_tokens: what the model can read and write at once; 0 takes the server's word, which is asked for
+        after the first reply; until then, and where it says nothing, 8,192.
     Belongs to the event loop of its first request.
     """
 
@@ -71,6 +81,7 @@ class OpenAIChat:
         max_retries: int = 2,
         max_tokens: int | None = None,
         temperature: float | None = None,
+        context_tokens: int = 0,
     ) -> None:
         self._base_url = base_url
         self._model = model
@@ -83,11 +94,30 @@ class OpenAIChat:
         self._secrets = tuple(secret for secret in (self._api_key, password) if secret)
         self._client: openai.AsyncOpenAI | None = None
         self._takes_schema = True  # until the server refused response_format once
+        self._has_log_probabilities = True  # until it refused them once
+        self._given_context_tokens = context_tokens
+        self._listed: _ListedModel | None = None
+        self._looking_up = asyncio.Lock()
 
     @property
     def name(self) -> str:
         """The model's name at its server."""
         return self._model
+
+    @property
+    def can_score(self) -> bool:
+        """Whether the server has not yet refused log-probabilities."""
+        return self._has_log_probabilities
+
+    @property
+    def context_tokens(self) -> int:
+        """See `ChatModel.context_tokens`."""
+        told = self._listed.context_tokens if self._listed else 0
+        return self._given_context_tokens or told or _USUAL_CONTEXT_TOKENS
+
+    def count_tokens(self, text: str) -> int:
+        """A high estimate: a server's tokenizer is not at hand."""
+        return estimated_tokens(text)
 
     async def aclose(self) -> None:
         """Gives the connections back. The next request opens new ones."""
@@ -95,7 +125,7 @@ class OpenAIChat:
         if client is not None:
             await client.close()
 
-    async def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
+    async def stream(self, request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
         """The reply piece by piece; see `ChatModel.stream`."""
         client = await self._connected()
         import openai
@@ -109,7 +139,10 @@ class OpenAIChat:
                 temperature=openai.omit if self._temperature is None else self._temperature,
             )
         except openai.APIError as error:
-            raise await self._explained(error) from None  # its cause may quote the key
+            explained = await self._explained(error)
+            if isinstance(explained, ContextTooLong):
+                await self._listed_model()
+            raise explained from None  # its cause may quote the key
 
         has_begun = False
         finish: str | None = None
@@ -127,29 +160,119 @@ class OpenAIChat:
             if finish is not None:
                 await _read_last_words(chunks)
         self._check_finish(finish, has_begun=has_begun)
+        if finish == "length":
+            yield CutAtLimit(self._max_tokens)
+        if not self._given_context_tokens:  # once, and when the reply is there: nobody waits for it
+            await self._listed_model()
 
     async def structured(
         self, messages: Sequence[ChatMessage], schema: Mapping[str, object]
     ) -> dict[str, object]:
         """A reply that fits the schema, after at most one repair; see `ChatModel.structured`."""
-        reply = await self._complete(messages, schema)
+        return await fitting_reply(
+            partial(self._complete, schema=schema),
+            messages,
+            schema,
+            writer=f"{self._model} at {self._server}",
+            pruned=self._pruned,
+        )
+
+    async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
+        """The one that the model replies with; see `ChatModel.choose`.
+
+        A vLLM server holds the model to the choices themselves, any other to a JSON object that names one.
+        """
+        check_choices(choices)
+        if not (await self._listed_model()).is_vllm:
+            return str((await self.structured(messages, choice_schema(choices)))["choice"])
+        client = await self._connected()
+        import openai
+
         try:
-            return _fitting(reply, schema)
-        except ValueError as misfit:
-            repair = (
-                *messages,
-                ChatMessage("assistant", reply or "(nothing)"),
-                ChatMessage("user", f"That reply does not fit: {misfit}. {_instructions(schema)}"),
-            )
-        reply = await self._complete(repair, schema)
-        try:
-            return _fitting(reply, schema)
-        except ValueError as misfit:
+            reply = await self._ask(client, messages, {"structured_outputs": {"choice": list(choices)}})
+        except (openai.APIError, ValueError) as error:
+            raise await self._explained(error) from None
+        if reply not in choices:
             raise MalformedReply(
-                f"{self._model} at {self._server} gave no reply of the form asked for,"
-                f" also after one repair: {self._pruned(str(misfit))}",
-                hint="Try again, or choose a model that follows instructions better.",
-            ) from None
+                f"{self._model} at {self._server} chose none of what it was to choose from:"
+                f" {self._pruned(reply)}",
+                hint="Raise model.max_tokens, or choose a model that follows instructions better.",
+            )
+        return reply
+
+    async def log_probability(self, messages: Sequence[ChatMessage], continuation: str) -> ContinuationScore:
+        """What a vLLM server says of the reply's tokens; see `ChatModel.log_probability`.
+
+        The server writes the prompt and cuts both texts into tokens; then it is asked for its
+        log-probabilities of just these tokens, so that they begin exactly where a reply would.
+        """
+        if not self._has_log_probabilities:
+            raise self._no_log_probabilities()
+        client = await self._connected()
+        import openai
+
+        try:
+            prompt = await self._tokenized(client, {"messages": _as_sent(messages)})
+            text = {"prompt": _well_formed(continuation), "add_special_tokens": False}
+            reply = await self._tokenized(client, text) if continuation else []
+            answer = await client.post(
+                "/completions",
+                cast_to=object,
+                body={
+                    "model": self._model,
+                    "prompt": prompt + reply,
+                    "max_tokens": 1,
+                    "prompt_logprobs": 0,
+                },
+            )
+            return _read_score(answer, reply)
+        except (openai.APIError, ValueError) as error:
+            explained = await self._explained(error)
+            is_other = isinstance(error, ValueError) or (
+                isinstance(error, openai.APIStatusError) and error.status_code in (400, 404, 405, 422, 501)
+            )
+            if not is_other or isinstance(explained, ContextTooLong):
+                raise explained from None
+        self._has_log_probabilities = False
+        raise self._no_log_probabilities()
+
+    async def _tokenized(self, client: openai.AsyncOpenAI, text: Mapping[str, object]) -> list[int]:
+        """The server's own tokens of messages or a text. Raises ValueError where it answers otherwise."""
+        root = self._base_url.rstrip("/").removesuffix("/v1")
+        answer = await client.post(f"{root}/tokenize", cast_to=object, body={"model": self._model, **text})
+        ids = answer.get("tokens") if isinstance(answer, dict) else None
+        if not isinstance(ids, list) or not ids or not all(isinstance(token, int) for token in ids):
+            raise ValueError("no tokens")
+        return ids
+
+    def _no_log_probabilities(self) -> NoLogProbabilities:
+        return NoLogProbabilities(
+            f"{self._server} does not say how probable {self._model} finds a given reply",
+            hint="Serve the model with vLLM, or run it in this process: model.backend.",
+        )
+
+    async def _listed_model(self) -> _ListedModel:
+        """What the server's list says of this model; asked once, and no error when it says nothing."""
+        async with self._looking_up:
+            if self._listed is None:
+                found = _ListedModel()
+                for model in await self._models():
+                    if getattr(model, "id", None) == self._model:
+                        found = _ListedModel.read(model)
+                self._listed = found
+        return self._listed
+
+    async def _models(self) -> list[object]:
+        """The server's list of models; empty when it does not tell."""
+        client = (await self._connected()).with_options(
+            max_retries=0, timeout=min(self._timeout_seconds, _LISTING_SECONDS)
+        )
+        import openai
+
+        with suppress(openai.APIError, ValueError):
+            models = getattr(await client.models.list(), "data", None)
+            return models if isinstance(models, list) else []
+        return []
 
     async def _complete(self, messages: Sequence[ChatMessage], schema: Mapping[str, object]) -> str:
         """One whole reply, held to the schema by the server if it can, by instructions if it cannot."""
@@ -157,12 +280,10 @@ class OpenAIChat:
         import openai
 
         if self._takes_schema:
-            form: ResponseFormatJSONSchema = {
-                "type": "json_schema",
-                "json_schema": {"name": "reply", "schema": dict(schema), "strict": True},
-            }
+            form = {"name": "reply", "schema": dict(schema), "strict": True}
+            held_to = {"response_format": {"type": "json_schema", "json_schema": form}}
             try:
-                return await self._ask(client, messages, form)
+                return await self._ask(client, messages, held_to)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 explained = await self._explained(error)
                 if isinstance(explained, (ContextTooLong, UnknownModel)):
@@ -170,7 +291,7 @@ class OpenAIChat:
             except (openai.APIError, ValueError) as error:
                 raise await self._explained(error) from None
         try:
-            reply = await self._ask(client, _with_instructions(messages, schema), None)
+            reply = await self._ask(client, with_instructions(messages, schema), {})
         except (openai.APIError, ValueError) as error:
             raise await self._explained(error) from None
         self._takes_schema = False
@@ -180,9 +301,9 @@ class OpenAIChat:
         self,
         client: openai.AsyncOpenAI,
         messages: Sequence[ChatMessage],
-        form: ResponseFormatJSONSchema | None,
+        held_to: Mapping[str, object],
     ) -> str:
-        """The text of one reply; errors are the client's own."""
+        """The text of one reply. held_to: what more is sent with it. Errors are the client's own."""
         import openai
 
         completion = await client.chat.completions.create(
@@ -190,7 +311,7 @@ class OpenAIChat:
             messages=_as_sent(messages),
             max_tokens=openai.omit if self._max_tokens is None else self._max_tokens,
             temperature=openai.omit if self._temperature is None else self._temperature,
-            response_format=openai.omit if form is None else form,
+            extra_body=held_to,
         )
         choice = _first_choice(completion)
         content = getattr(getattr(choice, "message", None), "content", None)
@@ -245,8 +366,6 @@ class OpenAIChat:
                 f"A filter at {self._server} cut the reply of {self._model}",
                 hint="Ask in other words.",
             )
-        if finish == "length":
-            _log.info("the reply of %s was cut at its longest length", self._model)
 
     def _broken_off(self, error: openai.APIError | ValueError, *, has_begun: bool) -> ModelError:
         """What became of a reply whose stream failed."""
@@ -331,18 +450,11 @@ class OpenAIChat:
 
     async def _models_hint(self) -> str:
         """Names some models of the server, when it tells them."""
-        import openai
-
-        names: list[str] = []
-        with suppress(openai.APIError, ValueError):
-            client = (await self._connected()).with_options(
-                max_retries=0, timeout=min(self._timeout_seconds, _LISTING_SECONDS)
-            )
-            page = await client.models.list()
-            models = getattr(page, "data", None)
-            for model in models if isinstance(models, list) else []:
-                if isinstance(model_id := getattr(model, "id", None), str):
-                    names.append(self._pruned(model_id))
+        names = [
+            self._pruned(model_id)
+            for model in await self._models()
+            if isinstance(model_id := getattr(model, "id", None), str)
+        ]
         if not names:
             return "Check the model's name, and base_url: it usually ends in /v1."
         listed = ", ".join(names[:_MODELS_LISTED])
@@ -359,8 +471,22 @@ class OpenAIChat:
         """Foreign words without secrets and control characters, on one line, and not too many."""
         for secret in self._secrets:
             words = words.replace(secret, "[secret]")
-        line = " ".join("".join(c if c.isprintable() else " " for c in words).split())
-        return line if len(line) <= _SERVER_WORDS_CHARACTERS else f"{line[:_SERVER_WORDS_CHARACTERS]}…"
+        return one_line(words)
+
+
+@dataclass(frozen=True)
+class _ListedModel:
+    """What a server's list says of a model."""
+
+    context_tokens: int = 0  # 0: nothing
+    is_vllm: bool = False
+
+    @classmethod
+    def read(cls, model: object) -> _ListedModel:
+        """From an entry of the list."""
+        length = getattr(model, "max_model_len", 0)
+        is_length = isinstance(length, int) and not isinstance(length, bool) and length > 0
+        return cls(length if is_length else 0, getattr(model, "owned_by", "") == "vllm")
 
 
 def _split_credentials(base_url: str) -> tuple[str, str]:
@@ -400,6 +526,24 @@ def _well_formed(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def _read_score(answer: object, reply: Sequence[int]) -> ContinuationScore:
+    """The score of the last tokens of a prompt. Raises ValueError where the answer does not hold it."""
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    places = choices[0].get("prompt_logprobs") if isinstance(choices, list) and choices else None
+    if not isinstance(places, list) or len(places) <= len(reply):
+        raise ValueError("no log-probabilities")
+    try:
+        found: list[dict[str, Any]] = [
+            place[str(token)] for place, token in zip(places[len(places) - len(reply) :], reply, strict=True)
+        ]
+        return ContinuationScore(
+            tuple(str(token["decoded_token"]) for token in found),
+            tuple(float(token["logprob"]) for token in found),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError("log-probabilities of another form") from error
+
+
 async def _read_last_words(chunks: openai.AsyncStream[ChatCompletionChunk]) -> None:
     """Reads what follows a finished reply, so that the connection serves again; none of it matters."""
     import openai
@@ -423,45 +567,3 @@ def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:
         date = parsedate_tz(value)
         seconds = mktime_tz(date) - time.time() if date else math.nan
     return max(seconds, 0.0) if math.isfinite(seconds) else None
-
-
-def _instructions(schema: Mapping[str, object]) -> str:
-    return (
-        "Answer with one JSON object and nothing else. It must fit this JSON schema:\n"
-        f"{json.dumps(dict(schema), ensure_ascii=False)}"
-    )
-
-
-def _with_instructions(
-    messages: Sequence[ChatMessage], schema: Mapping[str, object]
-) -> tuple[ChatMessage, ...]:
-    """The messages with the schema in the system message, of which many models allow only one."""
-    rest, told = tuple(messages), _instructions(schema)
-    if rest and rest[0].role == "system":
-        told, rest = f"{rest[0].content}\n\n{told}", rest[1:]
-    return (ChatMessage("system", told), *rest)
-
-
-def _fitting(reply: str, schema: Mapping[str, object]) -> dict[str, object]:
-    """The one object in a reply, bare or with a fence or words around it.
-
-    Raises ValueError, in words that a model can act on, where there is none or it does not fit.
-    """
-    import jsonschema
-
-    start, end = reply.find("{"), reply.rfind("}")
-    if start < 0 or end < start:
-        raise ValueError("it holds no JSON object")
-    try:
-        value = json.loads(reply[start : end + 1], parse_constant=_refuse_constant)
-        json.dumps(value, ensure_ascii=False).encode()  # half characters
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"it is not one valid JSON object ({error})") from None
-    problem = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(value))
-    if problem is not None:
-        raise ValueError(f"at {problem.json_path}, {problem.message[:_SERVER_WORDS_CHARACTERS]}")
-    return cast("dict[str, object]", value)
-
-
-def _refuse_constant(constant: str) -> object:
-    raise ValueError(f"{constant} is not JSON")

@@ -28,7 +28,7 @@ from filelock import FileLock, Timeout
 from tokenizers import Tokenizer
 
 from agents.interfaces import Vectors
-from stores.errors import EncoderUnavailable
+from stores.errors import DamagedEncoder, EncoderUnavailable
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
@@ -68,27 +68,22 @@ class EncoderDescription:
             if not (folder / TOKENIZER_FILE).is_file():
                 raise FileNotFoundError(f"{TOKENIZER_FILE} is missing")
         except (OSError, ValueError, TypeError) as error:
-            raise _damaged(folder, str(error)) from error
+            raise DamagedEncoder(folder, str(error)) from error
         if description.format != FORMAT:
-            raise _damaged(folder, f"its format is {description.format}, not {FORMAT}")
+            raise DamagedEncoder(folder, f"its format is {description.format}, not {FORMAT}")
         for field, kind in get_type_hints(cls).items():
             if type(getattr(description, field)) is not kind:
-                raise _damaged(folder, f"{field} in {DESCRIPTION_FILE} is malformed")
+                raise DamagedEncoder(folder, f"{field} in {DESCRIPTION_FILE} is malformed")
         if model_bytes != description.model_bytes:
-            raise _damaged(folder, f"{MODEL_FILE} has {model_bytes} bytes, not {description.model_bytes}")
+            raise DamagedEncoder(
+                folder, f"{MODEL_FILE} has {model_bytes} bytes, not {description.model_bytes}"
+            )
         return description
 
     def write(self, folder: Path) -> None:
         """Makes this the folder's `encoder.json`."""
         text = json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"
         (folder / DESCRIPTION_FILE).write_text(text, encoding="utf-8")
-
-
-def _damaged(folder: Path, reason: str) -> EncoderUnavailable:
-    return EncoderUnavailable(
-        f"The exported encoder in {folder} is not whole: {reason}",
-        hint="Delete that folder; it is made again at the next start.",
-    )
 
 
 class OnnxEncoder:
@@ -106,12 +101,12 @@ class OnnxEncoder:
             model = (folder / MODEL_FILE).read_bytes()
             tokenizer = (folder / TOKENIZER_FILE).read_bytes()
         except OSError as error:
-            raise _damaged(folder, str(error)) from error
+            raise DamagedEncoder(folder, str(error)) from error
         # 0.06 s for 90 MB: weights damaged at rest would otherwise load and give wrong vectors.
         if hashlib.sha256(model).hexdigest() != self._description.model_sha256:
-            raise _damaged(folder, f"{MODEL_FILE} has changed since it was exported")
+            raise DamagedEncoder(folder, f"{MODEL_FILE} has changed since it was exported")
         if hashlib.sha256(tokenizer).hexdigest() != self._description.tokenizer_sha256:
-            raise _damaged(folder, f"{TOKENIZER_FILE} has changed since it was exported")
+            raise DamagedEncoder(folder, f"{TOKENIZER_FILE} has changed since it was exported")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 3  # errors only: warnings would be written over the screen

@@ -26,7 +26,7 @@ def messages(
         if exchange.answer
         for message in (ChatMessage("user", exchange.message), ChatMessage("assistant", exchange.answer))
     ]
-    listed = "\n\n".join(_entry(source) for source in sources) or "(none found)"
+    listed = "\n\n".join(entry(source) for source in sources) or "(none found)"
     return (
         ChatMessage("system", INSTRUCTIONS),
         *earlier,
@@ -34,7 +34,8 @@ def messages(
     )
 
 
-def _entry(source: Source) -> str:
+def entry(source: Source) -> str:
+    """A source as it stands before the question."""
     passage = source.passage
     origin = {"document": "the user's document", "material": "handed over with the message"}.get(
         passage.kind, "said by the user"

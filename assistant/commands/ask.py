@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 
 import click
 
@@ -44,7 +45,7 @@ def command(
         raise WrongUsage("--no-learn needs a session of its own", hint="Leave out --session and --last.")
     message, material = _message(text)
 
-    from assistant.terminal.plain import source_line, write_out
+    from assistant.terminal.plain import cut_line, source_line, write_out
     from assistant.turns.events import Accepted, Chosen, Event, Wrote
 
     with call.assistant(limits_turns=True) as assistant:
@@ -95,12 +96,16 @@ def command(
                         for source in (chosen[0].sources if chosen else ())
                     ],
                     "invented_citations": list(finished.invented),
+                    "left_out": [asdict(entry) for entry in (chosen[0].left_out if chosen else ())],
+                    "is_cut": finished.cut is not None,
                     "seconds": round(finished.seconds, 3),
                 }
             )
         else:
             if finished.answer:
                 write_out("\n")
+            if finished.cut is not None:
+                call.tell(cut_line(finished.cut))
             if sources:
                 write_out("".join(f"{source_line(source)}\n" for source in finished.cited))
         if finished.error is not None:

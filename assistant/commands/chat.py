@@ -41,7 +41,7 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
         write_out(f"Plain mode, because {because}.\n")
     with call.assistant(limits_turns=True) as assistant:
         user_id = assistant.journal.user_id(call.user)
-        assistant.catch_up()
+        assistant.catch_up(in_background=True)
         session = session_id
         if session is not None:
             assistant.journal.check_session(user_id, session)

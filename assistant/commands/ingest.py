@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -82,12 +81,13 @@ class _Errors:
 
 
 def _read(files: Iterable[Path], stdin_name: str | None) -> Iterator[PreparedDocument | UnreadableDocument]:
-    from assistant.library import documents
+    from assistant.library.reading_process import ReadingProcess
 
-    for path in files:
-        yield from documents.read_documents(path)
-    if stdin_name:
-        yield from documents.read_stream(sys.stdin, stdin_name)
+    with ReadingProcess() as reading:
+        for path in files:
+            yield from reading.read(path)
+        if stdin_name:
+            yield from reading.read_standard_input(stdin_name)
 
 
 def _dry_run(

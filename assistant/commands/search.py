@@ -35,8 +35,9 @@ def command(ctx: click.Context, query: tuple[str, ...], count: int) -> int:
     with call.assistant() as assistant:
         user_id = assistant.journal.known_user_id(call.user)
         assistant.catch_up()
-        retriever = assistant.retriever_keeping(count)
-        found = retriever.retrieve(text, assistant.spaces.of(user_id))
+        searching = assistant.searching
+        retriever = assistant.retriever_keeping(searching.encoder, count)
+        found = retriever.retrieve(text, searching.spaces.of(user_id))
         fitting = [c for c in found.candidates if c.lexical > 0 or c.dense >= _ALIKE]
         for candidate in fitting:
             passage = candidate.passage

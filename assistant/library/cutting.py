@@ -51,7 +51,7 @@ def cut(text: str, *, passage_words: int = PASSAGE_WORDS, whole_up_to_words: int
     return passages
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # a text of 20 MB has a million of them
 class _Piece:
     """A sentence, or a part of one that is too long, as `cut` weighs it."""
 

@@ -11,6 +11,8 @@ import gzip
 import hashlib
 import io
 import json
+import os
+import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,11 +21,21 @@ from typing import TextIO
 
 from assistant.library.cutting import PASSAGE_WORDS, cut, join_sections
 from assistant.library.plain_text import Section, one_line, shown_path, unwrapped
-from assistant.library.readers import NO_TEXT, NOT_TEXT, READERS, WHOLE_FILE_BYTES, read_whole, too_large
+from assistant.library.readers import (
+    NO_TEXT,
+    NOT_TEXT,
+    READERS,
+    TEXT_BYTES,
+    TOO_MUCH_MEMORY,
+    read_whole,
+    too_large,
+)
 from stores.errors import UnreadableDocument
 
 RECORD_WORDS = 200  # up to here a record is a passage as it is
 RECORD_BYTES = 16_000_000
+PASSED_OVER_BYTES = 256_000_000  # of a line that is too long, to find the next one
+MOST_BAD_RECORDS = 100  # in a collection with fewer good ones: it is something else
 
 _COLLECTIONS = (".jsonl", ".jsonl.gz")
 SUFFIXES = (*READERS, *_COLLECTIONS)
@@ -111,7 +123,7 @@ def read_documents(
             raise UnreadableDocument(source, _NO_FILE)
         if not suffix:
             raise UnreadableDocument(source, _UNKNOWN_KIND)
-        with path.open("rb") as file:
+        with _opened(path, source) as file:
             if suffix in _COLLECTIONS:
                 yield from _read_records(
                     gzip.GzipFile(fileobj=file) if suffix.endswith(".gz") else file,
@@ -129,7 +141,7 @@ def read_documents(
             yield UnreadableDocument(source, lost)
     except UnreadableDocument as error:
         yield error
-    except (OSError, EOFError, zlib.error, RuntimeError, ValueError) as error:
+    except (OSError, EOFError, zlib.error, RuntimeError, ValueError, MemoryError) as error:
         yield UnreadableDocument(source, _reason(error))
 
 
@@ -138,9 +150,9 @@ def read_stream(
 ) -> Iterator[PreparedDocument | UnreadableDocument]:
     """The one document that a stream of plain text holds, under the name it is given."""
     try:
-        text = stream.read(WHOLE_FILE_BYTES + 1)
-        if len(text) > WHOLE_FILE_BYTES:
-            raise UnreadableDocument(name, too_large(WHOLE_FILE_BYTES))
+        text = stream.read(TEXT_BYTES + 1)
+        if len(text) > TEXT_BYTES:
+            raise UnreadableDocument(name, too_large(TEXT_BYTES))
         if "\0" in text:
             raise UnreadableDocument(name, NOT_TEXT)
         yield _prepared(name, one_line(name), [Section((), unwrapped(text))], passage_words=passage_words)
@@ -148,8 +160,17 @@ def read_stream(
         yield error
     except UnicodeError:
         yield UnreadableDocument(name, NOT_TEXT)
-    except OSError as error:
+    except (OSError, MemoryError) as error:
         yield UnreadableDocument(name, _reason(error))
+
+
+def _opened(path: Path, source: str) -> io.BufferedReader:
+    """The file opened, if it is still one: opening a pipe would wait for somebody to write to it."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise UnreadableDocument(source, _NO_FILE)
+    return os.fdopen(descriptor, "rb")
 
 
 def _suffix(path: Path) -> str:
@@ -163,6 +184,8 @@ def _reason(error: Exception) -> str:
         return "is not there"
     if isinstance(error, PermissionError):
         return "may not be read by you"
+    if isinstance(error, MemoryError):
+        return TOO_MUCH_MEMORY
     if isinstance(error, EOFError | zlib.error | gzip.BadGzipFile):
         return "is damaged: what follows cannot be unpacked"
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
@@ -199,13 +222,20 @@ def _read_records(
     file: io.BufferedIOBase, source: str, *, passage_words: int, whole_up_to_words: int
 ) -> Iterator[PreparedDocument | UnreadableDocument]:
     """The records of a collection, one JSON object a line with id, title and text."""
-    number = 0
+    number = read = bad = blank_bytes = 0
     while line := file.readline(RECORD_BYTES + 1):
         number += 1
         is_too_long = len(line) > RECORD_BYTES
+        passed_over = 0
         while len(line) > RECORD_BYTES and not line.endswith(b"\n"):
             line = file.readline(RECORD_BYTES + 1)  # to the end of the line
+            passed_over += len(line)
+            if passed_over > PASSED_OVER_BYTES:
+                raise UnreadableDocument(source, f"line {number} does not end; nothing after it was read")
         if not is_too_long and not line.strip():
+            blank_bytes += len(line)
+            if blank_bytes > RECORD_BYTES:
+                raise UnreadableDocument(source, f"is mostly empty; nothing after line {number} was read")
             continue
         try:
             if is_too_long:
@@ -219,12 +249,18 @@ def _read_records(
                 whole_up_to_words=whole_up_to_words,
                 external_id=external_id,
             )
-        except UnreadableDocument as error:
-            yield UnreadableDocument(source, f"line {number} {error.reason}")
-        except ValueError as error:
-            yield UnreadableDocument(source, f"line {number} {error}")
+        except (UnreadableDocument, ValueError) as error:
+            reason = error.reason if isinstance(error, UnreadableDocument) else error
+            yield UnreadableDocument(source, f"line {number} {reason}")
+            bad += 1
+            if bad >= MOST_BAD_RECORDS and bad > read:
+                too_many = f"has more bad lines than good ones; nothing after line {number} was read"
+                raise UnreadableDocument(source, too_many) from None
         else:
             yield document
+            read += 1
+    if not read and not bad:
+        raise UnreadableDocument(source, "holds no records")
 
 
 def _record(line: bytes) -> tuple[str, str, str]:

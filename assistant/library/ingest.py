@@ -11,14 +11,14 @@ from __future__ import annotations
 import gzip
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
-from agents.interfaces import Encoder, Vectors
+from agents.interfaces import Encoder
 from assistant.library.documents import PreparedDocument
 from stores.errors import UnreadableDocument
 from stores.indexer import Indexer
@@ -26,6 +26,7 @@ from stores.stored_documents import Change, NewDocument, NewPassage, StoredDocum
 
 _BATCH_PASSAGES = 256  # in one transaction; a larger document is stored whole
 _ENCODE_AT_ONCE = 256
+_COUNTED_BLOCKS = 64  # of a megabyte, to tell how many lines a collection has
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,13 @@ Step: TypeAlias = Ingested | Encoding | UnreadableDocument
 class Ingest:
     """Stores documents in a space."""
 
-    def __init__(self, stored_documents: StoredDocuments, encoder: Encoder, indexer: Indexer) -> None:
+    def __init__(
+        self,
+        stored_documents: StoredDocuments,
+        encoder: Callable[[], Encoder],
+        indexer: Callable[[], Indexer],
+    ) -> None:
+        """encoder, indexer: those of the live version, asked once a batch."""
         self._stored_documents = stored_documents
         self._encoder = encoder
         self._indexer = indexer
@@ -76,17 +83,18 @@ class Ingest:
                 yield batch
                 continue
             plan = self._stored_documents.plan(space, batch)
-            vectors = np.empty((0, self._encoder.dimension), dtype=np.float32)
+            encoder = self._encoder()
+            vectors = np.empty((0, encoder.dimension), dtype=np.float32)
             if plan.changed:
-                parts: list[Vectors] = []
                 texts = plan.texts_to_encode()
+                vectors = np.empty((len(texts), encoder.dimension), dtype=np.float32)
                 for start in range(0, len(texts), _ENCODE_AT_ONCE):
-                    parts.append(self._encoder.encode_passages(texts[start : start + _ENCODE_AT_ONCE]))
-                    yield progress.encoded(len(parts[-1]))
-                vectors = np.concatenate(parts) if parts else vectors
+                    part = encoder.encode_passages(texts[start : start + _ENCODE_AT_ONCE])
+                    vectors[start : start + len(part)] = part
+                    yield progress.encoded(len(part))
             stored = (
                 self._stored_documents.store(
-                    plan, vectors, encoder_version=self._encoder.version, receipt_id=receipt.id()
+                    plan, vectors, encoder_version=encoder.version, receipt_id=receipt.id()
                 )
                 if plan.changed
                 else {}
@@ -98,7 +106,7 @@ class Ingest:
                 else:
                     document_id = plan.same[document.source]
                     yield Ingested(document_id, document.source, len(document.passages), "same")
-            self._indexer.catch_up()
+            self._indexer().catch_up()
 
 
 class _Receipt:
@@ -131,9 +139,17 @@ def count_documents(files: Iterable[Path]) -> int:
 
 
 def _lines(file: Path) -> int:
+    """Counted at the beginning of the file, and from there on as many a byte."""
     try:
-        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
-            return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
+        with file.open("rb") as raw:
+            stream = gzip.GzipFile(fileobj=raw) if file.suffix == ".gz" else raw
+            lines = 0
+            for _ in range(_COUNTED_BLOCKS):
+                block = stream.read(1 << 20)
+                if not block:
+                    return lines
+                lines += block.count(b"\n")
+            return round(lines * max(1.0, file.stat().st_size / raw.tell()))
     except (OSError, EOFError, zlib.error):
         return 1  # the reader will say what is wrong with it
 

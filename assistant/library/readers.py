@@ -24,12 +24,17 @@ if TYPE_CHECKING:
     from docx.text.paragraph import Paragraph
     from markdown_it.token import Token
 
-WHOLE_FILE_BYTES = 100_000_000  # what is read into memory at once
-MARKUP_BYTES = 20_000_000  # Markdown and HTML: parsed they take many times their size
+WHOLE_FILE_BYTES = 100_000_000  # PDF and .docx, which are mostly pictures
+TEXT_BYTES = 20_000_000  # text, Markdown and HTML: cut or parsed they take many times their size
 UNPACKED_BYTES = 200_000_000  # what a .docx may unpack to
+UNPACKED_XML_BYTES = 40_000_000  # what one part of its text may: parsed it takes many times its size
+MOST_TAGS = 500_000  # of an HTML page, some 700 bytes each
 
 NOT_TEXT = "is not text"
 NO_TEXT = "holds no text"
+TOO_MUCH_MEMORY = "takes more memory to read than it may; cut it into smaller files"
+_TOO_DEEP = "is nested too deeply to be read"
+_TOO_MUCH = "holds more than can be read, or is made to look so"
 
 _HEADING_CHARACTERS = 200  # a longer heading is a paragraph: it would stand over every passage
 
@@ -47,7 +52,7 @@ class Reading:
 def read_whole(file: IO[bytes], source: str, suffix: str) -> Reading:
     """What the reader of files with this suffix, one of `READERS`, makes of a file."""
     limit = READERS[suffix].limit_bytes
-    data = file.read(limit + 1)
+    data = file.read(limit + 1) or b""  # None: what pretends to be a file has nothing yet
     if len(data) > limit:
         raise UnreadableDocument(source, too_large(limit))
     try:
@@ -56,6 +61,10 @@ def read_whole(file: IO[bytes], source: str, suffix: str) -> Reading:
             return READERS[suffix].read(data, source)
     except UnreadableDocument:
         raise
+    except MemoryError:
+        raise UnreadableDocument(source, TOO_MUCH_MEMORY) from None
+    except RecursionError:
+        raise UnreadableDocument(source, _TOO_DEEP) from None
     except Exception as error:  # there is nothing that parsers do not raise on damaged files
         reason = f"is damaged, or not what its name says ({type(error).__name__})"
         raise UnreadableDocument(source, reason) from error
@@ -212,7 +221,7 @@ def _read_markdown(data: bytes, source: str) -> Reading:
             case "fence" | "code_block":
                 outline.add_code(token.content)
             case "html_block":
-                _add_html(outline, _parsed_html(token.content))
+                _add_html(outline, _parsed_html(token.content, source))
     return _with_title(outline.sections())
 
 
@@ -250,7 +259,7 @@ def _read_html(data: bytes, source: str) -> Reading:
     declared = EncodingDetector.find_declared_encoding(data[:4096], is_html=True) or ""
     if declared.lower() in {"iso-8859-1", "latin-1", "us-ascii", "ascii"}:
         declared = "cp1252"  # as browsers read it
-    soup = _parsed_html(_decoded(data, source, declared))
+    soup = _parsed_html(_decoded(data, source, declared), source)
     outline = _Outline()
     main = soup.find("main")
     _add_html(outline, main if main and main.get_text(strip=True) else soup)
@@ -261,17 +270,20 @@ def _read_html(data: bytes, source: str) -> Reading:
 _UNCLOSED_TAG = re.compile(r"<[a-zA-Z/!?]")
 
 
-def _parsed_html(text: str) -> BeautifulSoup:
+def _parsed_html(text: str, source: str) -> BeautifulSoup:
     """The page, without a comment or tag that is open at its end, which browsers do not show either.
 
     The parser would look for the end of each of these again from every place where one begins.
     """
     from bs4 import BeautifulSoup
 
+    text = text.replace("<![", "<! [")  # a comment to browsers, and beyond this parser unless well-formed
     if (comment_at := text.find("<!--", text.rfind("-->") + 1)) >= 0:
         text = text[:comment_at]
     if tag := _UNCLOSED_TAG.search(text, text.rfind(">") + 1):
         text = text[: tag.start()]
+    if text.count("<") > MOST_TAGS:
+        raise UnreadableDocument(source, f"has more than {MOST_TAGS:,} tags; cut it into smaller files")
     return BeautifulSoup(text, "html.parser")
 
 
@@ -341,7 +353,7 @@ def _add_html(outline: _Outline, root: Tag) -> None:
 
 def _read_pdf(data: bytes, source: str) -> Reading:
     from pypdf import PdfReader
-    from pypdf.errors import DependencyError, FileNotDecryptedError
+    from pypdf.errors import DependencyError, FileNotDecryptedError, LimitReachedError
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it logs whatever it repairs
     sections: list[Section] = []
@@ -352,6 +364,10 @@ def _read_pdf(data: bytes, source: str) -> Reading:
                 text = page.extract_text()
             except (FileNotDecryptedError, DependencyError):
                 raise
+            except (LimitReachedError, MemoryError) as error:
+                reason = TOO_MUCH_MEMORY if isinstance(error, MemoryError) else _TOO_MUCH
+                lost.append(f"page {number} {reason}")
+                continue
             except Exception as error:  # noqa: BLE001 - as for whole files; the other pages can be read
                 lost.append(f"page {number} is damaged ({type(error).__name__})")
                 continue
@@ -360,6 +376,8 @@ def _read_pdf(data: bytes, source: str) -> Reading:
                 sections.append(Section((f"page {number}",), text))
     except (FileNotDecryptedError, DependencyError):
         raise UnreadableDocument(source, "is encrypted; save a copy without a password") from None
+    except LimitReachedError:
+        raise UnreadableDocument(source, _TOO_MUCH) from None
     if not sections:
         reason = lost[0] if lost else f"{NO_TEXT}; it may be a scan, which only shows pictures of text"
         raise UnreadableDocument(source, reason)
@@ -375,11 +393,17 @@ _HYPHENATED = re.compile(r"(?<=[a-zß-ÿ])-[ \t]*\n[ \t]*(?=[a-zß-ÿ])")
 def _read_docx(data: bytes, source: str) -> Reading:
     from docx import Document
     from docx.text.paragraph import Paragraph
+    from lxml.etree import ErrorTypes, XMLSyntaxError
 
     if data.startswith(b"\xd0\xcf\x11\xe0"):
         raise UnreadableDocument(source, "is encrypted, or of the older kind .doc; save it as .docx")
     _refuse_zip_bomb(data, source)
-    document = Document(io.BytesIO(data))
+    try:
+        document = Document(io.BytesIO(data))
+    except XMLSyntaxError as error:
+        if error.code == ErrorTypes.ERR_NO_MEMORY:
+            raise MemoryError from error
+        raise
     outline = _Outline()
     title = ""
     for block in document.iter_inner_content():
@@ -401,15 +425,21 @@ def _read_docx(data: bytes, source: str) -> Reading:
 
 def _refuse_zip_bomb(data: bytes, source: str) -> None:
     """Raises for an archive that unpacks to too much, whether or not its directory says so."""
-    too_much = f"unpacks to more than {UNPACKED_BYTES // 1_000_000} MB"
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if sum(member.file_size for member in archive.infolist()) > UNPACKED_BYTES:
+            raise UnreadableDocument(source, f"unpacks to more than {UNPACKED_BYTES // 1_000_000} MB")
+        parts = (m.file_size for m in archive.infolist() if not m.filename.lower().endswith(_PICTURES))
+        if max(parts, default=0) > UNPACKED_XML_BYTES:
+            too_much = f"holds text that unpacks to more than {UNPACKED_XML_BYTES // 1_000_000} MB"
             raise UnreadableDocument(source, too_much)
         # Reading in pieces stops at the size that the directory states, and then fails if that was a lie.
         for member in archive.infolist():
             with archive.open(member) as file:
                 while file.read(1 << 16):
                     pass
+
+
+_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".emf", ".wmf", ".svg", ".bin", ".mp4")
 
 
 def _is_list_item(paragraph: Paragraph, style: str) -> bool:
@@ -448,9 +478,9 @@ class _Kind:
     limit_bytes: int
 
 
-_TEXT = _Kind(_read_text, WHOLE_FILE_BYTES)
-_MARKDOWN = _Kind(_read_markdown, MARKUP_BYTES)
-_HTML = _Kind(_read_html, MARKUP_BYTES)
+_TEXT = _Kind(_read_text, TEXT_BYTES)
+_MARKDOWN = _Kind(_read_markdown, TEXT_BYTES)
+_HTML = _Kind(_read_html, TEXT_BYTES)
 READERS = {
     ".txt": _TEXT,
     ".md": _MARKDOWN,

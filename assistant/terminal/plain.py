@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from agents.interfaces import Source
+from agents.interfaces import CutAtLimit, Source
 from agents.sentences import asks_only
 from assistant.turns.events import Event, Wrote
 from stores.errors import VouchError
@@ -122,6 +122,8 @@ class PlainChat:
         self._say("\n")
         if finished.error is not None:
             self._fail(finished.error, f"(failed: {finished.error.message})")
+        if finished.cut is not None:
+            self._say(f"{cut_line(finished.cut)}\n")
         for source in finished.cited:
             self._say(f"{source_line(source)}\n")
         self._say("\n")
@@ -255,6 +257,7 @@ class PlainChat:
 
         from assistant.library import documents
         from assistant.library.ingest import Ingested
+        from assistant.library.reading_process import ReadingProcess
         from stores.errors import UnreadableDocument
         from stores.records import own_space
 
@@ -264,16 +267,17 @@ class PlainChat:
         found = documents.find_documents([Path(path).expanduser()])
         for unreadable in found.unreadable:
             yield _one_line(unreadable.message)
-        to_read = (document for file in found.files for document in documents.read_documents(file))
         counts: dict[str, Counter[str]] = {}  # by file; a collection holds many documents
-        for step in self._assistant.ingest.run(
-            self._user_id, own_space(self._user_id), to_read, summary=f"ingested {path}"
-        ):
-            if isinstance(step, UnreadableDocument):
-                yield _one_line(step.message)
-            elif isinstance(step, Ingested):
-                counted = counts.setdefault(step.source.partition("#")[0], Counter())
-                counted.update({step.change: 1, "passages": step.passages})
+        with ReadingProcess() as reading:
+            to_read = (document for file in found.files for document in reading.read(file))
+            for step in self._assistant.ingest.run(
+                self._user_id, own_space(self._user_id), to_read, summary=f"ingested {path}"
+            ):
+                if isinstance(step, UnreadableDocument):
+                    yield _one_line(step.message)
+                elif isinstance(step, Ingested):
+                    counted = counts.setdefault(step.source.partition("#")[0], Counter())
+                    counted.update({step.change: 1, "passages": step.passages})
         for file, counted in counts.items():
             changes = ", ".join(f"{n} {change}" for change, n in counted.items() if change != "passages")
             yield f"{_one_line(file)}: {counted['passages']} passages, {changes}"
@@ -331,6 +335,12 @@ def source_line(source: Source) -> str:
         f"Source {source.number}, yours: “{_short(passage.text)}” "
         f"(your {passage.kind} of {passage.created_at.astimezone():%d %B})"
     )
+
+
+def cut_line(cut: CutAtLimit) -> str:
+    """What is said below an answer that reached its longest length."""
+    where = f" at {cut.tokens} tokens" if cut.tokens else " at the model's longest length"
+    return f"(The reply was cut{where}; model.max_tokens in settings.toml sets how long one may be.)"
 
 
 def write_out(text: str) -> None:

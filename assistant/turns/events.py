@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from agents.interfaces import AugmentedQuery, Candidate, Source
+from agents.interfaces import AugmentedQuery, Candidate, CutAtLimit, LeftOut, Source
 from stores.errors import VouchError
 
 
@@ -34,6 +34,7 @@ class Chosen:
 
     sources: tuple[Source, ...]
     model: str
+    left_out: tuple[LeftOut, ...] = ()  # passages and earlier turns that did not fit into its context
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Finished:
     invented: tuple[int, ...]  # citation numbers that stand for no source
     seconds: float
     error: VouchError | None = None  # why it failed
+    cut: CutAtLimit | None = None  # the answer reached its longest length before the model was done
 
 
 Event: TypeAlias = Accepted | Searched | Chosen | Wrote | Finished

@@ -14,20 +14,20 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from typing import Any, ParamSpec, TypeVar
 
-from agents.interfaces import Encoder, Exchange, ReplyRequest
+from agents.interfaces import CutAtLimit, Encoder, Exchange, ReplyRequest
 from agents.query_augmenter import QueryAugmenter
 from agents.reranker import Reranked, Reranker
 from agents.responder import Citations, Responder
-from agents.retriever import Retrieved, Retriever
+from agents.retriever import Retrieved
 from assistant.log import fields
 from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, Wrote
+from assistant.turns.searching import Searching
 from stores.errors import VouchError, WrongUsage
-from stores.indexer import Indexer
 from stores.journal import FoundPassage, Journal, Judged, Outcome
 from stores.records import Passage, now
-from stores.spaces import Spaces
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,23 +43,20 @@ class TurnPipeline:
         self,
         *,
         journal: Journal,
-        spaces: Spaces,
-        indexer: Indexer,
-        encoder: Encoder,
+        searching: Callable[[], Searching],
         augmenter: QueryAugmenter,
-        retriever: Retriever,
         reranker: Reranker,
         responder: Responder,
         cut: Callable[[str], Sequence[str]],
         history_turns: int,
     ) -> None:
-        """cut: a long text as passages. history_turns: how many earlier turns the model sees."""
+        """searching: what searches now, asked once a turn. cut: a long text as passages.
+
+        history_turns: how many earlier turns the model sees.
+        """
         self._journal = journal
-        self._spaces = spaces
-        self._indexer = indexer
-        self._encoder = encoder
+        self._searching = searching
         self._augmenter = augmenter
-        self._retriever = retriever
         self._reranker = reranker
         self._responder = responder
         self._cut = cut
@@ -92,17 +89,24 @@ class TurnPipeline:
             query = self._augmenter.augment(message, earlier)
             turn.note("augment", standalone=query.text, query=query.text, strategy=query.strategy)
 
+            searching = await self._on_thread(self._searching)
             retrieved = await self._on_thread(
-                self._retriever.retrieve, query.text, self._spaces.of(user_id), without=accepted.version_ids
+                searching.retriever.retrieve,
+                query.text,
+                searching.spaces.of(user_id),
+                without=accepted.version_ids,
             )
             turn.note("retrieve", retrieved=retrieved)
             yield Searched(query, retrieved.candidates)
 
             reranked = await self._on_thread(self._reranker.rerank, query.text, retrieved.candidates)
-            handed_over = await self._on_thread(self._best_of_material, material, retrieved)
+            handed_over = await self._on_thread(
+                self._best_of_material, searching.encoder, material, retrieved
+            )
             turn.note("rerank", reranked=reranked)
 
-            request = self._responder.prepare(
+            request = await self._on_thread(
+                self._responder.prepare,
                 message,
                 query.text,
                 [*handed_over, *(candidate.passage for candidate in reranked.order)],
@@ -110,11 +114,14 @@ class TurnPipeline:
                 is_kept=bool(accepted.version_ids),
             )
             turn.note("prepare", request=request, model=self._responder.model_name)
-            yield Chosen(request.sources, self._responder.model_name)
+            yield Chosen(request.sources, self._responder.model_name, request.left_out)
 
             async for piece in self._responder.respond(request, turn.citations):
-                turn.heard(piece)
-                yield Wrote(piece)
+                if isinstance(piece, CutAtLimit):
+                    turn.was_cut(piece)
+                else:
+                    turn.heard(piece)
+                    yield Wrote(piece)
             turn.note("respond")
         except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit):
             self._journal.finish(turn.turn_id, turn.outcome("stopped"))
@@ -130,13 +137,13 @@ class TurnPipeline:
             yield turn.finished("done")
         _log.info("turn %s finished", turn.turn_id, extra=fields(turn=turn.turn_id, **turn.told_to_the_log()))
         try:
-            await self._on_thread(self._indexer.catch_up)
+            await self._on_thread(lambda: self._searching().indexer.catch_up())
         except VouchError as error:  # the answer stands, and the job waits for the next occasion
             _log.warning("not indexed yet", extra=fields(error=type(error).__name__))
 
     async def bare_reply(self, text: str) -> str:
         """What the chat model says to a text, without passages, memory or a turn."""
-        return "".join([piece async for piece in self._responder.bare_reply(text)])
+        return await self._responder.bare_reply(text)
 
     async def aclose(self) -> None:
         """Gives back the model's connections and waits for the model thread."""
@@ -145,14 +152,14 @@ class TurnPipeline:
 
     def _recent(self, user_id: int, session_id: int) -> list[Exchange]:
         turns = self._journal.turns(user_id, session_id, limit=self._history_turns)
-        return [Exchange(turn.message, turn.standalone, turn.answer) for turn in turns]
+        return [Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in turns]
 
-    def _best_of_material(self, material: str, retrieved: Retrieved) -> list[Passage]:
+    def _best_of_material(self, encoder: Encoder, material: str, retrieved: Retrieved) -> list[Passage]:
         """The passages of what was handed over that are nearest to the question, in reading order."""
         parts = self._cut(material) if material.strip() else []
         if not parts:
             return []
-        scores = self._encoder.encode_passages(parts) @ retrieved.vector
+        scores = encoder.encode_passages(parts) @ retrieved.vector
         best = sorted(scores.argsort()[::-1][:_MATERIAL_SOURCES].tolist())
         return [_material_passage(parts[number], number) for number in best]
 
@@ -186,9 +193,13 @@ class _TurnInProgress:
             self._milliseconds["first word"] = round((time.monotonic() - self._began) * 1000, 2)
         self._pieces.append(piece)
 
+    def was_cut(self, cut: CutAtLimit) -> None:
+        self._known["cut"] = cut
+
     def outcome(self, state: str, failure: str = "") -> Outcome:
         retrieved: Retrieved | None = self._known.get("retrieved")
         reranked: Reranked | None = self._known.get("reranked")
+        request: ReplyRequest | None = self._known.get("request")
         return Outcome(
             state=state,
             answer="".join(self._pieces),
@@ -198,12 +209,14 @@ class _TurnInProgress:
             query=self._known.get("query", "") if retrieved else "",
             strategy=self._known.get("strategy", "original"),
             encoder_version=retrieved.encoder_version if retrieved else "",
-            found=_found(retrieved, reranked, self._known.get("request")),
+            found=_found(retrieved, reranked, request),
             judged=_judged(reranked),
             details={
                 "milliseconds": self._milliseconds,
                 "cited": self.citations.cited,
                 "invented_citations": self.citations.invented,
+                "left_out": [asdict(left_out) for left_out in (request.left_out if request else ())],
+                "is_cut": "cut" in self._known,
             },
         )
 
@@ -213,6 +226,8 @@ class _TurnInProgress:
         return {
             "model": self._known.get("model", ""),
             "candidates": len(retrieved.candidates) if retrieved else 0,
+            "left_out": len(self._known["request"].left_out) if "request" in self._known else 0,
+            "is_cut": "cut" in self._known,
             "milliseconds": dict(self._milliseconds),
         }
 
@@ -227,6 +242,7 @@ class _TurnInProgress:
             tuple(self.citations.invented),
             time.monotonic() - self._began,
             error,
+            self._known.get("cut"),
         )
 
 

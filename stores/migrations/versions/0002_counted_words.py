@@ -1,4 +1,4 @@
-"""Words are counted by space as they come and go, and a step back to an earlier model is remembered."""
+"""Words are counted as they come and go; filled indexes and steps back to earlier models are remembered."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 from alembic import op
 from sqlmodel.sql.sqltypes import AutoString
+
+from stores.records import UtcDateTime
 
 revision = "0002"
 down_revision = "0001"
@@ -37,8 +39,16 @@ def upgrade() -> None:
         op.bulk_insert(word_counts, rows[start : start + _ROWS_AT_ONCE])
     if op.get_bind().dialect.name == "sqlite":
         op.execute("DROP TABLE shared_vocabulary")
+    op.create_table(
+        "filled_indexes",
+        sa.Column("name", AutoString(), nullable=False),
+        sa.Column("encoder_version", AutoString(), nullable=False),
+        sa.Column("filled_at", UtcDateTime(), nullable=False),
+        sa.PrimaryKeyConstraint("name", "encoder_version"),
+    )
     with op.batch_alter_table("live_models", schema=None) as batch_op:
         batch_op.add_column(sa.Column("declined", AutoString(), nullable=False, server_default=""))
+        batch_op.add_column(sa.Column("newest_job", sa.Integer(), nullable=False, server_default="0"))
 
 
 def _stored_words() -> Iterator[tuple[str, str]]:
@@ -52,7 +62,8 @@ def _stored_words() -> Iterator[tuple[str, str]]:
             "SELECT 'user:' || substr(space, 5), words FROM own_words",
         ]
     for query in queries:
-        yield from connection.execute(sa.text(query)).tuples()
+        for row in connection.execute(sa.text(query)):
+            yield row[0], row[1]
 
 
 def downgrade() -> None:

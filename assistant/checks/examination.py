@@ -1,0 +1,56 @@
+"""All looks in their order: what needs a whole database is not looked at without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from assistant.checks import environment, models, searched, stored
+from assistant.checks.check import Check, Look
+from assistant.wiring import Assistant
+from stores.errors import VouchError
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One look, and those that have to be in order before it."""
+
+    name: str
+    look: Callable[[], Check]
+    needs: tuple[str, ...] = ()
+
+
+def examine(assistant: Assistant, how: Look, *, asks_server: bool = False) -> Iterator[Check]:
+    """Looks, and repairs what is derived; a check at a time. asks_server: also the chat model's."""
+    states: dict[str, str] = {}
+    for step in _steps(assistant, how, asks_server=asks_server):
+        unmet = [name for name in step.needs if states[name] != "ok"]
+        check = _not_looked_at(step.name, unmet[0]) if unmet else _looked(step)
+        states[step.name] = check.state
+        yield check
+
+
+def _steps(assistant: Assistant, how: Look, *, asks_server: bool) -> list[_Step]:
+    return [
+        _Step("settings file", partial(environment.settings_file, assistant.locations)),
+        _Step("data directory", partial(environment.data_directory, assistant.locations.data)),
+        _Step("database", lambda: stored.database(assistant.database)),
+        _Step("texts", lambda: stored.texts(assistant.database, how), ("database",)),
+        _Step("words", lambda: stored.words(assistant.database, how), ("database",)),
+        _Step("encoder", lambda: models.encoder(assistant, how), ("database",)),
+        _Step("vectors", lambda: searched.vectors(assistant, how), ("database", "encoder")),
+        _Step("shared index", lambda: searched.shared_index(assistant, how), ("vectors",)),
+        _Step("chat model", lambda: models.chat_model(assistant, asks_server=asks_server)),
+    ]
+
+
+def _looked(step: _Step) -> Check:
+    try:
+        return step.look()
+    except VouchError as error:
+        return Check(step.name, "broken", error.message, error.hint)
+
+
+def _not_looked_at(name: str, unmet: str) -> Check:
+    return Check(name, "missing", f"not looked at, because of: {unmet}")

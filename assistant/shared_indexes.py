@@ -1,0 +1,116 @@
+"""Where the shared space's index is kept, as the settings say: nowhere, in a folder, or on a server."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import shutil
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from filelock import FileLock, Timeout
+
+from agents.interfaces import Encoder
+from assistant.config import Settings, without_password
+from stores.database import Database
+from stores.errors import InvalidSetting, StoreUnavailable
+from stores.shared_index import shared_vectors
+
+if TYPE_CHECKING:
+    from stores.chroma_vectors import ChromaServerVectors, ChromaVectors
+    from stores.faiss_vectors import FaissVectors
+
+    OpenedIndex: TypeAlias = ChromaVectors | ChromaServerVectors | FaissVectors
+
+_log = logging.getLogger(__name__)
+_NEVER = 2**62  # more passages than any space has
+
+
+class SharedIndexes:
+    """Opens the index of each encoder version, once, and again where it is to be written."""
+
+    def __init__(self, settings: Settings, data: Path, database: Database) -> None:
+        """Raises `InvalidSetting` for an index that the database's other machines would not see."""
+        self._data = data
+        self._database = database
+        self._url = settings.index.url
+        kind = settings.index.kind
+        if kind == "auto":
+            kind = "exact" if database.is_postgresql and not self._url else "chroma"
+        if database.is_postgresql and kind != "exact" and not self._url:
+            raise InvalidSetting("index.kind", kind, "exact, or chroma with index.url, beside PostgreSQL")
+        self._kind = kind
+        self.name = without_password(self._url) if self._url else kind
+        self.exact_up_to = _NEVER if kind == "exact" else settings.retrieval.exact_up_to
+        self._opened: dict[str, OpenedIndex] = {}  # by encoder version
+
+    def open(self, encoder: Encoder, writes: bool) -> OpenedIndex | None:
+        """The index of this encoder's version; None where it is to be written and another process does.
+
+        Raises `StoreUnavailable` where it cannot be reached or read.
+        """
+        version = encoder.version
+        known = self._opened.get(version)
+        if known is not None and (known.writes or not writes):
+            return known
+        try:
+            opened = self._made(version, encoder.dimension, writes=writes)
+        except StoreUnavailable as error:
+            if not writes or self._url:
+                raise
+            _log.info("shared index not written: %s", error.message)
+            return None
+        self._opened[version] = opened
+        return opened
+
+    def discard(self, version: str) -> Path | None:
+        """Deletes the folder of an encoder version's index, which is derived; None where there is none.
+
+        Raises `StoreUnavailable` when another process is writing it.
+        """
+        if self._kind == "exact" or self._url:
+            return None
+        opened = self._opened.pop(version, None)
+        if opened is not None:
+            opened.close()
+        folder = self._data / self._kind / version
+        with ExitStack() as locks:
+            for file in sorted(folder.rglob("writer.lock")):
+                try:
+                    locks.enter_context(FileLock(file, timeout=0))
+                except Timeout:
+                    raise StoreUnavailable(
+                        f"{folder}: another process is writing the shared index",
+                        hint="End it, then run `vouch doctor` again.",
+                    ) from None
+            discarded = folder.with_name(f".discarded-{secrets.token_hex(8)}")
+            if folder.exists():
+                folder.rename(discarded)  # at once: a kill leaves no half of it to be opened
+        shutil.rmtree(discarded, ignore_errors=True)
+        return folder
+
+    def close(self) -> None:
+        """Lets other processes write."""
+        for opened in self._opened.values():
+            opened.close()
+
+    def _made(self, version: str, dimension: int, *, writes: bool) -> OpenedIndex:
+        if self._url:
+            from stores.chroma_vectors import ChromaServerVectors
+
+            return ChromaServerVectors(self._url, version)
+        if self._kind == "faiss":
+            from stores.faiss_vectors import FaissVectors
+
+            return FaissVectors(
+                self._data / "faiss" / version,
+                version,
+                dimension,
+                writes=writes,
+                all_vectors=partial(shared_vectors, self._database, version, dimension),
+            )
+        from stores.chroma_vectors import ChromaVectors
+
+        return ChromaVectors(self._data / "chroma" / version, version, writes=writes)

@@ -1,0 +1,22 @@
+"""What searches and indexes with one encoder version; a turn takes it once and keeps to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agents.interfaces import Encoder
+from agents.retriever import Retriever
+from stores.indexer import Indexer
+from stores.shared_index import SharedIndex
+from stores.spaces import Spaces
+
+
+@dataclass(frozen=True)
+class Searching:
+    """All parts are of the encoder's version."""
+
+    encoder: Encoder
+    spaces: Spaces
+    retriever: Retriever
+    indexer: Indexer
+    shared_index: SharedIndex

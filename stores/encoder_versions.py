@@ -1,0 +1,117 @@
+"""The encoder versions that have vectors here, and the swap from one to another.
+
+Vectors of a new version are made beside those of the live one. The pointer is swapped in a transaction
+that finds every live passage encoded, so a query never meets a version that lacks some. A step back is
+the same swap the other way; what was added meanwhile is asked to be encoded, and found by its words
+until then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlmodel import col
+
+from stores.changes import ask_to_index
+from stores.database import Database
+from stores.live_models import LiveModels, live_version, step_back, swap
+from stores.live_versions import without_vector
+from stores.records import PassageVersion
+from stores.shared_index import ask_again, newest_job_id
+
+_ROLE = "encoder"
+_AT_ONCE = 2_000  # versions in one job
+
+
+@dataclass(frozen=True)
+class EncoderVersion:
+    """An encoder that has made vectors here, and where it can be loaded from."""
+
+    version: str
+    source: str  # as the settings named it; empty is the one that comes with Vouch
+    dimension: int
+
+
+class EncoderVersions:
+    """Which encoder answers."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._models = LiveModels(database)
+
+    def live(self) -> EncoderVersion | None:
+        """The version whose vectors are searched; None before the first."""
+        return self._known(self._models.live(_ROLE))
+
+    def previous(self) -> EncoderVersion | None:
+        """The version before it."""
+        return self._known(self._models.previous(_ROLE))
+
+    def declined(self) -> str:
+        """The version last stepped back from, which is not taken up again by itself; empty if none."""
+        return self._models.declined(_ROLE)
+
+    def live_passages(self) -> int:
+        """How many live passages there are in all spaces."""
+        with self._database.reading() as sql:
+            return (
+                sql.scalar(
+                    select(func.count())
+                    .select_from(PassageVersion)
+                    .where(col(PassageVersion.removed_at).is_(None))
+                )
+                or 0
+            )
+
+    def missing(self, version: str) -> int:
+        """How many live passages have no vector of this version."""
+        with self._database.reading() as sql:
+            return len(without_vector(sql, version))
+
+    def newest_job(self) -> int:
+        """The last job committed: to be asked before an index is filled for `make_live`."""
+        with self._database.reading() as sql:
+            return newest_job_id(sql)
+
+    def make_live(self, encoder: EncoderVersion, *, newest_job: int) -> bool:
+        """Swaps the pointer to a version whose vectors are all there; False where some are not.
+
+        newest_job: the last one when its shared index was filled; what came later is indexed once more.
+        """
+        with self._database.writing() as sql:
+            if without_vector(sql, encoder.version, limit=1):
+                return False
+            if live_version(sql, _ROLE) != encoder.version:
+                ask_again(sql, after_job=newest_job)
+                swap(
+                    sql,
+                    _ROLE,
+                    encoder.version,
+                    details={"source": encoder.source, "dimension": encoder.dimension},
+                    newest_job=newest_job_id(sql),
+                )
+            return True
+
+    def step_back(self) -> EncoderVersion:
+        """Makes the version before live at once. Raises `CannotUndo` where there is none."""
+        with self._database.writing() as sql:
+            newest = newest_job_id(sql)
+            version, known_of = step_back(sql, _ROLE, newest_job=newest)
+            ask_again(sql, after_job=known_of)
+            by_space: dict[str, list[int]] = {}
+            for version_id, space in without_vector(sql, version):
+                by_space.setdefault(space, []).append(version_id)
+            for space, ids in sorted(by_space.items()):
+                for start in range(0, len(ids), _AT_ONCE):
+                    ask_to_index(sql, space, ids[start : start + _AT_ONCE])
+        back = self._known(version)
+        assert back is not None, "it was live before"
+        return back
+
+    def _known(self, version: str | None) -> EncoderVersion | None:
+        model = None if version is None else self._models.known(_ROLE, version)
+        if model is None:
+            return None
+        source, dimension = model.details.get("source", ""), model.details.get("dimension", 0)
+        return EncoderVersion(model.version, str(source), int(dimension))

@@ -1,0 +1,122 @@
+"""Live versions of given spaces, looked up by id: their texts, their vectors, and what waits to be indexed.
+
+Every statement names the spaces it may answer from, so that an id from elsewhere finds nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session as SqlSession
+from sqlmodel import col
+
+from stores.records import SHARED, Passage, PassageVector, PassageVersion, known_id
+from stores.rows import moment, rows
+
+_LOOK_UP = 5_000  # ids in one statement
+
+
+def live_among(sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[str]) -> set[int]:
+    """Which of these versions are live and in these spaces."""
+    live: set[int] = set()
+    for some in in_parts(version_ids):
+        found = rows(
+            sql,
+            f"SELECT id FROM passage_versions AS v WHERE id IN ({some}) "
+            f"AND removed_at IS NULL AND {within(spaces, 'v')}",
+        )
+        live.update(row[0] for row in found)
+    return live
+
+
+def live_passages(sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[str]) -> dict[int, Passage]:
+    """The live versions of these spaces among the given ones, by id."""
+    found: dict[int, Passage] = {}
+    for some in in_parts(version_ids):
+        read = rows(
+            sql,
+            "SELECT v.id, v.passage_id, v.space, p.kind, v.title, v.text, v.document_id, v.position, "
+            "coalesce(d.source, ''), p.external_id, p.created_at "
+            "FROM passage_versions AS v JOIN passages AS p ON p.id = v.passage_id "
+            "LEFT JOIN documents AS d ON d.id = v.document_id "
+            f"WHERE v.id IN ({some}) AND v.removed_at IS NULL AND {within(spaces, 'v')}",
+        )
+        for *told, created_at in read:
+            row = (*told, moment(created_at))
+            found[told[0]] = Passage(*row)
+    return found
+
+
+def stored_vectors(
+    sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[str], encoder_version: str
+) -> dict[int, bytes]:
+    """The vectors of these versions by one encoder version, as far as there are any and they are live."""
+    found: dict[int, bytes] = {}
+    for some in in_parts(version_ids):
+        read = rows(
+            sql,
+            "SELECT v.id, x.vector FROM passage_versions AS v "
+            "JOIN passage_vectors AS x ON x.version_id = v.id "
+            f"WHERE v.id IN ({some}) AND v.removed_at IS NULL AND {within(spaces, 'v')} "
+            "AND x.encoder_version = ?",
+            [encoder_version],
+        )
+        found.update((row[0], row[1]) for row in read)
+    return found
+
+
+def without_vector(
+    sql: SqlSession, encoder_version: str, *, after: int = 0, limit: int | None = None
+) -> list[tuple[int, str]]:
+    """The live versions of all spaces that have no vector of this encoder version: id and space, by id.
+
+    after: only larger ids.
+    """
+    found = sql.execute(
+        select(col(PassageVersion.id), col(PassageVersion.space))
+        .outerjoin(
+            PassageVector,
+            (col(PassageVector.version_id) == col(PassageVersion.id))
+            & (col(PassageVector.encoder_version) == encoder_version),
+        )
+        .where(
+            col(PassageVersion.id) > after,
+            col(PassageVersion.removed_at).is_(None),
+            col(PassageVector.id).is_(None),
+        )
+        .order_by(col(PassageVersion.id))
+        .limit(limit)
+    )
+    return [(known_id(row[0]), row[1]) for row in found]
+
+
+def waiting_versions(sql: SqlSession, space: str) -> list[int]:
+    """The versions of a space that a waiting job will index."""
+    payloads = rows(
+        sql, "SELECT payload FROM jobs WHERE kind = 'index' AND done_at IS NULL AND space = ?", [space]
+    )
+    read = (p if isinstance(p, dict) else json.loads(p) for (p,) in payloads)
+    return sorted({int(i) for payload in read for i in payload["version_ids"]})
+
+
+def in_parts(version_ids: Iterable[int]) -> Iterable[str]:
+    """Ids as lists that can be written into a statement, so many at a time."""
+    ids = [int(i) for i in version_ids]  # numbers only: they are written into the statement
+    for start in range(0, len(ids), _LOOK_UP):
+        yield ",".join(map(str, ids[start : start + _LOOK_UP]))
+
+
+def within(spaces: Sequence[str], alias: str) -> str:
+    """The condition that a version of this alias lies in one of the spaces. ValueError for no space."""
+    names = ",".join(f"'{_checked(space)}'" for space in spaces)
+    # The empty string keeps SQLite from walking all of a space by its index to find a few known ids.
+    return f"{alias}.space || '' IN ({names})"
+
+
+def _checked(space: str) -> str:
+    kind, _, number = space.partition(":")
+    if space != SHARED and not (kind == "user" and number.isdigit()):
+        raise ValueError(f"{space!r} is no space")
+    return space

@@ -1,0 +1,518 @@
+"""A backup holds what was stored when it began, and a restore brings back that or changes nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_helpers import HANDBOOK, QUESTION, Vouch
+from sqlalchemy import text
+from store_fixtures import Stores, document, findable
+
+from benchmarks.durability import Papers, check_whole, opened
+from benchmarks.durable_worker import USER, Specification
+from stores.backup import BackupContents, inspect_backup, restore_backup, write_backup
+from stores.data_directory import DirectoryLock
+from stores.database import HEAD, Database, server_address
+from stores.errors import NotABackup, SchemaTooNew, StoreUnavailable, WrongUsage
+from stores.records import FilledIndex, now
+
+_ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[Stores]:
+    """A note of Ann's and a shared document of two passages, in `live`."""
+    (tmp_path / "live").mkdir(mode=0o700)
+    made = Stores.fresh(tmp_path / "live")
+    ann = made.journal.user_id("ann")
+    made.knowledge.remember(ann, "Ann likes cats.")
+    made.add(ann, document("a.txt", "cat", "dog"))
+    yield made
+    made.database.close()
+
+
+@pytest.fixture
+def backup(stores: Stores, tmp_path: Path) -> Path:
+    file = tmp_path / "backup.db"
+    write_backup(stores.database, file)
+    return file
+
+
+def found_in(folder: Path) -> dict[str, Any]:
+    database = Database.at(folder)
+    try:
+        return findable(database)
+    finally:
+        database.close()
+
+
+def names_in(folder: Path) -> set[str]:
+    return {place.name for place in folder.iterdir()}
+
+
+# Backup
+
+
+def test_a_backup_is_one_private_file_that_says_what_it_holds(stores: Stores, tmp_path: Path) -> None:
+    (tmp_path / "place").mkdir()
+    file = tmp_path / "place" / "backup.db"
+    contents = write_backup(stores.database, file)
+    assert contents == BackupContents(
+        users=1, passages=3, turns=0, size_bytes=file.stat().st_size, database_schema=HEAD
+    )
+    assert inspect_backup(file) == contents
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert names_in(file.parent) == {"backup.db"}
+
+
+def test_a_backup_holds_what_is_still_in_the_write_ahead_log(stores: Stores, tmp_path: Path) -> None:
+    assert (tmp_path / "live" / "vouch.db-wal").stat().st_size > 0
+    write_backup(stores.database, tmp_path / "backup.db")
+    (tmp_path / "other").mkdir()
+    restore_backup(tmp_path / "backup.db", tmp_path / "other" / "vouch.db")
+    assert found_in(tmp_path / "other") == findable(stores.database)
+
+
+def test_a_text_that_was_overwritten_leaves_no_trace_in_a_backup(stores: Stores, tmp_path: Path) -> None:
+    with stores.database.writing() as sql:
+        sql.execute(text("UPDATE users SET name = 'X' || name"))
+        sql.execute(text("INSERT INTO users(name, created_at) VALUES ('xyzzy-plugh', '2026-01-01')"))
+    with stores.database.writing() as sql:
+        sql.execute(text("DELETE FROM users WHERE name = 'xyzzy-plugh'"))
+    write_backup(stores.database, tmp_path / "backup.db")
+    assert b"xyzzy-plugh" not in (tmp_path / "backup.db").read_bytes()
+
+
+def test_a_file_that_is_there_is_replaced_only_when_that_was_said(stores: Stores, tmp_path: Path) -> None:
+    file = tmp_path / "precious.txt"
+    file.write_text("precious")
+    with pytest.raises(WrongUsage, match="is there already"):
+        write_backup(stores.database, file)
+    assert file.read_text() == "precious"
+    write_backup(stores.database, file, replace=True)
+    assert inspect_backup(file).passages == 3
+
+
+def test_the_database_is_not_replaced_by_its_own_backup(stores: Stores, tmp_path: Path) -> None:
+    with pytest.raises(WrongUsage, match="the database itself"):
+        write_backup(stores.database, tmp_path / "live" / ".." / "live" / "vouch.db", replace=True)
+
+
+def test_a_place_that_cannot_be_written_is_told(stores: Stores, tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="cannot be written"):
+        write_backup(stores.database, tmp_path / "nowhere" / "backup.db")
+
+
+def test_a_backup_of_a_damaged_database_is_no_success_and_leaves_no_file(
+    stores: Stores, tmp_path: Path
+) -> None:
+    stores.database.close()
+    file = tmp_path / "live" / "vouch.db"
+    content = bytearray(file.read_bytes())
+    content[-8192:] = b"\xff" * 8192
+    file.write_bytes(content)
+    with pytest.raises((StoreUnavailable, NotABackup)):
+        write_backup(stores.database, tmp_path / "backup.db")
+    assert names_in(tmp_path) == {"live"}
+
+
+def test_a_backup_made_while_another_process_writes_is_whole_and_holds_all_that_was_acknowledged(
+    tmp_path: Path,
+) -> None:
+    written, restored = (
+        Specification(work="ingest", folder=str(tmp_path / name), index_kind="faiss") for name in ("a", "b")
+    )
+    (tmp_path / "b" / "data").mkdir(parents=True)
+    acknowledged: list[str] = []
+    with subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.durable_worker", written.write()],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=_ROOT,
+    ) as worker:
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        try:
+            assert worker.stdout.readline() == "ready\n"
+            worker.stdin.write("begin\n")
+            worker.stdin.flush()
+            acknowledged += [worker.stdout.readline() for _ in range(40)]
+            database = Database.at(tmp_path / "a" / "data")
+            write_backup(database, tmp_path / "backup.db")
+            database.close()
+            assert worker.stdout.readline()  # it went on
+            assert worker.poll() is None
+        finally:
+            worker.kill()
+            worker.stdout.read()
+    restore_backup(tmp_path / "backup.db", tmp_path / "b" / "data" / "vouch.db")
+    papers = Papers()
+    papers.hear("".join(acknowledged))
+    with opened(restored) as assistant:
+        check_whole(assistant, is_caught_up=False)
+        papers.check(assistant, assistant.journal.user_id(USER))
+        assistant.catch_up()
+        check_whole(assistant, is_caught_up=True)
+        papers.go_on(assistant, assistant.journal.user_id(USER))
+
+
+# Restore
+
+
+def test_an_empty_database_is_restored_over_without_a_word(backup: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    Database.at(tmp_path / "empty").close()
+    restored = restore_backup(backup, tmp_path / "empty" / "vouch.db")
+    assert restored.kept is None
+    assert len(found_in(tmp_path / "empty")["texts"]) == 3
+    assert (tmp_path / "empty" / "vouch.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_database_that_holds_something_is_refused_and_left_as_it_is(
+    stores: Stores, backup: Path, tmp_path: Path
+) -> None:
+    stores.knowledge.remember(1, "A later note.")
+    before = findable(stores.database)
+    with pytest.raises(WrongUsage, match="holds something already"):
+        restore_backup(backup, tmp_path / "live" / "vouch.db")
+    assert findable(stores.database) == before
+
+
+def test_a_database_that_is_replaced_is_kept_beside_the_new_one(
+    stores: Stores, backup: Path, tmp_path: Path
+) -> None:
+    stores.knowledge.remember(1, "A later note.")
+    before = findable(stores.database)
+    stores.database.close()
+    restored = restore_backup(backup, tmp_path / "live" / "vouch.db", replace=True)
+    assert restored.kept is not None
+    assert restored.kept.parent == tmp_path / "live"
+    assert len(findable(stores.database)["texts"]) == 3
+    kept = Database(f"sqlite:///{restored.kept}")
+    assert findable(kept) == before
+    kept.close()
+
+
+def test_a_damaged_database_is_replaced_and_kept_with_its_log(
+    stores: Stores, backup: Path, tmp_path: Path
+) -> None:
+    stores.knowledge.remember(1, "A later note.")
+    log = (tmp_path / "live" / "vouch.db-wal").read_bytes()  # SQLite would take it for the new database's
+    folder = tmp_path / "damaged"
+    folder.mkdir()
+    (folder / "vouch.db").write_bytes(b"dear diary\n" * 1000)
+    (folder / "vouch.db-wal").write_bytes(log)
+    with pytest.raises(WrongUsage, match="holds something"):
+        restore_backup(backup, folder / "vouch.db")
+    restored = restore_backup(backup, folder / "vouch.db", replace=True)
+    assert restored.kept is not None
+    assert restored.kept.read_bytes() == b"dear diary\n" * 1000
+    assert restored.kept.with_name(f"{restored.kept.name}-wal").read_bytes() == log
+    assert len(found_in(folder)["texts"]) == 3
+
+
+def test_derived_indexes_go_and_none_counts_as_filled(stores: Stores, tmp_path: Path) -> None:
+    with stores.database.writing() as sql:
+        sql.add(FilledIndex(name="faiss", encoder_version="fake-1", filled_at=now()))
+    write_backup(stores.database, tmp_path / "backup.db")
+    for name in ("faiss", "chroma"):
+        (tmp_path / "new" / name / "fake-1").mkdir(parents=True)
+    restore_backup(tmp_path / "backup.db", tmp_path / "new" / "vouch.db")
+    assert names_in(tmp_path / "new") == {"vouch.db", "in-use.lock"}
+    database = Database.at(tmp_path / "new")
+    with database.reading() as sql:
+        assert sql.execute(text("SELECT count(*) FROM filled_indexes")).scalar() == 0
+    database.close()
+
+
+def test_an_older_schema_is_migrated(tmp_path: Path) -> None:
+    old = tmp_path / "old.db"
+    _make_first_schema(old)
+    assert inspect_backup(old).database_schema == "0001"
+    (tmp_path / "new").mkdir()
+    restore_backup(old, tmp_path / "new" / "vouch.db")
+    database = Database.at(tmp_path / "new")
+    assert database.schema() == HEAD
+    with database.reading() as sql:
+        assert sql.execute(text("SELECT name FROM users")).scalar() == "ann"
+    database.close()
+    assert inspect_backup(old).database_schema == "0001"  # the backup is as it was
+
+
+def _make_first_schema(file: Path) -> None:
+    from stores.database import _engine, _migrate
+
+    engine = _engine(f"sqlite:///{file}")
+    _migrate(engine, "0001")
+    engine.dispose()
+    connection = sqlite3.connect(file)
+    connection.execute("INSERT INTO users(name, created_at) VALUES ('ann', '2026-01-01')")
+    connection.commit()
+    connection.execute("PRAGMA journal_mode=DELETE")
+    connection.close()
+
+
+def cut_short(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2)
+
+
+def scramble(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[8192:16384] = b"\xff" * 8192
+    file.write_bytes(content)
+
+
+def no_database(file: Path) -> None:
+    file.write_bytes(b"dear diary\n" * 1000)
+
+
+def something_else(file: Path) -> None:
+    file.unlink()
+    connection = sqlite3.connect(file)
+    connection.execute("CREATE TABLE recipes (name TEXT)")
+    connection.close()
+
+
+def of_a_later_release(file: Path) -> None:
+    connection = sqlite3.connect(file)
+    connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.commit()
+    connection.close()
+
+
+def orphan(file: Path) -> None:
+    connection = sqlite3.connect(file)
+    connection.execute("DELETE FROM users")
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("harm", "refusal"),
+    [
+        (cut_short, NotABackup),
+        (scramble, NotABackup),
+        (no_database, NotABackup),
+        (something_else, NotABackup),
+        (Path.unlink, NotABackup),
+        (orphan, NotABackup),
+        (of_a_later_release, SchemaTooNew),
+    ],
+    ids=["cut short", "scrambled", "no database", "something else", "missing", "orphaned", "too new"],
+)
+def test_what_cannot_be_restored_is_refused_before_anything_is_touched(
+    stores: Stores, backup: Path, tmp_path: Path, harm: Callable[[Path], None], refusal: type[Exception]
+) -> None:
+    stores.database.close()
+    harm(backup)
+    before = {name: (tmp_path / "live" / name).read_bytes() for name in names_in(tmp_path / "live")}
+    with pytest.raises(refusal) as refused:
+        restore_backup(backup, tmp_path / "live" / "vouch.db", replace=True)
+    assert refused.value.exit_code == 2  # type: ignore[attr-defined]
+    assert {name: (tmp_path / "live" / name).read_bytes() for name in names_in(tmp_path / "live")} == before
+
+
+def test_a_data_directory_in_use_is_not_restored_over(backup: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "used"
+    folder.mkdir()
+    with (
+        DirectoryLock(folder),
+        DirectoryLock(folder),  # many may use it at once
+        pytest.raises(StoreUnavailable, match="in use by another Vouch process") as refused,
+    ):
+        restore_backup(backup, folder / "vouch.db")
+    assert refused.value.exit_code == 3
+    assert names_in(folder) == {"in-use.lock"}
+    restore_backup(backup, folder / "vouch.db")
+
+
+def test_nobody_begins_to_use_a_directory_while_it_is_restored(tmp_path: Path) -> None:
+    with DirectoryLock(tmp_path, is_exclusive=True), pytest.raises(StoreUnavailable, match="being restored"):
+        DirectoryLock(tmp_path)
+
+
+def test_a_lock_is_let_go_of_with_its_file(tmp_path: Path) -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(20):
+        DirectoryLock(tmp_path).close()
+    with DirectoryLock(tmp_path, is_exclusive=True):
+        for _ in range(20):
+            with pytest.raises(StoreUnavailable):
+                DirectoryLock(tmp_path)
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_directory_that_cannot_be_written_can_be_used_and_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.open
+
+    def refuse_writing(path: Any, flags: int, *more: Any) -> int:
+        if flags & os.O_RDWR:  # as the system does for everybody but root
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, flags, *more)
+
+    monkeypatch.setattr(os, "open", refuse_writing)
+    DirectoryLock(tmp_path).close()
+    with pytest.raises(StoreUnavailable, match="cannot be locked"):
+        DirectoryLock(tmp_path, is_exclusive=True)
+
+
+_DIES_AT = """
+    import os, signal, sys
+    from pathlib import Path
+    import stores.backup
+
+    def dying(name, real):
+        def die(*arguments, **more):
+            if sys.argv[3] == f"before {name}":
+                os.kill(os.getpid(), signal.SIGKILL)
+            result = real(*arguments, **more)
+            if sys.argv[3] == f"after {name}":
+                os.kill(os.getpid(), signal.SIGKILL)
+            return result
+        return die
+
+    steps = "_copy_database _bring_up_to_date _kept_beside _remove_write_ahead_log _put_in_place"
+    for name in steps.split():
+        setattr(stores.backup, name, dying(name, getattr(stores.backup, name)))
+    stores.backup.restore_backup(Path(sys.argv[1]), Path(sys.argv[2]), replace=True)
+    """
+
+
+@pytest.mark.parametrize(
+    ("moment", "texts"),
+    [
+        ("after _copy_database", 4),
+        ("after _bring_up_to_date", 4),
+        ("after _kept_beside", 4),
+        ("after _remove_write_ahead_log", 4),
+        ("after _put_in_place", 3),
+    ],
+    ids=["copied", "migrated", "kept", "log removed", "in place"],
+)
+def test_killed_while_restoring_the_database_is_the_old_or_the_new_one(
+    stores: Stores, backup: Path, tmp_path: Path, moment: str, texts: int
+) -> None:
+    stores.knowledge.remember(1, "A later note.")
+    stores.database.close()
+    killed = subprocess.run(
+        [
+            *(sys.executable, "-W", "error", "-c", textwrap.dedent(_DIES_AT)),
+            *(str(backup), str(tmp_path / "live" / "vouch.db"), moment),
+        ],
+        cwd=_ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert killed.returncode == -9, killed.stderr
+    database = Database.at(tmp_path / "live")
+    assert len(findable(database)["texts"]) == texts
+    assert database.integrity_problems() == []
+    database.close()
+    restore_backup(backup, tmp_path / "live" / "vouch.db", replace=True)  # the lock died with it
+    assert len(found_in(tmp_path / "live")["texts"]) == 3
+
+
+def test_a_full_disk_while_restoring_leaves_the_database_as_it_was(
+    stores: Stores, backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import stores.backup as module
+
+    before = findable(stores.database)
+    stores.database.close()
+
+    def no_room(source: Path, copy: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "_copy_database", no_room)
+    with pytest.raises(StoreUnavailable, match="No space left"):
+        restore_backup(backup, tmp_path / "live" / "vouch.db", replace=True)
+    assert findable(stores.database) == before
+    assert not [name for name in names_in(tmp_path / "live") if name.startswith(".unfinished")]
+
+
+# The commands
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Vouch:
+    made = Vouch(tmp_path_factory.mktemp("library"), minilm_folder.parent)
+    made.run("ingest", "--shared", made.write("handbook.md", HANDBOOK))
+    made.run("backup", str(made.folder / "library.db"))
+    return made
+
+
+@pytest.fixture
+def vouch(library: Vouch, tmp_path: Path) -> Vouch:
+    return library.copy_to(tmp_path)
+
+
+def test_a_backup_restored_into_another_directory_answers_the_same(vouch: Vouch) -> None:
+    told = vouch.run("backup", "mine.db").out
+    assert told.startswith("mine.db: users 1, passages 1, turns 0, ")
+    shutil.rmtree(vouch.data)
+    assert "passages 1" in vouch.run("restore", "mine.db").out
+    assert "10:00" in vouch.run("ask", QUESTION).out
+    assert [c["repaired"] for c in vouch.run("doctor", "--json").objects if c.get("repaired")] == []
+
+
+def test_what_is_restored_over_is_kept_and_named(vouch: Vouch, library: Vouch) -> None:
+    file = str(library.folder / "library.db")
+    refused = vouch.run("restore", file, code=2)
+    assert "--replace" in refused.err
+    told = vouch.run("restore", "--replace", "--json", file).object
+    assert Path(told["kept"]).is_file()
+    assert told["passages"] == 1
+    assert "10:00" in vouch.run("ask", QUESTION).out
+
+
+def test_a_chat_that_is_open_keeps_a_restore_out(vouch: Vouch, library: Vouch) -> None:
+    with vouch.terminal("chat") as person:
+        person.sees("You: ")
+        refused = vouch.run("restore", "--replace", "--json", str(library.folder / "library.db"), code=3)
+        assert "in use by another Vouch process" in refused.complaint["error"]
+
+
+@pytest.mark.skipif(not shutil.which("pg_dump"), reason="pg_dump is not installed")
+def test_postgresqls_own_programs_bring_back_the_same(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    server = request.getfixturevalue("postgres")
+    source, target = (server.new_database(template="vouch_empty") for _ in range(2))
+    stores = Stores.over(Database(source))
+    stores.add(stores.journal.user_id("ann"), document("a.txt", "cat", "dog"))
+    file = str(tmp_path / "vouch.dump")
+    for command in (
+        ["pg_dump", "--format=custom", f"--file={file}", server_address(source)],
+        ["pg_restore", "--clean", "--if-exists", f"--dbname={server_address(target)}", file],
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+    restored = Database(target)
+    assert findable(restored) == findable(stores.database)
+    restored.close()
+    stores.database.close()
+
+
+def test_postgresql_is_left_to_its_own_programs_without_a_password(
+    vouch: Vouch, library: Vouch, request: pytest.FixtureRequest
+) -> None:
+    server = request.getfixturevalue("postgres")
+    url = server.new_database(template="vouch_empty").replace("vouch@", "vouch:secret@")
+    vouch.set(f'[store]\nurl = "{url}"\n')
+    address = url.replace(":secret", "").replace("+psycopg", "")
+    for arguments, expected in (
+        (("backup", "mine.db"), f"pg_dump --format=custom --file=mine.db '{address}'"),
+        (("restore", "mine.db"), f"pg_restore --clean --if-exists --dbname='{address}' mine.db"),
+    ):
+        told = vouch.run(*arguments, "--json", code=2)
+        assert expected in told.complaint["hint"]
+        assert "secret" not in told.err
