@@ -161,6 +161,9 @@ def cli(ctx: click.Context) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs a command and ends the process with its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    # One query is one small matrix product: a second thread of the library's doubles its processor time
+    # and saves nothing (benchmarks/search_cost.py). Read when numpy is imported, which is later.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.exit(run(given))
 
 

@@ -74,8 +74,8 @@ class EncoderChange:
             newest_job = self._versions.newest_job()
             yield from searching.indexer.encode_everything(at_once=at_once)
             if self._needs_index(searching):
-                yield from searching.shared_index.fill()
-            if self._versions.make_live(self.new, newest_job=newest_job):
+                yield from searching.shared_index.fill(known_job=newest_job)
+            if self._versions.make_live(self.new):
                 _log.info("encoder changed", extra=fields(encoder=self.new.version))
                 return
 

@@ -40,7 +40,6 @@ from stores.shared_index import SharedIndex
 PAPERS = 60  # sources that are read again and again, each time with other content
 PAPERS_AT_ONCE = 36  # in one ingest: some 380 passages, two transactions
 EXACT_UP_TO = 100  # shared passages; most of the time there are more, and the index is used
-USER = "ann"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +51,7 @@ class Specification:
     store_url: str = ""
     index_kind: str = "faiss"
     index_url: str = ""
+    user: str = "ann"
     first: int = 0  # the number of its first text
     dies_at: int = 0  # the step at which it kills itself; 0 waits to be killed
     dies_after: bool = False  # when that step has had its effect
@@ -213,7 +213,8 @@ class Death:
 
     def before(self, *_: Any) -> None:
         self._steps += 1
-        if self._steps == self._dies_at and not self._after:
+        has_passed = self._steps > self._dies_at  # a commit has no end of its own: the next step tells it
+        if has_passed or (self._steps == self._dies_at and not self._after):
             os.kill(os.getpid(), signal.SIGKILL)
 
     def after(self, *_: Any) -> None:
@@ -245,7 +246,7 @@ def main(written: str) -> None:
     if specification.dies_at:
         Death(specification.dies_at, after=specification.dies_after).watch()
     assistant = QuickAssistant(specification)
-    user_id = assistant.journal.user_id(USER)
+    user_id = assistant.journal.user_id(specification.user)
     assistant.catch_up()
     first = specification.first
     if specification.work == "ingest":

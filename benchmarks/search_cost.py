@@ -35,6 +35,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, before numpy is there
+
 import numpy as np
 
 from agents.interfaces import Candidate, ReplyRequest, Vector, Vectors

@@ -18,7 +18,7 @@ from stores.database import Database
 from stores.live_models import LiveModels, live_version, step_back, swap
 from stores.live_versions import without_vector
 from stores.records import PassageVersion
-from stores.shared_index import ask_again, newest_job_id
+from stores.shared_index import after_being_live, before_going_live, newest_job_id
 
 _ROLE = "encoder"
 _AT_ONCE = 2_000  # versions in one job
@@ -70,35 +70,36 @@ class EncoderVersions:
             return len(without_vector(sql, version))
 
     def newest_job(self) -> int:
-        """The last job committed: to be asked before an index is filled for `make_live`."""
+        """The last job committed: asked before everything is encoded, and told when an index is filled."""
         with self._database.reading() as sql:
             return newest_job_id(sql)
 
-    def make_live(self, encoder: EncoderVersion, *, newest_job: int) -> bool:
-        """Swaps the pointer to a version whose vectors are all there; False where some are not.
-
-        newest_job: the last one when its shared index was filled; what came later is indexed once more.
-        """
+    def make_live(self, encoder: EncoderVersion) -> bool:
+        """Swaps the pointer to a version whose vectors are all there; False where some are not."""
         with self._database.writing() as sql:
             if without_vector(sql, encoder.version, limit=1):
                 return False
-            if live_version(sql, _ROLE) != encoder.version:
-                ask_again(sql, after_job=newest_job)
+            replaced = live_version(sql, _ROLE)
+            if replaced != encoder.version:
+                before_going_live(sql, encoder.version)
                 swap(
                     sql,
                     _ROLE,
                     encoder.version,
                     details={"source": encoder.source, "dimension": encoder.dimension},
-                    newest_job=newest_job_id(sql),
                 )
+                if replaced is not None:
+                    after_being_live(sql, replaced)
             return True
 
     def step_back(self) -> EncoderVersion:
         """Makes the version before live at once. Raises `CannotUndo` where there is none."""
         with self._database.writing() as sql:
-            newest = newest_job_id(sql)
-            version, known_of = step_back(sql, _ROLE, newest_job=newest)
-            ask_again(sql, after_job=known_of)
+            replaced = live_version(sql, _ROLE)
+            version = step_back(sql, _ROLE)
+            if replaced is not None:
+                after_being_live(sql, replaced)
+            before_going_live(sql, version)
             by_space: dict[str, list[int]] = {}
             for version_id, space in without_vector(sql, version):
                 by_space.setdefault(space, []).append(version_id)

@@ -76,9 +76,8 @@ def swap(
     version: str,
     *,
     details: Mapping[str, Any] | None = None,
-    newest_job: int = 0,
 ) -> None:
-    """Points to a version, in the caller's transaction. newest_job: the last one its indexes know of."""
+    """Points to a version, in the caller's transaction."""
     model = _find(sql, role, version)
     if model is None:
         model = ModelVersion(role=role, version=version, created_at=now())
@@ -89,14 +88,14 @@ def swap(
     model_id = known_id(model.id)
     pointer = sql.get(LiveModel, role)
     if pointer is None:
-        sql.add(LiveModel(role=role, model_version_id=model_id, changed_at=now(), newest_job=newest_job))
+        sql.add(LiveModel(role=role, model_version_id=model_id, changed_at=now()))
     elif pointer.model_version_id != model_id:
         pointer.previous_id, pointer.model_version_id = pointer.model_version_id, model_id
-        pointer.changed_at, pointer.newest_job, pointer.declined = now(), newest_job, ""
+        pointer.changed_at, pointer.declined = now(), ""
 
 
-def step_back(sql: SqlSession, role: str, *, newest_job: int) -> tuple[str, int]:
-    """Points to the version before, in the caller's transaction; returns it and what its indexes know of.
+def step_back(sql: SqlSession, role: str) -> str:
+    """Points to the version before, in the caller's transaction, and returns it.
 
     The version that answered until now is the one before from then on, and is declined. Raises `CannotUndo`.
     """
@@ -105,10 +104,9 @@ def step_back(sql: SqlSession, role: str, *, newest_job: int) -> tuple[str, int]
         raise CannotUndo(f"there is no {role} before the live one")
     back = sql.get_one(ModelVersion, pointer.previous_id)
     declined = sql.get_one(ModelVersion, pointer.model_version_id)
-    known_of, pointer.newest_job = pointer.newest_job, newest_job
     pointer.model_version_id, pointer.previous_id = known_id(back.id), known_id(declined.id)
     pointer.changed_at, pointer.declined = now(), declined.version
-    return back.version, known_of
+    return back.version
 
 
 def _find(sql: SqlSession, role: str, version: str) -> ModelVersion | None:

@@ -354,12 +354,13 @@ class Job(SQLModel, table=True):
 
 
 class FilledIndex(SQLModel, table=True):
-    """An index of the shared space that was filled, and has been kept up since."""
+    """An index of the shared space that was filled, and is kept up while its encoder version is live."""
 
     __tablename__ = "filled_indexes"
     name: str = Field(primary_key=True)  # of its place: a folder's or a server's
     encoder_version: str = Field(primary_key=True)
     filled_at: datetime = _moment()
+    known_job: int  # when it was filled, or its version last ceased to be live: the last job it knows of
 
 
 class ModelVersion(SQLModel, table=True):
@@ -385,8 +386,6 @@ class LiveModel(SQLModel, table=True):
     changed_at: datetime = _moment()
     declined: str = Field(default="", sa_column_kwargs={"server_default": ""})
     # the version last stepped back from, which is not taken up again by itself
-    newest_job: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
-    # when it changed: what later jobs brought into its indexes is not in those of the version before
 
 
 class Round(SQLModel, table=True):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
@@ -92,10 +92,12 @@ class SharedIndex:
         self._bring(index, version_ids)
         return True
 
-    def fill(self) -> Iterator[int]:
+    def fill(self, *, known_job: int | None = None) -> Iterator[int]:
         """Makes the index hold exactly the live shared vectors; yields how many of them were looked at.
 
         What is written meanwhile is asked to be indexed once more. Stopped half way, it starts again.
+        known_job: for a version that is not live yet, the last job before everything was encoded by it; what
+        came later is asked for when it goes live.
         """
         index = self._open_index(True)
         if index is None:
@@ -115,9 +117,15 @@ class SharedIndex:
             yield len(ids)
         index.remove(sorted(extra))
         with self._database.writing() as sql:
-            ask_again(sql, after_job=newest_job)
-            if not self.is_filled(sql):
-                sql.add(FilledIndex(name=self.name, encoder_version=self._encoder_version, filled_at=now()))
+            if known_job is None:
+                _ask_again(sql, after_job=newest_job)
+            filled = FilledIndex(
+                name=self.name,
+                encoder_version=self._encoder_version,
+                filled_at=now(),
+                known_job=newest_job if known_job is None else known_job,
+            )
+            sql.merge(filled)
 
     def differences(self) -> tuple[set[int], set[int]] | None:
         """What the index lacks and what it has too much, by version id; None where there is no index."""
@@ -216,12 +224,39 @@ def shared_vectors(
         after = int(rows[-1][0])
 
 
+def before_going_live(sql: SqlSession, encoder_version: str) -> None:
+    """Asks to index what a version's filled indexes have missed, in the transaction that makes it live."""
+    filled = select(func.min(col(FilledIndex.known_job))).where(
+        col(FilledIndex.encoder_version) == encoder_version
+    )
+    known_job = sql.scalar(filled)
+    if known_job is not None:
+        _ask_again(sql, after_job=known_job)
+
+
+def after_being_live(sql: SqlSession, encoder_version: str) -> None:
+    """Notes up to where the filled indexes of a version were kept up, in the transaction that replaces it."""
+    sql.execute(
+        update(FilledIndex)
+        .where(col(FilledIndex.encoder_version) == encoder_version)
+        .values(known_job=_last_job_known(sql))
+    )
+
+
+def _last_job_known(sql: SqlSession) -> int:
+    """The last job before the first that waits; the last of all where none waits; 0 before the first."""
+    waiting = sql.scalar(
+        select(func.min(col(Job.id))).where(col(Job.kind) == "index", col(Job.done_at).is_(None))
+    )
+    return newest_job_id(sql) if waiting is None else waiting - 1
+
+
 def newest_job_id(sql: SqlSession) -> int:
     """The last job that was committed; 0 before the first."""
     return sql.scalar(select(func.max(col(Job.id)))) or 0
 
 
-def ask_again(sql: SqlSession, *, after_job: int) -> None:
+def _ask_again(sql: SqlSession, *, after_job: int) -> None:
     """Asks to index once more what the shared jobs after this one name, in the caller's transaction."""
     payloads = sql.scalars(
         select(col(Job.payload)).where(

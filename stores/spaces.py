@@ -164,7 +164,8 @@ class Space:
                 passages |= live_passages(sql, sorted(new.difference(without)), self._allowed)
                 pairs = self._neighbours(sql, [i for i, passage in passages.items() if beside(passage)])
                 words |= lexical.word_scores(sql, self._allowed, query, sorted(new), statistics)
-            similar = self._similarities(sql, vector, passages)
+            similar = dict(near)
+            similar |= self._similarities(sql, vector, [i for i in passages if i not in similar])
         return Found(
             passages,
             {i: similar.get(i, 0.0) for i in passages},

@@ -8,11 +8,22 @@ from __future__ import annotations
 
 import os
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from benchmarks.durability import WORKS, Death, NotDurable, kill_again_and_again
+from benchmarks.durability import (
+    WORKS,
+    Answers,
+    Death,
+    NotDurable,
+    Papers,
+    Worker,
+    check_whole,
+    kill_again_and_again,
+    opened,
+)
 from benchmarks.durable_worker import Specification
 
 KILLS = {"sqlite": 8, "postgresql": 4}
@@ -54,3 +65,46 @@ def test_an_acknowledgement_that_comes_too_early_is_caught(
     specification = Specification(work="ingest", folder=str(tmp_path), index_kind="exact")
     with pytest.raises(NotDurable, match=r"seed 7, ingest:0.*acknowledged, is lost"):
         kill_again_and_again(specification, kills=1, seed=7)
+
+
+@pytest.mark.parametrize("kind", ["sqlite and faiss", "postgresql and a chroma server"])
+def test_of_writers_that_interleave_one_is_killed_and_nothing_acknowledged_is_lost(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str
+) -> None:
+    url = index_url = ""
+    if kind.startswith("postgresql"):
+        url = request.getfixturevalue("postgres").new_database()
+        index_url = request.getfixturevalue("chroma_server").url
+
+    def at_work(work: str, user: str, first: int) -> tuple[Worker, Specification]:
+        specification = Specification(
+            work=work,
+            folder=str(tmp_path / (work if url else "")),  # of one machine each, or one for both
+            store_url=url,
+            index_kind="chroma" if url else "faiss",
+            index_url=index_url,
+            user=user,
+            first=first,
+        )
+        return Worker(specification, Death(acknowledged=12)), specification
+
+    papers, answers = Papers(), Answers("cid")
+    reader, of_reader = at_work("ingest", "ann", 0)
+    with ThreadPoolExecutor() as threads:
+        for first in (0, 1_000):  # the chat goes on while the reader is killed and another one starts
+            chat, of_chat = at_work("chat", "cid", first)
+            read, said = threads.submit(reader.live), threads.submit(chat.live)
+            papers.hear(read.result())
+            answers.hear(said.result())
+            reader, of_reader = at_work("ingest", "ann", 1_000 + first)
+        reader.end()
+    assert papers.acknowledged > 12
+    assert answers.acknowledged > 0
+    with opened(of_reader) as assistant:
+        check_whole(assistant, is_caught_up=False)
+        papers.check(assistant, assistant.journal.user_id("ann"))
+        answers.check(assistant, assistant.journal.user_id("cid"))
+        assistant.catch_up()
+        check_whole(assistant, is_caught_up=True)
+    with opened(of_chat) as assistant:  # and from the other machine
+        check_whole(assistant, is_caught_up=True)

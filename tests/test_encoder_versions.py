@@ -23,25 +23,24 @@ def turned(texts: Sequence[str]) -> Vectors:
 @pytest.fixture
 def versions(stores: Stores) -> EncoderVersions:
     made = EncoderVersions(stores.database)
-    assert made.make_live(OLD, newest_job=0)
+    assert made.make_live(OLD)
     return made
 
 
-def build(stores: Stores, versions: EncoderVersions, index: ExactVectors | None = None) -> int:
-    """Makes the new version's vectors and index beside the old; returns the newest job before that."""
-    newest_job = versions.newest_job()
+def build(stores: Stores, index: ExactVectors | None = None) -> None:
+    """Makes the new version's vectors and index beside the old."""
+    newest_job = EncoderVersions(stores.database).newest_job()
     for _ in stores.indexer(encode=turned, encoder_version="fake-2").encode_everything():
         pass
     if index is not None:
-        for _ in stores.shared_index(index, encoder_version="fake-2").fill():
+        for _ in stores.shared_index(index, encoder_version="fake-2").fill(known_job=newest_job):
             pass
-    return newest_job
 
 
 def test_the_first_encoder_is_live_at_once(stores: Stores) -> None:
     versions = EncoderVersions(stores.database)
     assert (versions.live(), versions.previous(), versions.declined()) == (None, None, "")
-    assert versions.make_live(NEW, newest_job=0)
+    assert versions.make_live(NEW)
     assert (versions.live(), versions.previous()) == (NEW, None)
 
 
@@ -50,14 +49,14 @@ def test_an_encoder_whose_vectors_are_not_all_there_does_not_go_live(
 ) -> None:
     stores.add(ann, document("a.txt", "cat", "dog"))
     assert versions.missing("fake-2") == 2
-    assert not versions.make_live(NEW, newest_job=0)
+    assert not versions.make_live(NEW)
     assert versions.live() == OLD
-    newest_job = build(stores, versions)
+    build(stores)
     assert versions.missing("fake-2") == 0
     stores.say(ann, "my cat")  # in the middle
-    assert not versions.make_live(NEW, newest_job=newest_job)
-    newest_job = build(stores, versions)
-    assert versions.make_live(NEW, newest_job=newest_job)
+    assert not versions.make_live(NEW)
+    build(stores)
+    assert versions.make_live(NEW)
     assert (versions.live(), versions.previous()) == (NEW, OLD)
 
 
@@ -70,7 +69,8 @@ def test_each_version_searches_its_own_vectors_before_and_after_the_swap(
     query = fake_encode(["cat"])[0]
     assert old_spaces.of(ann).nearest(query, 1) == [(cat, 1.0)]
     assert new_spaces.of(ann).nearest(-query, 9) == []
-    assert versions.make_live(NEW, newest_job=build(stores, versions))
+    build(stores)
+    assert versions.make_live(NEW)
     assert old_spaces.of(ann).nearest(query, 1) == [(cat, 1.0)]  # a process that was opened before
     assert new_spaces.of(ann).nearest(-query, 1) == [(cat, 1.0)]
     assert set(old_spaces.of(ann).similarities(query, [cat]).values()) == {1.0}
@@ -83,12 +83,32 @@ def test_what_was_written_between_fill_and_swap_is_indexed_afterwards(
     stores.add(ann, document("a.txt", "cat", "dog"))
     old_index, new_index = ExactVectors(DIMENSION), ExactVectors(DIMENSION)
     stores.indexer(old_index).catch_up()
-    newest_job = build(stores, versions, new_index)
+    build(stores, new_index)
     stores.add(ann, document("a.txt", "cat"))  # dog goes
     stores.add(ann, document("b.txt", "owl"))
     stores.indexer(old_index).catch_up()  # these jobs are done, by the old version
-    build(stores, versions)
-    assert versions.make_live(NEW, newest_job=newest_job)
+    build(stores)
+    assert versions.make_live(NEW)
+    stores.indexer(new_index, encode=turned, encoder_version="fake-2").catch_up()
+    assert new_index.version_ids() == set(stores.texts(SHARED))
+
+
+def test_what_came_between_encoding_and_filling_is_indexed_afterwards(
+    stores: Stores, versions: EncoderVersions, ann: int
+) -> None:
+    stores.add(ann, document("a.txt", "cat", "dog"))
+    old_index, new_index = ExactVectors(DIMENSION), ExactVectors(DIMENSION)
+    stores.indexer(old_index).catch_up()
+    newest_job = versions.newest_job()
+    for _ in stores.indexer(encode=turned, encoder_version="fake-2").encode_everything():
+        pass
+    stores.add(ann, document("b.txt", "owl"))
+    stores.indexer(old_index).catch_up()  # its job is done, and the new version knows nothing of it
+    for _ in stores.shared_index(new_index, encoder_version="fake-2").fill(known_job=newest_job):
+        pass
+    assert not versions.make_live(NEW)
+    build(stores)
+    assert versions.make_live(NEW)
     stores.indexer(new_index, encode=turned, encoder_version="fake-2").catch_up()
     assert new_index.version_ids() == set(stores.texts(SHARED))
 
@@ -99,7 +119,8 @@ def test_a_step_back_is_one_pointer_and_misses_nothing_in_the_end(
     stores.add(ann, document("a.txt", "cat", "dog"))
     old_index, new_index = ExactVectors(DIMENSION), ExactVectors(DIMENSION)
     stores.indexer(old_index).catch_up()
-    assert versions.make_live(NEW, newest_job=build(stores, versions, new_index))
+    build(stores, new_index)
+    assert versions.make_live(NEW)
     new_indexer = stores.indexer(new_index, encode=turned, encoder_version="fake-2")
     new_indexer.catch_up()
     stores.add(ann, document("a.txt", "cat"))
@@ -117,6 +138,25 @@ def test_a_step_back_is_one_pointer_and_misses_nothing_in_the_end(
     assert versions.declined() == "fake-1"
 
 
+def test_a_version_that_goes_live_again_knows_what_came_while_it_was_not(
+    stores: Stores, versions: EncoderVersions, ann: int
+) -> None:
+    stores.add(ann, document("a.txt", "cat", "dog"))
+    old_index, new_index = ExactVectors(DIMENSION), ExactVectors(DIMENSION)
+    stores.indexer(old_index).catch_up()
+    stores.add(ann, document("c.txt", "elk"))  # a job that waits when the version is replaced
+    build(stores, new_index)
+    assert versions.make_live(NEW)
+    stores.add(ann, document("a.txt", "cat"))
+    stores.add(ann, document("b.txt", "owl"))
+    stores.indexer(new_index, encode=turned, encoder_version="fake-2").catch_up()
+    for _ in stores.indexer().encode_everything():
+        pass
+    assert versions.make_live(OLD)  # named in the settings again: forward, not back
+    stores.indexer(old_index).catch_up()
+    assert old_index.version_ids() == set(stores.texts(SHARED))
+
+
 def test_there_is_no_step_back_from_the_first(versions: EncoderVersions) -> None:
     with pytest.raises(CannotUndo, match="no encoder before"):
         versions.step_back()
@@ -126,8 +166,9 @@ def test_going_forward_again_forgets_what_was_declined(
     stores: Stores, versions: EncoderVersions, ann: int
 ) -> None:
     stores.say(ann, "my cat")
-    assert versions.make_live(NEW, newest_job=build(stores, versions))
+    build(stores)
+    assert versions.make_live(NEW)
     versions.step_back()
     stores.indexer().catch_up()
-    assert versions.make_live(NEW, newest_job=versions.newest_job())
+    assert versions.make_live(NEW)
     assert (versions.live(), versions.declined()) == (NEW, "")

@@ -44,11 +44,11 @@ def upgrade() -> None:
         sa.Column("name", AutoString(), nullable=False),
         sa.Column("encoder_version", AutoString(), nullable=False),
         sa.Column("filled_at", UtcDateTime(), nullable=False),
+        sa.Column("known_job", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("name", "encoder_version"),
     )
     with op.batch_alter_table("live_models", schema=None) as batch_op:
         batch_op.add_column(sa.Column("declined", AutoString(), nullable=False, server_default=""))
-        batch_op.add_column(sa.Column("newest_job", sa.Integer(), nullable=False, server_default="0"))
 
 
 def _stored_words() -> Iterator[tuple[str, str]]:

@@ -1,0 +1,67 @@
+"""vouch encoder: another encoder is told, built, and stepped back from."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_helpers import HANDBOOK, QUESTION, Vouch
+
+MAKER = Path(__file__).with_name("tiny_bert.py")
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Vouch:
+    made = Vouch(tmp_path_factory.mktemp("library"), minilm_folder.parent)
+    made.run("ingest", "--shared", made.write("handbook.md", HANDBOOK))
+    return made
+
+
+def with_cache_of_its_own(vouch: Vouch) -> Vouch:
+    """The packaged encoder stays where it is; what is exported here does not go there."""
+    shared = vouch.folder / "cache" / "vouch" / "encoders"
+    there = shared.resolve()
+    shared.unlink()
+    shared.mkdir()
+    for entry in there.iterdir():
+        if entry.is_dir():
+            (shared / entry.name).symlink_to(entry)
+    shutil.copy(there / "index.json", shared)
+    return vouch
+
+
+def state(vouch: Vouch) -> dict[str, object]:
+    return vouch.run("encoder", "--json").objects[0]
+
+
+def test_another_encoder_is_built_beside_the_old_and_one_step_back_is_taken(
+    library: Vouch, tmp_path: Path
+) -> None:
+    vouch = with_cache_of_its_own(library.copy_to(tmp_path))
+    before = state(vouch)
+    assert (before["previous"], before["wanted"]) == (None, before["live"])
+    assert vouch.run("encoder", "--back", code=1).err.startswith("vouch: there is no encoder before")
+    assert "in use already" in vouch.run("encoder", "--build").err
+
+    texts = tmp_path / "texts.json"
+    texts.write_text(json.dumps(["the key"]), encoding="utf-8")
+    subprocess.run([sys.executable, MAKER, tmp_path / "tiny", texts], check=True, capture_output=True)
+    vouch.set(f'[encoder]\nsource = "{tmp_path / "tiny" / "mean"}"\n')
+    asked = state(vouch)
+    assert asked["live"] == before["live"]  # asking changes nothing
+    assert asked["wanted"] != before["live"]
+    assert f"search uses {asked['wanted']}" in vouch.run("encoder", "--build").err
+    assert (state(vouch)["live"], state(vouch)["previous"]) == (asked["wanted"], before["live"])
+    assert vouch.run("search", QUESTION).out  # by vectors of the new one
+
+    assert f"Search uses {before['live']} again" in vouch.run("encoder", "--back").err
+    assert (
+        "10:00" in vouch.run("ask", QUESTION).out
+    )  # a start that would go forward, had it not been declined
+    after = state(vouch)
+    assert (after["live"], after["declined"]) == (before["live"], asked["wanted"])
+    vouch.run("encoder", "--build", "--back", code=2)
