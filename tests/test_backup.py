@@ -18,7 +18,7 @@ from sqlalchemy import text
 from store_fixtures import Stores, document, findable
 
 from benchmarks.durability import Papers, check_whole, opened
-from benchmarks.durable_worker import USER, Specification
+from benchmarks.durable_worker import Specification
 from stores.backup import BackupContents, inspect_backup, restore_backup, write_backup
 from stores.data_directory import DirectoryLock
 from stores.database import HEAD, Database, server_address
@@ -160,10 +160,10 @@ def test_a_backup_made_while_another_process_writes_is_whole_and_holds_all_that_
     papers.hear("".join(acknowledged))
     with opened(restored) as assistant:
         check_whole(assistant, is_caught_up=False)
-        papers.check(assistant, assistant.journal.user_id(USER))
+        papers.check(assistant, assistant.journal.user_id(restored.user))
         assistant.catch_up()
         check_whole(assistant, is_caught_up=True)
-        papers.go_on(assistant, assistant.journal.user_id(USER))
+        papers.go_on(assistant, assistant.journal.user_id(restored.user))
 
 
 # Restore
@@ -223,7 +223,7 @@ def test_a_damaged_database_is_replaced_and_kept_with_its_log(
 
 def test_derived_indexes_go_and_none_counts_as_filled(stores: Stores, tmp_path: Path) -> None:
     with stores.database.writing() as sql:
-        sql.add(FilledIndex(name="faiss", encoder_version="fake-1", filled_at=now()))
+        sql.add(FilledIndex(name="faiss", encoder_version="fake-1", filled_at=now(), known_job=0))
     write_backup(stores.database, tmp_path / "backup.db")
     for name in ("faiss", "chroma"):
         (tmp_path / "new" / name / "fake-1").mkdir(parents=True)
