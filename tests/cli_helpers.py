@@ -37,10 +37,16 @@ QUESTION = "When does the reading room open on Saturdays?"
 
 # A terminal that starts a program makes itself the one that Ctrl+C and hanging up come from.
 _TAKE_TERMINAL = (
-    "import fcntl, os, sys, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "import fcntl, os, signal, sys, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "signal.signal(signal.SIGINT, signal.SIG_DFL); "  # a shell's background job ignores it, and hands that on
     "os.execv(sys.argv[1], sys.argv[1:])"
 )
 _CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
+
+
+def _heed_interrupts() -> None:
+    """In the command to be: the tests may have been started where Ctrl+C is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @dataclass(frozen=True)
@@ -134,6 +140,7 @@ class Vouch:
             [COMMAND, *arguments],
             cwd=self.folder,
             env=self.environment | dict(environment or {}),
+            preexec_fn=_heed_interrupts,
             **(pipes | how),
         )
 
