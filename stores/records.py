@@ -286,7 +286,7 @@ class RetrievedPassage(SQLModel, table=True):
     found_rank: int  # place in the first retrieval, from 1
     dense: float  # cosine
     lexical: float  # BM25
-    lift: float  # what its neighbours added
+    lift: float  # what its neighbours, a named speaker and a told time added
     score: float  # the fused score it was ranked by; higher is better
     final_rank: int  # place after reranking, from 1
     citation: int | None = None  # number under which the model saw it
