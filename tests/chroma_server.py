@@ -16,7 +16,7 @@ TRIES = 600  # a tenth of a second each
 
 
 class CannotStart(Exception):
-    """There is no server here to test with."""
+    """The server did not come up: Chroma is installed with Vouch, so a test may not do without."""
 
 
 class ChromaServer:
