@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -96,6 +96,79 @@ class Judge(Protocol):
 
     def judge(self, question: str, candidates: Sequence[Candidate]) -> Judged:
         """One call over all of these candidates."""
+
+
+@dataclass(frozen=True)
+class AnswerSpan:
+    """A piece of a passage that may answer a question."""
+
+    start: int  # characters of the passage
+    end: int
+    text: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class ReadAnswer:
+    """What one passage answers to one question."""
+
+    spans: tuple[AnswerSpan, ...]  # best first; none of them overlaps another
+    no_answer: float  # probability that the passage does not answer it
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One passage read for one question: judged, and searched for the answer."""
+
+    verdict: Verdict
+    answer: ReadAnswer
+    tokens: int = 0  # read for it, the question's included
+
+
+class Verification(NamedTuple):
+    """Probabilities of what a piece of evidence says of a claim."""
+
+    supports: float
+    refutes: float
+    not_enough: float
+
+
+class Sorting(NamedTuple):
+    """Probabilities of what a sentence of a user states."""
+
+    world: float  # a fact of the world
+    personal: float  # a preference, or something about themselves
+    nothing: float  # nothing to keep: a question, chatter, an instruction
+
+
+class Reader(Protocol):
+    """A small model that judges, answers, verifies and sorts. Every call computes; none of them waits."""
+
+    @property
+    def name(self) -> str:
+        """Names the reader and its version."""
+
+    def read(self, question: str, passages: Sequence[str], *, best: int = 3) -> list[Reading]:
+        """`judge` and `answer` at the price of one, in the order of the passages."""
+
+    def judge(self, question: str, passages: Sequence[str]) -> list[Verdict]:
+        """How useful each passage is for the question, in their order."""
+
+    def answer(self, question: str, passages: Sequence[str], *, best: int = 3) -> list[ReadAnswer]:
+        """The `best` likeliest answers that each passage holds, in the order of the passages."""
+
+    def answer_log_probability(self, question: str, passage: str, answer: str) -> float:
+        """Natural logarithm of p(answer | passage, question), over all places where it stands.
+
+        Never less than a floor that the reader documents: that is also what an answer gets that
+        stands nowhere in the passage.
+        """
+
+    def verify(self, pairs: Sequence[tuple[str, str]]) -> list[Verification]:
+        """What the evidence says of the claim, for each pair of claim and evidence."""
+
+    def sort(self, sentences: Sequence[str]) -> list[Sorting]:
+        """What each sentence of a user states."""
 
 
 @dataclass(frozen=True)

@@ -289,11 +289,14 @@ class Assistant:
                 offline=self._offline,
             )
         from agents.backends.extractive import ExtractiveChat
+        from agents.quoting import Quoter
 
         return ExtractiveChat(
-            _LiveEncoder(self),
-            threshold=self.settings.answer.threshold,
-            quotes=self.settings.answer.sentences,
+            Quoter(
+                _LiveEncoder(self),
+                threshold=self.settings.answer.threshold,
+                quotes=self.settings.answer.sentences,
+            )
         )
 
     # What it does

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agents.backends.extractive import FEATURES, Placed, features
 from agents.interfaces import Candidate
+from agents.quoting import FEATURES, Placed, features
 from agents.score_judge import shared_words
 from agents.sentences import is_question, sentences
 from assistant.config import Settings
@@ -63,15 +63,15 @@ def sentence_rows(
 ) -> tuple[Floats, Floats]:
     """Features and labels of every sentence of some passages, best passage first."""
     placed = [
-        Placed(c.passage.title, c.passage.text, number, s.text)
+        Placed(c.passage.title, c.passage.text, number, s)
         for number, c in enumerate(candidates, start=1)
         for s in sentences(c.passage.text)
         if not is_question(s.text)
     ]
-    labels = np.array([float(holds_answer(p.text, answers)) for p in placed])
+    labels = np.array([float(holds_answer(p.sentence.text, answers)) for p in placed])
     if not placed:
         return np.zeros((0, len(FEATURES))), labels
-    return features(assistant.encoder, question, placed), labels
+    return features(assistant.encoder, question, placed, {}), labels
 
 
 def asked_of(data: str, questions: Path, *, count: int, seed: int, passages: int) -> list[Asked]:

@@ -8,15 +8,20 @@ from datetime import UTC, datetime
 import numpy as np
 
 from agents.interfaces import (
+    AnswerSpan,
     Candidate,
     ContinuationScore,
     CutAtLimit,
     Judged,
     Label,
+    ReadAnswer,
+    Reading,
     ReplyRequest,
+    Sorting,
     Source,
     Vectors,
     Verdict,
+    Verification,
 )
 from stores.records import SHARED, Passage
 
@@ -124,3 +129,40 @@ class FakeChat:
 
     async def aclose(self) -> None:
         pass
+
+
+class FixedReader:
+    """Finds some answers wherever they stand, each with a probability; all else answers nothing."""
+
+    name = "fixed reader"
+
+    def __init__(self, answers: Mapping[str, float]) -> None:
+        self._answers = answers
+        self.read_passages: list[str] = []  # all that were read, in order
+
+    def read(self, question: str, passages: Sequence[str], *, best: int = 3) -> list[Reading]:
+        self.read_passages += passages
+        return [self._reading(passage, best) for passage in passages]
+
+    def judge(self, question: str, passages: Sequence[str]) -> list[Verdict]:
+        return [reading.verdict for reading in self.read(question, passages)]
+
+    def answer(self, question: str, passages: Sequence[str], *, best: int = 3) -> list[ReadAnswer]:
+        return [reading.answer for reading in self.read(question, passages, best=best)]
+
+    def answer_log_probability(self, question: str, passage: str, answer: str) -> float:
+        raise NotImplementedError
+
+    def verify(self, pairs: Sequence[tuple[str, str]]) -> list[Verification]:
+        raise NotImplementedError
+
+    def sort(self, sentences: Sequence[str]) -> list[Sorting]:
+        raise NotImplementedError
+
+    def _reading(self, passage: str, best: int) -> Reading:
+        places = [(text, passage.find(text), p) for text, p in self._answers.items() if text in passage]
+        spans = [AnswerSpan(start, start + len(text), text, p) for text, start, p in places]
+        ranked = sorted(spans, key=lambda span: -span.probability)
+        somewhere = sum(span.probability for span in spans)
+        verdict = Verdict("answer" if somewhere >= 0.5 else "irrelevant", somewhere)
+        return Reading(verdict, ReadAnswer(tuple(ranked[:best]), 1 - somewhere), tokens=len(passage.split()))

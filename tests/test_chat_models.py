@@ -311,8 +311,9 @@ def extractive() -> ChatModel:
     from agent_fakes import FixedEncoder
 
     from agents.backends.extractive import ExtractiveChat
+    from agents.quoting import Quoter
 
-    return ExtractiveChat(FixedEncoder({}), threshold=0.2, quotes=3)
+    return ExtractiveChat(Quoter(FixedEncoder({}), threshold=0.2, quotes=3))
 
 
 async def test_the_extractive_model_has_no_log_probabilities_and_says_so_before() -> None:

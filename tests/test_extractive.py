@@ -18,6 +18,7 @@ from agents.backends.extractive import (
     tells,
 )
 from agents.interfaces import ReplyRequest, Source
+from agents.quoting import Quoter
 from stores.errors import ModelRefused
 
 QUESTION = "When does the reading room open?"
@@ -35,7 +36,7 @@ ENCODER = FixedEncoder(
 
 
 async def answer(sources: list[Source], message: str = QUESTION, *, is_kept: bool = True) -> str:
-    model = ExtractiveChat(ENCODER, threshold=0.5, quotes=3)
+    model = ExtractiveChat(Quoter(ENCODER, threshold=0.5, quotes=3))
     request = ReplyRequest((), message, message, tuple(sources), is_kept)
     return "".join([piece async for piece in model.stream(request)])
 
@@ -81,7 +82,7 @@ async def test_a_private_session_says_that_nothing_is_kept() -> None:
 
 async def test_a_schema_cannot_be_filled_by_quoting() -> None:
     with pytest.raises(ModelRefused, match="only quotes"):
-        await ExtractiveChat(ENCODER, threshold=0.5, quotes=3).structured([], {})
+        await ExtractiveChat(Quoter(ENCODER, threshold=0.5, quotes=3)).structured([], {})
 
 
 @pytest.mark.parametrize("message", ["My cat is called Ada.", "I live in Bern", "The office moved to Basel!"])
@@ -109,7 +110,7 @@ async def test_of_ones_own_words_the_latest_come_first() -> None:
     sources = [source(1, earlier, kind="message"), source(2, later, kind="message")]
     newer = replace(sources[1].passage, created_at=sources[1].passage.created_at + timedelta(days=1))
     sources[1] = Source(2, newer)
-    best = ExtractiveChat(encoder, threshold=0.2, quotes=3).best_quotes(QUESTION, sources)
+    best = Quoter(encoder, threshold=0.2, quotes=3).best_quotes(QUESTION, sources)
     assert [quote.text for quote in best] == [later, earlier]
 
 

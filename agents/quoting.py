@@ -1,0 +1,220 @@
+"""Chooses the sentences that answer a question, word for word, from the passages found.
+
+    sentences of the sources -> what speaks for each -> probability -> the best, or none
+
+For each sentence speak its meaning, its words, its place and its kind; where there is a reader, also
+whether it found the answer in that sentence, and whether it judged the passage to answer.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.interfaces import AnswerSpan, Encoder, Reading, Source
+from agents.readings import Readings
+from agents.sentences import Sentence, is_question, sentences
+from stores.lexical import tokens
+
+Floats = npt.NDArray[np.float64]
+
+OWN_WORDS = ("message", "note", "correction")  # kinds of passages that a user said
+_CLOSE = 0.85  # a further sentence is quoted when it is at least this share as probable as the best
+_SURE = 0.5  # of the reader's answers in a sentence, the share that the best one needs to be named
+_MOST_OF_IT = 0.6  # of a sentence: an answer longer than this is the sentence
+_SOFT = 0.01  # keeps a probability of 0 or 1 from deciding alone
+
+# Fitted by benchmarks/fit_answering.py on training questions; see docs/experiments.md.
+FEATURES = (
+    "cosine",
+    "words of the sentence",
+    "words of the passage",
+    "place of the passage",
+    "kind of answer",
+    "bias",
+)
+_WEIGHTS = np.array([4.626, 2.463, -0.653, 2.916, 1.083, -7.997])
+READ_FEATURES = (*FEATURES[:-1], "answer in the sentence", "verdict on the passage", "bias")
+_READ_WEIGHTS = np.array([4.626, 2.463, -0.653, 2.916, 1.083, 0.0, 0.0, -7.997])
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A sentence of a source, and how probably it answers the question."""
+
+    source: Source
+    text: str
+    probability: float
+    answer: str = ""  # the words of it that answer, where the reader is sure of them
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A sentence where it stands."""
+
+    title: str  # of its passage
+    passage: str
+    number: int  # the place of its passage among the sources, from 1: the best is first
+    sentence: Sentence
+
+
+class Quoter:
+    """Chooses what to quote."""
+
+    def __init__(
+        self, encoder: Encoder, *, threshold: float, quotes: int, readings: Readings | None = None
+    ) -> None:
+        """threshold: probability under which nothing is quoted. quotes: sentences in an answer at most."""
+        self._encoder = encoder
+        self._threshold = threshold
+        self._quotes = quotes
+        self._readings = readings
+
+    def best_quotes(self, question: str, sources: Sequence[Source]) -> list[Quote]:
+        """The sentences that answer best, best first; none when none is probable enough."""
+        ranked = sorted(self.quotes(question, sources), key=lambda quote: -quote.probability)
+        if not ranked or ranked[0].probability < self._threshold:
+            return []
+        least = max(self._threshold, _CLOSE * ranked[0].probability)
+        best = [quote for quote in ranked if quote.probability >= least]
+        return _newest_of_ones_own_first(best)[: self._quotes]
+
+    def quotes(self, question: str, sources: Sequence[Source]) -> list[Quote]:
+        """Every sentence that can be quoted, with its probability, in the order of the sources."""
+        quotable: dict[str, tuple[Source, Sentence]] = {}  # what stands in several is quoted from the first
+        for source in sources:
+            for sentence in sentences(source.passage.text):
+                if not is_question(sentence.text):
+                    quotable.setdefault(sentence.text, (source, sentence))
+        if not quotable:
+            return []
+        # what a user said at different times stands in one place: its order says nothing of its truth
+        first_own = min((s.number for s in sources if s.passage.kind in OWN_WORDS), default=0)
+        place = {s.number: first_own if s.passage.kind in OWN_WORDS else s.number for s in sources}
+        placed = [
+            Placed(source.passage.title, source.passage.text, place[source.number], sentence)
+            for source, sentence in quotable.values()
+        ]
+        readings = read(self._readings, question, placed)
+        found = features(self._encoder, question, placed, readings)
+        return [
+            Quote(source, sentence.text, float(probability), _named_answer(readings, one))
+            for (source, sentence), one, probability in zip(
+                quotable.values(), placed, probabilities(found), strict=True
+            )
+        ]
+
+
+def read(readings: Readings | None, question: str, placed: Sequence[Placed]) -> dict[str, Reading]:
+    """What the reader says of each passage, by its text; empty without a reader."""
+    passages = list(dict.fromkeys(one.passage for one in placed))
+    return {} if readings is None else dict(zip(passages, readings.of(question, passages), strict=True))
+
+
+def features(
+    encoder: Encoder, question: str, placed: Sequence[Placed], readings: dict[str, Reading]
+) -> Floats:
+    """(N, 6): what speaks for each sentence, in the order of `FEATURES`; (N, 8) where it was read.
+
+    readings: by the text of the passage; of all passages or of none.
+    """
+    query = encoder.encode_queries([question])[0]
+    vectors = encoder.encode_passages(
+        [f"{p.title}\n{p.sentence.text}" if p.title else p.sentence.text for p in placed]
+    )
+    words = tokens if tokens(question) else _all_words  # "What can you do?" has no rarer ones
+    wanted = set(words(question))
+    kind = _kind_of_answer(question)
+    return np.array(
+        [
+            (
+                float(vector @ query),
+                _share(wanted, words(p.sentence.text)),
+                _share(wanted, words(f"{p.title} {p.passage}")),
+                1 / p.number,
+                float(kind is None or kind.search(p.sentence.text) is not None),
+                *_read_features(readings, p),
+                1.0,
+            )
+            for vector, p in zip(vectors, placed, strict=True)
+        ],
+        dtype=np.float64,
+    ).reshape(len(placed), len(READ_FEATURES if readings else FEATURES))
+
+
+def probabilities(found: Floats) -> Floats:
+    """(N,): how probably each sentence holds the answer. found: (N, 6) or, where it was read, (N, 8)."""
+    weights = _READ_WEIGHTS if found.shape[1] == len(READ_FEATURES) else _WEIGHTS
+    return np.asarray(1 / (1 + np.exp(-(found @ weights))))
+
+
+def _read_features(readings: dict[str, Reading], placed: Placed) -> tuple[float, ...]:
+    if not readings:
+        return ()
+    inside = sum(span.probability for span in _spans_in(readings, placed))
+    return _log_odds(inside), _log_odds(readings[placed.passage].verdict.score)
+
+
+def _spans_in(readings: dict[str, Reading], placed: Placed) -> list[AnswerSpan]:
+    """The reader's answers that lie in a sentence, best first."""
+    sentence = placed.sentence
+    return [
+        span
+        for span in readings[placed.passage].answer.spans
+        if sentence.start <= span.start and span.end <= sentence.end
+    ]
+
+
+def _named_answer(readings: dict[str, Reading], placed: Placed) -> str:
+    """The words of a sentence that answer; empty where the reader is not sure, or means most of it."""
+    spans = _spans_in(readings, placed) if readings else []
+    if not spans:
+        return ""
+    best, everything = spans[0], readings[placed.passage].answer
+    somewhere = 1 - everything.no_answer
+    is_sure = best.probability >= _SURE * somewhere and best.probability >= everything.no_answer
+    is_short = len(best.text) <= _MOST_OF_IT * len(placed.sentence.text)
+    return best.text if is_sure and is_short else ""
+
+
+def _log_odds(probability: float) -> float:
+    return math.log((probability + _SOFT) / (1 - min(probability, 1.0) + _SOFT))
+
+
+def _all_words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def _share(wanted: set[str], there: Sequence[str]) -> float:
+    return len(wanted.intersection(there)) / len(wanted) if wanted else 0.0
+
+
+_ASKS_NUMBER = re.compile(
+    r"\b(when|how (many|much|old|long|far|tall|big|often)|"
+    r"(what|which) (year|date|time|day|percentage|number))\b",
+    re.IGNORECASE,
+)
+_ASKS_NAME = re.compile(
+    r"\b(who|whose|whom|where|(what|which) (city|country|state|person|name|team|company))\b", re.IGNORECASE
+)
+_NUMBER = re.compile(r"\d")
+_NAME = re.compile(r"(?<=\w[ ,])[A-Z]")  # a capital that does not open the sentence
+
+
+def _kind_of_answer(question: str) -> re.Pattern[str] | None:
+    """What a sentence must hold to be the kind of thing that is asked for; None: anything."""
+    if _ASKS_NUMBER.search(question):
+        return _NUMBER
+    return _NAME if _ASKS_NAME.search(question) else None
+
+
+def _newest_of_ones_own_first(quotes: Sequence[Quote]) -> list[Quote]:
+    """Of what a user said of the same thing at different times, the latest holds; the other places stay."""
+    own = [q for q in quotes if q.source.passage.kind in OWN_WORDS]
+    newest_first = iter(sorted(own, key=lambda q: q.source.passage.created_at, reverse=True))
+    return [next(newest_first) if q.source.passage.kind in OWN_WORDS else q for q in quotes]

@@ -1,0 +1,72 @@
+"""Sentences are chosen by their own features and, where there is a reader, by what it found in them."""
+
+from __future__ import annotations
+
+from agent_fakes import FixedEncoder, FixedReader, source
+
+from agents.quoting import FEATURES, READ_FEATURES, Placed, Quoter, features, read
+from agents.readings import Readings
+from agents.sentences import sentences
+
+QUESTION = "When does the reading room open?"
+OPENS = "The reading room opens at ten on weekdays, and at noon on Sundays."
+LUNCH = "Lunch is served in the cafeteria."
+ENCODER = FixedEncoder({QUESTION: (1, 0, 0, 0), OPENS: (0.8, 0.6, 0, 0), LUNCH: (0.8, 0, 0.6, 0)})
+
+
+def quoter(reader: FixedReader | None) -> Quoter:
+    return Quoter(ENCODER, threshold=0.0, quotes=3, readings=None if reader is None else Readings(reader))
+
+
+def named(answers: dict[str, float], text: str = f"{LUNCH} {OPENS}") -> dict[str, str]:
+    """The named answer of each sentence."""
+    quotes = quoter(FixedReader(answers)).quotes(QUESTION, [source(1, text)])
+    return {quote.text: quote.answer for quote in quotes}
+
+
+def test_the_readers_answer_is_named_with_the_sentence_it_stands_in() -> None:
+    assert named({"at ten": 0.8}) == {LUNCH: "", OPENS: "at ten"}
+
+
+def test_an_unsure_answer_is_not_named() -> None:
+    assert named({"at ten": 0.4})[OPENS] == ""  # none at all is likelier
+    assert named({"at ten": 0.3, "at noon": 0.35, "cafeteria": 0.3})[OPENS] == ""  # none has half of it
+
+
+def test_an_answer_that_is_most_of_the_sentence_is_not_named() -> None:
+    assert named({OPENS[:-1]: 0.9})[OPENS] == ""
+
+
+def test_without_a_reader_no_answer_is_named() -> None:
+    assert {quote.answer for quote in quoter(None).quotes(QUESTION, [source(1, OPENS)])} == {""}
+
+
+def placed(*texts: str) -> list[Placed]:
+    return [Placed("", text, 1, sentence) for text in texts for sentence in sentences(text)]
+
+
+def test_what_was_read_adds_two_features_and_moves_no_other() -> None:
+    some = placed(f"{LUNCH} {OPENS}")
+    bare = features(ENCODER, QUESTION, some, {})
+    readings = read(Readings(FixedReader({"at ten": 0.8})), QUESTION, some)
+    with_reader = features(ENCODER, QUESTION, some, readings)
+    assert bare.shape == (2, len(FEATURES))
+    assert with_reader.shape == (2, len(READ_FEATURES))
+    assert (with_reader[:, :5] == bare[:, :5]).all()
+    answer, verdict = (
+        READ_FEATURES.index("answer in the sentence"),
+        READ_FEATURES.index("verdict on the passage"),
+    )
+    assert with_reader[1, answer] > 0 > with_reader[0, answer]
+    assert with_reader[0, verdict] == with_reader[1, verdict] > 0  # of one passage
+
+
+def test_certainty_stays_a_number() -> None:
+    readings = read(Readings(FixedReader({"at ten": 1.0})), QUESTION, placed(f"{LUNCH} {OPENS}"))
+    assert abs(features(ENCODER, QUESTION, placed(f"{LUNCH} {OPENS}"), readings)).max() < 10
+
+
+def test_each_passage_is_read_once() -> None:
+    reader = FixedReader({})
+    quoter(reader).quotes(QUESTION, [source(1, f"{LUNCH} {OPENS}"), source(2, "Here is more. And more.")])
+    assert len(reader.read_passages) == 2
