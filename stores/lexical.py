@@ -170,7 +170,7 @@ def holding_words(
     k: int,
     counts: Mapping[str, int] | None = None,
 ) -> list[int]:
-    """Version ids of some k passages of one space that hold rarer tokens of a query, likely best first.
+    """Version ids of some k passages of one space, or more, that hold rarer tokens of a query.
 
     counts: in how many passages of this space each token stands, when that is known already.
     """

@@ -149,13 +149,13 @@ class Space:
                 for i in lexical.holding_words(sql, space, wanted, deep, counts[space])
             ]
             ids = [i for i in dict.fromkeys([i for i, _ in near] + matching) if i not in without]
-            passages = live_passages(sql, ids, self._allowed)
             statistics = lexical.statistics_of(sql, self._allowed, wanted, counts)
-            words = lexical.word_scores(sql, self._allowed, query, list(passages), statistics)
+            words = lexical.word_scores(sql, self._allowed, query, ids, statistics)
             if len(matching) > deep:  # the database gave some to spare: the best by BM25 stay
-                best = sorted((i for i in matching if i in passages), key=lambda i: (-words[i], i))[:deep]
+                best = sorted(set(matching).intersection(ids), key=lambda i: (-words[i], i))[:deep]
                 kept = {*best, *(i for i, _ in near)}
-                passages = {i: passage for i, passage in passages.items() if i in kept}
+                ids = [i for i in ids if i in kept]
+            passages = live_passages(sql, ids, self._allowed)
             pairs: dict[int, tuple[int | None, int | None]] = {}
             if beside_these := [i for i, passage in passages.items() if beside(passage)]:
                 # a poor match next to a good one may hold the answer

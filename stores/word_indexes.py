@@ -2,9 +2,10 @@
 
 Tokens come ready-made from `stores.lexical` and are never split, stemmed or weighed here, so SQLite
 (FTS5) and PostgreSQL (tsvector under GIN) find the same passages. They differ in one thing: where more
-passages hold a token than are asked for, FTS5 keeps those it ranks best by its own BM25; PostgreSQL cannot
-count words, and keeps four times as many, with the rarest tokens first and then the shortest. Which are
-shown is decided afterwards, by the same BM25.
+passages hold a token than are asked for, FTS5 keeps of the shared ones those it ranks best by its own BM25,
+and of a user's own, which it could only rank by everybody's, all up to the newest 2,000; PostgreSQL cannot
+count words, and keeps four times as many as asked for, with the rarest tokens first and then the shortest.
+Which are shown is decided afterwards, by the same BM25.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from stores.rows import rows
 
 _IDS_AT_ONCE = 5_000  # in one statement
 _SPARE = 4  # how many times as many passages PostgreSQL keeps
+_MOST_OWN = 2_000  # of a user's own passages that FTS5 keeps
 _LONGEST_LEXEME = 200  # PostgreSQL takes 2,046 bytes; a longer token is known by its hash
 
 
@@ -35,7 +37,7 @@ class WordIndex(Protocol):
         """Makes passages unfindable. Unknown ids are passed over."""
 
     def holding(self, sql: SqlSession, space: str, rarities: Mapping[str, float], k: int) -> list[int]:
-        """Some k passages of a space that hold any of the tokens, or all there are; likely best first.
+        """Some k passages of a space, or more, that hold any of the tokens, or all there are.
 
         rarities: of each token, larger for rarer ones.
         """
@@ -78,13 +80,13 @@ class Fts5Words:
         any_word = " OR ".join(f'"{token}"' for token in rarities)
         if space == SHARED:
             statement = "SELECT rowid FROM shared_words WHERE shared_words MATCH ? ORDER BY rank LIMIT ?"
-            match = any_word
+            match, most = any_word, k
         else:
-            statement = (
-                "SELECT rowid FROM own_words WHERE own_words MATCH ? ORDER BY bm25(own_words, 0, 1) LIMIT ?"
-            )
+            # FTS5 ranks by the words of all users: what one says would move what another finds
+            statement = "SELECT rowid FROM own_words WHERE own_words MATCH ? ORDER BY rowid DESC LIMIT ?"
             match = f'space : "{_space_token(space)}" AND words : ({any_word})'
-        return [row[0] for row in rows(sql, statement, [match, k])]
+            most = max(k, _MOST_OWN)
+        return [row[0] for row in rows(sql, statement, [match, most])]
 
     def stored(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> dict[int, list[str]]:
         """See `WordIndex`."""

@@ -246,6 +246,22 @@ def test_words_and_meaning_give_their_own_orders(stores: Stores, ann: int) -> No
     assert space.similarities(query("owl"), [by_text["owl"], 999]) == {by_text["owl"]: 1.0}
 
 
+def test_what_one_user_says_moves_nothing_that_another_finds(stores: Stores, ann: int, bob: int) -> None:
+    for number in range(30):
+        stores.say(ann, f"otter {number}")
+        stores.say(ann, f"badger {number}")
+    space = stores.spaces().of(ann)
+    asked, far = "otter badger", query("elk")
+
+    def found() -> dict[int, float]:
+        return dict(space.found(asked, far, 20).lexical)
+
+    before = found()
+    for number in range(80):
+        stores.say(bob, f"badger {number}")
+    assert found() == before
+
+
 def test_a_passage_tells_where_it_stands(stores: Stores, ann: int) -> None:
     stores.add(ann, document("a.txt", "cat", "dog", title="Pets"))
     second = versions(stores, SHARED)["dog"]
