@@ -643,7 +643,29 @@ async def test_the_context_is_as_long_as_the_server_says(make_chat: MakeChat) ->
         chat = make_chat(server.base_url)
         assert chat.context_tokens == 8192  # before the server was ever asked
         await read(chat)
+        await chat.aclose()  # gives the look a second
     assert chat.context_tokens == 4096
+
+
+async def test_a_reply_does_not_wait_for_the_servers_list_of_models(
+    make_chat: MakeChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ScriptedServer([says("Lima"), says("Quito")]) as server:
+        chat = make_chat(server.base_url)
+        never = asyncio.Event()
+        asked: list[bool] = []
+
+        async def models() -> list[object]:
+            asked.append(True)
+            await never.wait()
+            return []
+
+        monkeypatch.setattr(chat, "_models", models)
+        assert await asyncio.wait_for(read(chat), 20) == ["Lima"]
+        assert await asyncio.wait_for(read(chat), 20) == ["Quito"]
+        await asyncio.sleep(0)
+        assert asked == [True]  # once, also while it lasts
+        await asyncio.wait_for(chat.aclose(), 20)
 
 
 @pytest.mark.parametrize("said", [None, "many", -1, True])
@@ -651,6 +673,7 @@ async def test_a_length_that_is_none_is_not_believed(make_chat: MakeChat, said: 
     with ScriptedServer([says("Lima")], about_models={"max_model_len": said}) as server:
         chat = make_chat(server.base_url)
         await read(chat)
+        await chat.aclose()
     assert chat.context_tokens == 8192
 
 

@@ -57,6 +57,7 @@ _MODELS_LISTED = 5
 _LISTING_SECONDS = 5.0  # the list of models is a courtesy: an error does not wait long for it
 _LAST_WORDS_SECONDS = 0.5  # what may follow a finished reply: token counts and the end mark
 _USUAL_CONTEXT_TOKENS = 8192  # assumed where neither the settings nor the server say
+_LAST_LOOK_SECONDS = 1.0  # that leaving waits for the list of models
 _TOO_LONG = ("context length", "context window", "context size", "too long", "too many tokens")
 
 
@@ -98,6 +99,7 @@ class OpenAIChat:
         self._given_context_tokens = context_tokens
         self._listed: _ListedModel | None = None
         self._looking_up = asyncio.Lock()
+        self._in_background: asyncio.Task[_ListedModel] | None = None  # looks the model up
 
     @property
     def name(self) -> str:
@@ -121,6 +123,11 @@ class OpenAIChat:
 
     async def aclose(self) -> None:
         """Gives the connections back. The next request opens new ones."""
+        looking_up, self._in_background = self._in_background, None
+        if looking_up is not None:
+            await asyncio.wait([looking_up], timeout=_LAST_LOOK_SECONDS)
+            looking_up.cancel()
+            await asyncio.wait([looking_up])
         client, self._client = self._client, None
         if client is not None:
             await client.close()
@@ -162,8 +169,9 @@ class OpenAIChat:
         self._check_finish(finish, has_begun=has_begun)
         if finish == "length":
             yield CutAtLimit(self._max_tokens)
-        if not self._given_context_tokens:  # once, and when the reply is there: nobody waits for it
-            await self._listed_model()
+        if not self._given_context_tokens and self._listed is None and self._in_background is None:
+            # once, and when the reply is there: the next turn knows it, and this one does not wait for it
+            self._in_background = asyncio.create_task(self._listed_model())
 
     async def structured(
         self, messages: Sequence[ChatMessage], schema: Mapping[str, object]

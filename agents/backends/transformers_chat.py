@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _SCORED_TOGETHER = 8  # continuations in one pass; more take more memory and are no faster on a CPU
+_NO_MEMORY = "DefaultCPUAllocator: not enough memory"  # torch's words; on a CPU it has no class for it
 _UNBOUNDED = 10**9  # tokenizers that know no longest text say 10^30
 
 
@@ -154,7 +155,11 @@ class TransformersChat:
             stop.set()
         if worker is not None:
             await asyncio.to_thread(worker.shutdown, cancel_futures=True)
-        self._kept = None
+        await asyncio.to_thread(self._let_go)
+
+    def _let_go(self) -> None:
+        with self._loading:  # one that is being loaded meanwhile is let go of too
+            self._kept = None
 
     # On the thread
 
@@ -229,6 +234,7 @@ class TransformersChat:
 
     def _load(self) -> _Loaded:
         import torch
+        from safetensors import SafetensorError
         from transformers import AutoModelForCausalLM, AutoTokenizer
         from transformers.utils import logging as remarks
 
@@ -244,17 +250,17 @@ class TransformersChat:
             )
         told = {"trust_remote_code": False, "local_files_only": is_folder or self._offline}
         try:
-            tokenizer = AutoTokenizer.from_pretrained(source, **told)
-            model: Any = AutoModelForCausalLM.from_pretrained(
-                source, use_safetensors=True, dtype="auto", **told
-            )
-        except (OSError, ValueError, KeyError, ImportError) as error:
+            with _enough_memory(self.name):
+                tokenizer = AutoTokenizer.from_pretrained(source, **told)
+                model: Any = AutoModelForCausalLM.from_pretrained(
+                    source, use_safetensors=True, dtype="auto", **told
+                )
+                model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+        except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
             raise UnknownModel(
                 f"The model {source} cannot be loaded: {one_line(str(error))}",
                 hint="It must be a causal language model in safetensors, without code of its own.",
             ) from error
-        with _enough_memory(self.name):
-            model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         lengths = (
             self._context_tokens,
             getattr(model.config.get_text_config(), "max_position_embeddings", 0),
@@ -325,7 +331,9 @@ def _enough_memory(name: str) -> Iterator[None]:
 
     try:
         yield
-    except (torch.OutOfMemoryError, MemoryError) as error:
+    except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+        if type(error) is RuntimeError and _NO_MEMORY not in str(error):
+            raise
         raise ModelRefused(
             f"There is not enough memory for {name}",
             hint="Choose a smaller model, or lower model.context_tokens.",

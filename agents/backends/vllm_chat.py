@@ -152,7 +152,7 @@ class VllmChat:
 
     async def aclose(self) -> None:
         """Ends the engine and gives back its memory. The next request starts another."""
-        kept, self._kept = self._kept, None
+        kept = await asyncio.to_thread(self._taken)
         if kept is not None:
             await asyncio.to_thread(kept.engine.shutdown)
             del kept
@@ -223,6 +223,11 @@ class VllmChat:
             if self._kept is None:
                 self._kept = self._start()
             return self._kept
+
+    def _taken(self) -> _Started | None:
+        with self._starting:  # an engine that is being started meanwhile is ended too
+            kept, self._kept = self._kept, None
+            return kept
 
     def _start(self) -> _Started:
         for variable, value in _ENVIRONMENT.items():
