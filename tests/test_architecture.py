@@ -50,6 +50,7 @@ MAY_IMPORT = {
     "agents.quoting": {"agents.interfaces", "agents.readings", "agents.sentences", "stores.lexical"},
     "agents.readings": {"agents.interfaces"},
     "agents.reader_judge": {"agents.interfaces", "agents.readings", "agents.sentences"},
+    "agents.cross_encoder_judge": {"agents.interfaces", "agents.sentences"},
     "assistant.config": {"stores.errors"},
     "assistant.settings_file": {"assistant.config", "stores.errors"},
     "assistant.locations": {"assistant.config", "stores.errors"},
@@ -57,6 +58,15 @@ MAY_IMPORT = {
     "assistant.log": {"assistant.config", "assistant.locations", "stores.errors"},
     "assistant.library": {"agents", "stores"},
     "assistant.turns": {"agents", "stores", "assistant.log"},
+    "assistant.learning": {"agents", "stores"},
+    "assistant.learning.mine_negatives": {
+        "stores.records",
+        "assistant.config",
+        "assistant.learning",
+        "assistant.library",
+        "assistant.locations",
+        "assistant.wiring",
+    },
     "assistant.encoder_change": {"stores", "assistant.log", "assistant.turns"},
     "assistant.shared_indexes": {"agents.interfaces", "stores", "assistant.config"},
     "assistant.wiring": {
@@ -71,6 +81,7 @@ MAY_IMPORT = {
     },
     "assistant.checks": {
         "agents.interfaces",
+        "agents.models.reader_files",
         "stores",
         "assistant.locations",
         "assistant.wiring",

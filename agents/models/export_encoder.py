@@ -12,12 +12,10 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
 import re
 import shutil
 import sys
 import tempfile
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +33,7 @@ from agents.models.encoder import (
     EncoderDescription,
     OnnxEncoder,
 )
+from agents.models.exports import exporting, one_line, put_in_place, write_onnx
 from stores.errors import EncoderUnavailable
 
 if TYPE_CHECKING:
@@ -181,7 +180,7 @@ def download(hub_name: str) -> Path:
     except (OSError, ValueError) as error:
         if constants.is_offline_mode():
             raise EncoderUnavailable(f"{hub_name} was not downloaded before, and this is offline") from error
-        raise EncoderUnavailable(f"{hub_name} cannot be downloaded: {_one_line(error)}") from error
+        raise EncoderUnavailable(f"{hub_name} cannot be downloaded: {one_line(error)}") from error
     return Path(folder)
 
 
@@ -194,7 +193,13 @@ def export(source: EncoderSource, target: Path, *, version: str, say: Callable[[
         say(f"Reading the encoder {source.name}.")
         model, dimension = _load(source)
         say("Exporting it to ONNX, once; this takes about half a minute.")
-        _write_onnx(model, folder / MODEL_FILE, max_tokens=source.max_tokens)
+        write_onnx(
+            model,
+            folder / MODEL_FILE,
+            inputs=("input_ids", "attention_mask"),
+            outputs=("vectors",),
+            max_tokens=source.max_tokens,
+        )
         _write_tokenizer(source, folder / TOKENIZER_FILE)
         description = EncoderDescription(
             name=source.name,
@@ -214,7 +219,7 @@ def export(source: EncoderSource, target: Path, *, version: str, say: Callable[[
         description.write(folder)
         say(f"Checking it against the original on {len(CHECK_TEXTS)} texts.")
         _check(source, model, folder, description)
-        _put_in_place(folder, target)
+        put_in_place(folder, target)
 
 
 def _load(source: EncoderSource) -> tuple[nn.Module, int]:
@@ -255,27 +260,6 @@ def _load(source: EncoderSource) -> tuple[nn.Module, int]:
     if missing:
         raise EncoderUnavailable(f"The weights of {source.name} lack {', '.join(missing[:3])}")
     return SentenceModel(transformer, source.pooling).eval(), transformer.config.hidden_size
-
-
-def _write_onnx(model: nn.Module, file: Path, *, max_tokens: int) -> None:
-    import torch
-
-    ids = torch.ones(2, 8, dtype=torch.long)
-    mask = torch.ones(2, 8, dtype=torch.long)
-    mask[0, 5:] = 0
-    shape = {0: torch.export.Dim("batch"), 1: torch.export.Dim("length", max=max_tokens)}
-    program = torch.onnx.export(
-        model,
-        (ids, mask),
-        dynamo=True,
-        dynamic_shapes=(shape, shape),
-        input_names=["input_ids", "attention_mask"],
-        output_names=["vectors"],
-        opset_version=18,
-        verbose=False,
-    )
-    assert program is not None
-    program.save(str(file), external_data=False)
 
 
 def _write_tokenizer(source: EncoderSource, file: Path) -> None:
@@ -319,34 +303,12 @@ def _original_vectors(source: EncoderSource, model: nn.Module, texts: list[str])
     return vectors
 
 
-def _put_in_place(folder: Path, target: Path) -> None:
-    """Syncs the folder and renames it; a damaged one that was there goes with the temporary folder."""
-    for file in (*folder.iterdir(), folder):
-        _sync(file)
-    if target.exists():
-        target.rename(folder.with_name("replaced"))
-    folder.rename(target)
-    _sync(target.parent)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _is_whole(folder: Path) -> bool:
     try:
         OnnxEncoder(folder)
     except EncoderUnavailable:
         return False
     return True
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def export_by_arguments(arguments: argparse.Namespace, say: Callable[[str], None]) -> Path:
@@ -383,23 +345,7 @@ def main() -> int:
     )
     arguments = parser.parse_args()
 
-    # What torch and its helpers print, from Python or from C, is not for the person who waits.
-    screen = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8", errors="replace")
-    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
-    warnings.simplefilter("ignore")
-    try:
-        folder = export_by_arguments(arguments, lambda sentence: print(sentence, file=screen))
-    except EncoderUnavailable as error:
-        print(f"Error: {error.message}", file=screen)
-        return error.exit_code
-    except Exception as error:  # noqa: BLE001 - whatever it was, this is all that the parent will hear
-        print(f"Error: {type(error).__name__}: {_one_line(error)}", file=screen)
-        return 1
-    print(folder, file=answer, flush=True)
-    return 0
+    return exporting(lambda say: export_by_arguments(arguments, say))
 
 
 if __name__ == "__main__":

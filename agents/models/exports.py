@@ -1,0 +1,117 @@
+"""What the exporters of encoder and reader share: ONNX, a folder put in place whole, and a quiet screen.
+
+Each exporter is a process of its own, so that a chat never loads torch.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stores.errors import VouchError
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+def write_onnx(
+    model: nn.Module,
+    file: Path,
+    *,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    max_tokens: int,
+    opset: int = 18,
+) -> None:
+    """A model of (B, L) whole numbers as ONNX, for any B and any L up to `max_tokens`.
+
+    inputs, outputs: their names. The last input is the mask.
+    """
+    import torch
+
+    ids = torch.ones(2, 8, dtype=torch.long)
+    mask = torch.ones(2, 8, dtype=torch.long)
+    mask[0, 5:] = 0
+    shape = {0: torch.export.Dim("batch"), 1: torch.export.Dim("length", max=max_tokens)}
+    program = torch.onnx.export(
+        model,
+        (*(ids.clone() for _ in inputs[1:]), mask),  # one tensor given twice would become one input
+        dynamo=True,
+        dynamic_shapes=tuple(shape for _ in inputs),
+        input_names=list(inputs),
+        output_names=list(outputs),
+        opset_version=opset,
+        verbose=False,
+    )
+    assert program is not None
+    program.save(str(file), external_data=False)
+
+
+def quantise(file: Path) -> None:
+    """Makes the weights of matrix products and of embeddings 8-bit numbers, with a scale for each channel.
+
+    What flows between them stays as it was: it is scaled to 8 bits before each product, and back after it.
+    """
+    import onnx
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    model = onnx.load(file)
+    del model.graph.value_info[:]  # the exporter's shapes of the heads contradict those inferred here
+    quantize_dynamic(
+        model,
+        file,
+        per_channel=True,
+        weight_type=QuantType.QInt8,
+        op_types_to_quantize=["MatMul", "Gather"],
+    )
+
+
+def put_in_place(folder: Path, target: Path) -> None:
+    """Syncs the folder and renames it; a damaged one that was there goes with the temporary folder."""
+    for file in (*folder.iterdir(), folder):
+        _sync(file)
+    if target.exists():
+        target.rename(folder.with_name("replaced"))
+    folder.rename(target)
+    _sync(target.parent)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def one_line(error: BaseException) -> str:
+    """What an error says, without line breaks."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def exporting(export: Callable[[Callable[[str], None]], Path]) -> int:
+    """Runs an exporter as a program. Returns the exit code.
+
+    Progress and errors go to stderr in sentences, and the finished folder's path to stdout.
+    export: is given what to tell the person who waits with.
+    """
+    # What torch and its helpers print, from Python or from C, is not for the person who waits.
+    screen = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8", errors="replace")
+    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    warnings.simplefilter("ignore")
+    try:
+        folder = export(lambda sentence: print(sentence, file=screen))
+    except VouchError as error:
+        print(f"Error: {error.message}", file=screen)
+        return error.exit_code
+    except Exception as error:  # noqa: BLE001 - whatever it was, this is all that the parent will hear
+        print(f"Error: {type(error).__name__}: {one_line(error)}", file=screen)
+        return 1
+    print(folder, file=answer, flush=True)
+    return 0

@@ -1,0 +1,24 @@
+"""How Vouch learns: the examples it learns from, and the programs that train on them.
+
+What the reader learns from, to be had by `reader_examples.examples`:
+
+    example            one labelled example, and to which part of the data it belongs
+    reader_examples    all of them, mixed so that any beginning of the list is a fair sample
+    reader_pairs       questions with passages: judge and answer
+    passage_search     passages ranked by shared words, in memory: where hard negatives come from
+    mine_negatives     the same by the product's whole search: `python -m assistant.learning.mine_negatives`
+    reader_claims      claims with evidence: verify
+    statement_claims   claims made from questions and answers, true and false
+    statements         a question and its answer turned into a statement; english_forms, word_order
+    changed_answers    an answer exchanged for another of its kind
+    reader_sentences   sentences of a user: sort; dialogue_turns
+    personal_templates, other_templates, sentence_slots    sentences written for it
+
+How it learns, `python -m assistant.learning.train_reader`:
+
+    train_reader       the command; checkpoints keeps what it has reached
+    reader_batches     examples as batches of tensors
+    reader_loss        what it is taught to make small
+    reader_steps       the steps it takes
+    reader_fit         what it is worth afterwards, and its temperatures; calibration
+"""

@@ -1,0 +1,133 @@
+"""The record, the cut into parts, the mixture; and over the data, where it is here, that nothing leaks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from assistant.learning.example import Example, Part, interleaved, normalised, part_of, untokenised
+from assistant.learning.reader_examples import examples
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+needs_data = pytest.mark.skipif(not (DATA / "squad").is_dir(), reason="the data folder is not here")
+PARTS: tuple[Part, ...] = ("train", "calibration", "test")
+
+# what may go into shipped weights
+ALLOWED = {
+    "squad", "nq", "timeqa", "covidqa", "hotpotqa", "boolq",
+    "fever", "fever_symmetric", "fm2", "scifact", "squad_entities", "squad_phrases",
+    "squad_statements", "squad_sentences", "squad_questions",
+    "nq_statements", "nq_questions", "boolq_questions",
+    "templates", "sgd", "camrest",
+}  # fmt: skip
+
+
+def numbered(name: str, count: int) -> Iterator[Example]:
+    return (Example(f"{name}{number}") for number in range(count))
+
+
+def test_streams_keep_their_shares_in_every_stretch() -> None:
+    mixed = interleaved({"a": (3.0, numbered("a", 1000)), "b": (1.0, numbered("b", 1000))})
+    for _ in range(10):
+        counts = Counter(one.first[0] for one in islice(mixed, 40))
+        assert counts == {"a": 30, "b": 10}
+
+
+def test_a_stream_that_ends_leaves_the_others() -> None:
+    mixed = list(interleaved({"a": (1.0, numbered("a", 2)), "b": (1.0, numbered("b", 6))}))
+    assert len(mixed) == 8
+    assert [one.first[0] for one in mixed[-4:]] == ["b"] * 4
+
+
+def test_the_part_hangs_on_the_key_alone_and_has_its_share() -> None:
+    keys = [f"key {number}" for number in range(5000)]
+    with_test_file = Counter(part_of(key, has_test_file=True) for key in keys)
+    one_file = Counter(part_of(key, has_test_file=False) for key in keys)
+    assert 200 < with_test_file["calibration"] < 300
+    assert not with_test_file["test"]
+    assert 440 < one_file["test"] < 560
+    assert 440 < one_file["calibration"] < 560
+
+
+@pytest.mark.parametrize(
+    ("found", "written"),
+    [
+        ("`` Soul Food '' , a film .", '"Soul Food", a film.'),
+        ("Anna -LRB- 1997 -RRB- 's film", "Anna (1997)'s film"),
+        ('"He is ""mad""."', 'He is "mad".'),
+        ("I do n't care .", "I don't care."),
+    ],
+)
+def test_words_set_apart_are_joined_again(found: str, written: str) -> None:
+    assert untokenised(found) == written
+
+
+@cache
+def all_of(part: Part) -> list[Example]:
+    """A long beginning of the training, and the whole of the other parts."""
+    return examples(DATA, part, limit=40_000 if part == "train" else None)
+
+
+@needs_data
+def test_no_key_and_no_question_claim_or_sentence_is_in_two_parts() -> None:
+    keys = {part: {one.key for one in all_of(part)} for part in PARTS}
+    texts = {part: {normalised(one.first) for one in all_of(part)} for part in PARTS}
+    assert not keys["train"] & keys["test"]
+    assert not keys["calibration"] & keys["test"]
+    assert not texts["train"] & texts["test"]
+    assert not texts["calibration"] & texts["test"]
+    assert all(one.key for part in PARTS for one in all_of(part))
+
+
+@needs_data
+def test_only_what_the_licences_allow_is_trained_on() -> None:
+    assert {one.source for part in ("train", "calibration") for one in all_of(part)} <= ALLOWED
+
+
+@needs_data
+def test_spans_are_places_within_the_passage() -> None:
+    for part in PARTS:
+        for one in all_of(part):
+            for start, end in one.spans or ():
+                assert 0 <= start < end <= len(one.second)
+            assert not (one.judge == 0 and one.spans == ())
+
+
+@needs_data
+def test_any_beginning_is_a_fair_sample() -> None:
+    for first in (400, 4000, 40_000):
+        tasks = Counter(
+            "verify" if one.verify is not None else "sort" if one.sort is not None else "pairs"
+            for one in all_of("train")[:first]
+        )
+        assert tasks["pairs"] / first == pytest.approx(0.65, abs=0.02)
+        assert tasks["verify"] / first == pytest.approx(0.20, abs=0.02)
+        assert tasks["sort"] / first == pytest.approx(0.15, abs=0.02)
+
+
+@needs_data
+def test_the_seed_decides_and_the_limit_only_cuts() -> None:
+    some = examples(DATA, "test", limit=300, seed=2)
+    assert some == examples(DATA, "test", limit=300, seed=2)
+    assert some[:100] == examples(DATA, "test", limit=100, seed=2)
+    assert some != examples(DATA, "test", limit=300, seed=1)
+
+
+@needs_data
+def test_only_wanted_labels_are_given() -> None:
+    for one in examples(DATA, "test", tasks=("answer",), limit=300):
+        assert one.spans is not None
+        assert one.judge is None
+    assert all(one.sort is not None for one in examples(DATA, "test", tasks=("sort",), limit=300))
+
+
+@needs_data
+def test_every_class_of_every_head_is_in_every_part() -> None:
+    for part in PARTS:
+        for head in ("judge", "verify", "sort"):
+            assert {getattr(one, head) for one in all_of(part)} == {None, 0, 1, 2}

@@ -1,0 +1,149 @@
+"""Questions with passages: spans, labels, and what never meets across parts."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assistant.learning.mine_negatives import drawn_articles
+from assistant.learning.passage_search import PassageSearch
+from assistant.learning.reader_pairs import (
+    SETS,
+    Corpus,
+    Passage,
+    Question,
+    _of_question,
+    _relevant,
+    answer_spans,
+    held_out_articles,
+    pairs,
+)
+
+
+def passage(number: int, article: str, text: str) -> Passage:
+    return Passage(f"p{number}", article, text)
+
+
+RHINE = passage(0, "Rhine", "The Rhine rises in the Alps and is 1,230 km long.")
+RHINE_SHIPS = passage(1, "Rhine", "Ships carry coal on it to Basel.")
+NILE = passage(2, "Nile", "The Nile is a long river of Africa.")
+CATS = passage(3, "Cat", "A cat sleeps for most of the day.")
+CORPUS = Corpus([RHINE, RHINE_SHIPS, NILE, CATS])
+LENGTH = Question("q1", "How long is the river Rhine?", ("1,230 km",), ("p0",), "Rhine", "rhine")
+
+
+def test_a_span_is_every_occurrence_as_a_whole_word_in_any_case() -> None:
+    text = "Paris is in France. paris, not Parisians."
+    assert [text[start:end] for start, end in answer_spans(text, ["Paris"])] == ["Paris", "paris"]
+
+
+def test_part_of_a_word_is_a_span_where_there_is_no_whole_word() -> None:
+    assert answer_spans("It was the 10th time.", ["10"]) == ((11, 13),)
+
+
+def test_an_answer_may_be_spaced_otherwise_than_in_the_passage() -> None:
+    assert answer_spans("Newton D. Baker lived here.", ["Newton D . Baker"]) == ((0, 15),)
+
+
+def test_no_answer_and_an_empty_answer_have_no_span() -> None:
+    assert answer_spans("Nothing here.", ["Paris", " "]) == ()
+
+
+def test_of_two_passages_the_one_with_the_rarer_shared_word_is_first() -> None:
+    search = PassageSearch([one.text for one in CORPUS.passages])
+    assert search.ranked("Which cat sleeps?", 3) == [3]
+    assert search.ranked("the Alps river", 1) == [0] or search.ranked("the Alps river", 1) == [2]
+    assert search.ranked("of the", 3) == []
+
+
+def test_a_question_comes_with_its_answer_and_without() -> None:
+    found = list(_of_question(LENGTH, CORPUS, "squad", random.Random(0), ()))
+    right = found[0]
+    assert right.judge == 0
+    assert right.spans is not None
+    assert [right.second[start:end] for start, end in right.spans] == ["1,230 km"]
+    wrong = [one for one in found if one.judge != 0]
+    assert wrong
+    assert all(one.spans == () and "1,230 km" not in one.second for one in wrong)
+
+
+def test_what_is_irrelevant_is_of_another_article() -> None:
+    of_article = {one.text: one.article for one in CORPUS.passages}
+    for seed in range(20):
+        for one in _of_question(LENGTH, CORPUS, "squad", random.Random(seed), ()):
+            assert (of_article[one.second] == "Rhine") == (one.judge in (0, 1))
+
+
+def test_what_is_relevant_is_of_the_same_article_without_the_answer() -> None:
+    assert _relevant(LENGTH, CORPUS, random.Random(0)) == RHINE_SHIPS
+
+
+def test_mined_passages_come_before_searched_ones() -> None:
+    chosen = {
+        one.second
+        for seed in range(40)
+        for one in _of_question(LENGTH, CORPUS, "squad", random.Random(seed), ("p3",))
+        if one.judge == 2
+    }
+    assert CATS.text in chosen
+
+
+def test_mining_stores_whole_articles() -> None:
+    drawn = drawn_articles(CORPUS, 1, random.Random(1))
+    articles = {one.article for one in drawn}
+    assert len(articles) == 1
+    assert drawn == CORPUS.of_article[articles.pop()]
+
+
+def write(path: Path, records: Sequence[dict[str, Any]]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    with gzip.open(path, "wt", encoding="utf-8") as out:
+        out.writelines(json.dumps(record) + "\n" for record in records)
+
+
+def question(name: str, doc: str, answer: str, gold: str) -> dict[str, Any]:
+    return {
+        "id": name,
+        "question": f"What of {name}?",
+        "answers": [answer],
+        "passage_ids": [gold],
+        "doc": doc,
+    }
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Every set with one article of its own in training, and one article of SQuAD's test in NQ's training."""
+    for one in SETS:
+        name = one.name
+        gold = [
+            {"id": f"{name}-{n}", "doc": doc, "text": f"{doc} has x{n}."}
+            for n, doc in enumerate([f"{name} a", f"{name} b", "Shared"])
+        ]
+        write(one.passages(tmp_path, "train"), gold)
+        write(one.passages(tmp_path, "test"), gold)
+        write(one.questions(tmp_path, "test"), [question(f"{name} test", f"{name} b", "x1", f"{name}-1")])
+        write(one.questions(tmp_path, "train"), [question(f"{name} train", f"{name} a", "x0", f"{name}-0")])
+    write(tmp_path / "squad/dev.jsonl.gz", [question("squad test", "Shared", "x2", "squad-2")])
+    write(tmp_path / "nq/train.jsonl.gz", [question("nq leak", "Shared", "x2", "nq-2")])
+    for file in ("hotpotqa/train", "hotpotqa/test", "boolq/dev", "fm2/test"):
+        write(tmp_path / f"{file}.jsonl.gz", [])
+    return tmp_path
+
+
+def test_an_article_of_one_sets_test_is_in_no_sets_training(data: Path) -> None:
+    assert "shared" in held_out_articles(data)
+    train = [one for part in ("train", "calibration") for one in pairs(data, part, seed=1)]  # type: ignore[arg-type]
+    assert {one.source for one in train} == {"squad", "timeqa", "covidqa"}
+    assert not any("Shared" in one.second for one in train)
+    assert any("Shared" in one.second for one in pairs(data, "test", seed=1))
+
+
+def test_the_same_seed_gives_the_same_examples(data: Path) -> None:
+    assert list(pairs(data, "test", seed=3)) == list(pairs(data, "test", seed=3))
