@@ -138,12 +138,14 @@ class RetrievalSettings:
 class RerankingSettings:
     """How candidates are judged: [reranking]."""
 
+    judge: str = "scores"  # goes by how they were found; "reader" reads them; else a cross-encoder's name
     schedule: Literal["single", "multi", "every_5", "every_20"] = "multi"  # how many go in one call
     budget: int = 40  # candidates judged for one question, at most
     min_judged: int = 1  # candidates judged before judging may stop early
 
     def __post_init__(self) -> None:
         _require(
+            ("reranking.judge", self.judge, bool(self.judge.strip()), "reader, scores, or a name"),
             ("reranking.schedule", self.schedule, self.schedule in _SCHEDULES, _one_of(_SCHEDULES)),
             ("reranking.budget", self.budget, self.budget >= 1, "1 or more"),
             ("reranking.min_judged", self.min_judged, self.min_judged >= 0, "0 or more"),
@@ -158,6 +160,7 @@ class AnswerSettings:
     history_turns: int = 6  # earlier turns put before the model
     sentences: int = 3  # quoted by the extractive backend, at most
     threshold: float = 0.2  # best score below it: the extractive backend says that it found nothing
+    reader: bool = False  # the extractive backend has the passages read for the answer
 
     def __post_init__(self) -> None:
         _require(

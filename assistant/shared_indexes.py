@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 import secrets
 import shutil
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,7 +16,7 @@ from filelock import FileLock, Timeout
 from agents.interfaces import Encoder
 from assistant.config import Settings, without_password
 from stores.database import Database
-from stores.errors import InvalidSetting, StoreUnavailable
+from stores.errors import IndexWrittenElsewhere, InvalidSetting, StoreUnavailable
 from stores.shared_index import shared_vectors
 
 if TYPE_CHECKING:
@@ -44,26 +45,27 @@ class SharedIndexes:
         self._kind = kind
         self.name = without_password(self._url) if self._url else kind
         self.exact_up_to = _NEVER if kind == "exact" else settings.retrieval.exact_up_to
-        self._opened: dict[str, OpenedIndex] = {}  # by encoder version
+        self._opened: dict[str, _Opened] = {}  # by encoder version
 
     def open(self, encoder: Encoder, writes: bool) -> OpenedIndex | None:
         """The index of this encoder's version; None where it is to be written and another process does.
 
-        Raises `StoreUnavailable` where it cannot be reached or read.
+        Raises `StoreUnavailable` where it cannot be reached, read or written.
         """
         version = encoder.version
         known = self._opened.get(version)
-        if known is not None and (known.writes or not writes):
-            return known
+        if known is not None and (known.index.writes or not writes) and known.is_there():
+            return known.index
+        if known is not None and not known.is_there():
+            self._close(version)
         try:
-            opened = self._made(version, encoder.dimension, writes=writes)
-        except StoreUnavailable as error:
-            if not writes or self._url:
-                raise
+            index = self._made(version, encoder.dimension, writes=writes)
+        except IndexWrittenElsewhere as error:
             _log.info("shared index not written: %s", error.message)
             return None
-        self._opened[version] = opened
-        return opened
+        self._close(version)
+        self._opened[version] = _Opened(index)
+        return index
 
     def discard(self, version: str) -> Path | None:
         """Deletes the folder of an encoder version's index, which is derived; None where there is none.
@@ -72,9 +74,7 @@ class SharedIndexes:
         """
         if self._kind == "exact" or self._url:
             return None
-        opened = self._opened.pop(version, None)
-        if opened is not None:
-            opened.close()
+        self._close(version)
         folder = self._data / self._kind / version
         with ExitStack() as locks:
             for file in sorted(folder.rglob("writer.lock")):
@@ -93,7 +93,12 @@ class SharedIndexes:
 
     def close(self) -> None:
         """Lets other processes write."""
-        for opened in self._opened.values():
+        for version in list(self._opened):
+            self._close(version)
+
+    def _close(self, version: str) -> None:
+        opened = self._opened.pop(version, None)
+        if opened is not None:
             opened.close()
 
     def _made(self, version: str, dimension: int, *, writes: bool) -> OpenedIndex:
@@ -114,3 +119,29 @@ class SharedIndexes:
         from stores.chroma_vectors import ChromaVectors
 
         return ChromaVectors(self._data / "chroma" / version, version, writes=writes)
+
+
+class _Opened:
+    """An open index, and which folder it is in: one that is deleted and made again is another."""
+
+    def __init__(self, index: OpenedIndex) -> None:
+        self.index = index
+        self._folder: int | None = None
+        if index.folder is not None:
+            with suppress(OSError):  # held open, so that no other folder is given its number
+                self._folder = os.open(index.folder, os.O_RDONLY)
+
+    def is_there(self) -> bool:
+        """Whether the folder is still in its place. A server is asked at each use."""
+        if self._folder is None or self.index.folder is None:
+            return True
+        try:
+            return os.path.samestat(os.fstat(self._folder), self.index.folder.stat())
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        self.index.close()
+        if self._folder is not None:
+            os.close(self._folder)
+            self._folder = None

@@ -18,8 +18,9 @@ from assistant.locations import Locations
 from stores.errors import EncoderUnavailable, ModelUnreachable
 
 if TYPE_CHECKING:
-    from agents.interfaces import ChatModel, Encoder, Vectors
+    from agents.interfaces import ChatModel, Encoder, Judge, Vectors
     from agents.models.encoder import OnnxEncoder
+    from agents.readings import Readings
     from agents.retriever import Retriever
     from assistant.encoder_change import BackgroundChange, EncoderChange
     from assistant.library.ingest import Ingest
@@ -132,11 +133,11 @@ class Assistant:
     def searching(self) -> Searching:
         """What searches now: of the live encoder version, which another process may have changed."""
         live = self.encoder_versions.live()
-        if live is None:
-            return self._searching_by(self.wanted_encoder)
-        if live.version in self._searchings:
-            return self._searchings[live.version]
-        return self._searching_by(self._loaded(live))
+        return self._searching_by(self.wanted_encoder) if live is None else self.searching_with(live)
+
+    def searching_with(self, version: EncoderVersion) -> Searching:
+        """What searches by a version that has vectors here, whether it is the live one or not."""
+        return self._searchings.get(version.version) or self._searching_by(self._loaded(version))
 
     @property
     def spaces(self) -> Spaces:
@@ -247,6 +248,38 @@ class Assistant:
         return OnnxEncoder(folder, threads=self.settings.encoder.threads if threads is None else threads)
 
     @cached_property
+    def readings(self) -> Readings:
+        """What the reader says of questions and passages; it is prepared on first use."""
+        from agents.models.reader import OnnxReader
+        from agents.models.reader_files import WEIGHTS, prepare_reader
+        from agents.readings import Readings
+
+        folder = prepare_reader(WEIGHTS, self.locations.cache / "readers", tell=self._tell)
+        return Readings(OnnxReader(folder, threads=self.settings.encoder.threads))
+
+    @cached_property
+    def judge(self) -> Judge:
+        """What judges candidates."""
+        if self.settings.reranking.judge == "reader":
+            from agents.reader_judge import ReaderJudge
+
+            return ReaderJudge(self.readings)
+        if self.settings.reranking.judge == "scores":
+            from agents.score_judge import ScoreJudge
+
+            return ScoreJudge()
+        from agents.cross_encoder_judge import CrossEncoderJudge
+        from agents.models.cross_encoder import OnnxCrossEncoder, prepare_cross_encoder
+
+        folder = prepare_cross_encoder(
+            self.settings.reranking.judge,
+            self.locations.cache / "cross-encoders",
+            tell=self._tell,
+            offline=self._offline,
+        )
+        return CrossEncoderJudge(OnnxCrossEncoder(folder, threads=self.settings.encoder.threads))
+
+    @cached_property
     def chat_model(self) -> ChatModel:
         """The model that writes the replies."""
         model = self.settings.model
@@ -296,6 +329,7 @@ class Assistant:
                 _LiveEncoder(self),
                 threshold=self.settings.answer.threshold,
                 quotes=self.settings.answer.sentences,
+                readings=self.readings if self.settings.answer.reader else None,
             )
         )
 
@@ -326,7 +360,6 @@ class Assistant:
         from agents.query_augmenter import QueryAugmenter
         from agents.reranker import Reranker
         from agents.responder import Responder
-        from agents.score_judge import ScoreJudge
         from assistant.library.cutting import cut
         from assistant.turns.pipeline import TurnPipeline
 
@@ -336,7 +369,7 @@ class Assistant:
             searching=lambda: self.searching,
             augmenter=QueryAugmenter(),
             reranker=Reranker(
-                ScoreJudge(),
+                self.judge,
                 schedule=reranking.schedule,
                 budget=reranking.budget,
                 min_judged=reranking.min_judged,
@@ -408,7 +441,10 @@ class Assistant:
                     self._background_change.start()
                 else:
                     self._tell("`vouch encoder --build` does it now; `vouch chat` does it while it is open.")
-        self.indexer.catch_up()
+        indexer = self.indexer
+        indexer.catch_up()
+        if indexer.hindrance is not None:
+            self._tell(f"The shared index waits: {indexer.hindrance.message}. {indexer.hindrance.hint}")
 
     def close(self) -> None:
         """Lets go of threads, locks and connections."""

@@ -143,8 +143,10 @@ def check_whole(assistant: QuickAssistant, *, is_caught_up: bool) -> None:
         _check_words(sql, is_postgresql=assistant.database.is_postgresql)
         _check_vectors(sql, assistant.encoder_versions.live(), is_caught_up=is_caught_up)
         _check_turns(sql)
+        is_indexed = assistant.searching.shared_index.is_wanted(sql)
     if is_caught_up:
         differences = assistant.searching.shared_index.differences()
+        require(differences is not None or not is_indexed, "the index is not filled")
         require(differences in (None, (set(), set())), f"the index differs: {differences}")
 
 

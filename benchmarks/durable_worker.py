@@ -2,7 +2,7 @@
 
     python -m benchmarks.durable_worker SPECIFICATION
 
-All is as in the commands, but the encoders, which are quick. It says `ready` when its imports are done and
+All is as in the commands, but the models, which are quick. It says `ready` when its imports are done and
 begins when a line comes: what is to be killed is the work, not the imports. Where the specification names a
 step, it kills itself there, before or after a statement, a commit or a write to an index: the same seed
 dies at the same place again. What it stores is numbered onwards, so that no two texts are alike.
@@ -11,6 +11,7 @@ dies at the same place again. What it stores is numbered onwards, so that no two
 from __future__ import annotations
 
 import hashlib
+import inspect
 import itertools
 import json
 import os
@@ -89,7 +90,7 @@ class QuickEncoder:
 
 
 class QuickAssistant(Assistant):
-    """The parts of a running Vouch, with quick encoders."""
+    """The parts of a running Vouch, with quick encoders and without the reader."""
 
     def __init__(self, specification: Specification) -> None:
         folder = Path(specification.folder)
@@ -98,6 +99,8 @@ class QuickAssistant(Assistant):
             store=StoreSettings(url=specification.store_url),
             index=IndexSettings(kind=specification.index_kind, url=specification.index_url),  # type: ignore[arg-type]
             retrieval=replace(Settings().retrieval, exact_up_to=EXACT_UP_TO),
+            reranking=replace(Settings().reranking, judge="scores"),
+            answer=replace(Settings().answer, reader=False),
         )
         super().__init__(
             settings,
@@ -227,16 +230,23 @@ class Death:
         event.listen(Engine, "after_cursor_execute", self.after)
         event.listen(Engine, "commit", self.before)
         for name in ("_bring", "fill"):
-            setattr(SharedIndex, name, self._stepped(getattr(SharedIndex, name)))
+            setattr(SharedIndex, name, self.stepped(getattr(SharedIndex, name)))
 
-    def _stepped(self, write: Callable[..., Any]) -> Callable[..., Any]:
-        def stepped(*args: Any, **kwargs: Any) -> Any:
+    def stepped(self, write: Callable[..., Any]) -> Callable[..., Any]:
+        """Makes a step of the beginning of a write, and one of its end: there are others between them."""
+
+        def whole(*args: Any, **kwargs: Any) -> Any:
             self.before()
             result = write(*args, **kwargs)
-            self.after()
+            self.before()
             return result
 
-        return stepped
+        def piece_by_piece(*args: Any, **kwargs: Any) -> Iterator[Any]:
+            self.before()
+            yield from write(*args, **kwargs)
+            self.before()
+
+        return piece_by_piece if inspect.isgeneratorfunction(write) else whole
 
 
 def main(written: str) -> None:

@@ -1,29 +1,34 @@
 """Fits the judge's and the extractive model's weights, and chooses the threshold, on training questions.
 
-    python -m benchmarks.fit_answering DATA_DIR=QUESTIONS.jsonl.gz ... [--questions 500] [--seed 1]
+    python -m benchmarks.fit_answering DATA_DIR=QUESTIONS.jsonl.gz ... [--questions 500] [--seed 1] [--reader]
 
 Each DATA_DIR is a data directory into which the passages of its questions were ingested as shared; each pair
 weighs the same. Two thirds of the questions fit, one third measures. For "nothing found", every passage
-that holds the answer is taken away from the same questions.
+that holds the answer is taken away from the same questions. --reader fits the weights of what was read too,
+on the articles that were kept from the reader's training to calibrate it.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import random
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.interfaces import Candidate
-from agents.quoting import FEATURES, Placed, features
+from agents.quoting import FEATURES, READ_FEATURES, Placed, features, read
+from agents.readings import Readings
 from agents.score_judge import shared_words
 from agents.sentences import is_question, sentences
 from assistant.config import Settings
+from assistant.learning.example import normalised, part_of
 from assistant.locations import find_locations
 from assistant.wiring import Assistant
 from benchmarks.questions import holds_answer, read_questions
@@ -59,7 +64,11 @@ class Asked:
 
 
 def sentence_rows(
-    assistant: Assistant, question: str, answers: list[str], candidates: Sequence[Candidate]
+    assistant: Assistant,
+    readings: Readings | None,
+    question: str,
+    answers: list[str],
+    candidates: Sequence[Candidate],
 ) -> tuple[Floats, Floats]:
     """Features and labels of every sentence of some passages, best passage first."""
     placed = [
@@ -70,16 +79,30 @@ def sentence_rows(
     ]
     labels = np.array([float(holds_answer(p.sentence.text, answers)) for p in placed])
     if not placed:
-        return np.zeros((0, len(FEATURES))), labels
-    return features(assistant.encoder, question, placed, {}), labels
+        return np.zeros((0, len(READ_FEATURES if readings else FEATURES))), labels
+    return features(assistant.encoder, question, placed, read(readings, question, placed)), labels
 
 
-def asked_of(data: str, questions: Path, *, count: int, seed: int, passages: int) -> list[Asked]:
+def kept_from_training(entry: dict[str, Any]) -> bool:
+    """Whether the reader was not trained on this question's article."""
+    return part_of(normalised(entry["doc"]), has_test_file=True) == "calibration"
+
+
+def sampled(questions: Path, *, count: int, seed: int, reads: bool) -> list[dict[str, Any]]:
+    """The questions that fit and measure. reads: none that the reader was trained on."""
+    if not reads:
+        return read_questions(questions, count=count, seed=seed)
+    kept = list(filter(kept_from_training, read_questions(questions, count=None, seed=seed, answered=True)))
+    return random.Random(seed).sample(kept, min(count, len(kept)))
+
+
+def asked_of(data: str, questions: Path, *, count: int, seed: int, passages: int, reads: bool) -> list[Asked]:
     """Asks a sample of questions of one data directory."""
     assistant = Assistant(Settings(), find_locations(os.environ, data=data))
+    readings = assistant.readings if reads else None
     space = assistant.spaces.of(assistant.journal.user_id("benchmark"))
     asked: list[Asked] = []
-    for number, entry in enumerate(read_questions(questions, count=count, seed=seed)):
+    for number, entry in enumerate(sampled(questions, count=count, seed=seed, reads=reads)):
         question, answers, gold = entry["question"], entry["answers"], set(entry["passage_ids"])
         candidates = assistant.searching.retriever.retrieve(question, space).candidates
         wanted = set(tokens(question))
@@ -91,13 +114,13 @@ def asked_of(data: str, questions: Path, *, count: int, seed: int, passages: int
             float(c.passage.external_id in gold and holds_answer(c.passage.text, answers))
             for c in candidates[:20]
         ]
-        rows, labels = sentence_rows(assistant, question, answers, candidates[:passages])
+        rows, labels = sentence_rows(assistant, readings, question, answers, candidates[:passages])
         without = [
             c
             for c in candidates
             if c.passage.external_id not in gold and not holds_answer(c.passage.text, answers)
         ]
-        bare, _ = sentence_rows(assistant, question, answers, without[:passages])
+        bare, _ = sentence_rows(assistant, readings, question, answers, without[:passages])
         asked.append(Asked(number % 3 == 0, rows, labels, bare, np.array(about), np.array(holds)))
         if number % 50 == 0:
             print(f"{data}: {number} of {count} questions", file=sys.stderr)
@@ -149,12 +172,18 @@ def main() -> None:
     parser.add_argument("--questions", dest="count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--passages", type=int, default=5)
+    parser.add_argument("--reader", action="store_true")
     arguments = parser.parse_args()
     sets: dict[str, list[Asked]] = {}
     for pair in arguments.pairs:
         data, _, questions = pair.partition("=")
         sets[questions] = asked_of(
-            data, Path(questions), count=arguments.count, seed=arguments.seed, passages=arguments.passages
+            data,
+            Path(questions),
+            count=arguments.count,
+            seed=arguments.seed,
+            passages=arguments.passages,
+            reads=arguments.reader,
         )
     fitting = [a for asked in sets.values() for a in asked if not a.is_test]
 
@@ -165,7 +194,9 @@ def main() -> None:
     weights = fitted(
         np.concatenate([a.sentences for a in fitting]), np.concatenate([a.holds for a in fitting])
     )
-    print(f"sentence weights {FEATURES}: {np.round(weights, 3).tolist()}")
+    print(
+        f"sentence weights {READ_FEATURES if arguments.reader else FEATURES}: {np.round(weights, 3).tolist()}"
+    )
     for name, asked in sets.items():
         print(name)
         report_judge(asked, judge)

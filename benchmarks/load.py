@@ -229,7 +229,7 @@ def measure(
         seconds = time.monotonic() - began
         told = [json.loads(output) for output in outputs]
         kept = _kept(part.store_url, chats)
-        problems = _problems(kept, chats, turns, failures_allowed=bool(fault))
+        problems = _problems(kept, chats, turns, failures_allowed=lockers.injected)
         problems += [f"another user's locker in a prompt: {prompt[-200:]}" for prompt in lockers.mixed_up]
     times = sorted(turn["seconds"] for each in told for turn in each["turns"])
     states = Counter(turn["state"] for each in told for turn in each["turns"])
@@ -278,8 +278,9 @@ def _kept(url: str, chats: int) -> dict[int, list[tuple[str, str, str]]]:
 
 
 def _problems(
-    kept: dict[int, list[tuple[str, str, str]]], chats: int, turns: int, *, failures_allowed: bool
+    kept: dict[int, list[tuple[str, str, str]]], chats: int, turns: int, *, failures_allowed: int
 ) -> list[str]:
+    """What is not as it must be. failures_allowed: how many requests met the fault; each fails one turn."""
     problems = []
     for user in range(chats):
         messages = [message for message, _, _ in kept[user]]
@@ -288,8 +289,11 @@ def _problems(
         for message, state, answer in kept[user]:
             if state == "done" and answer.strip() != message:
                 problems.append(f"user {user}: {message!r} was answered {answer!r}")
-            if state != "done" and not (failures_allowed and state == "failed"):
+            if state not in ("done", "failed"):
                 problems.append(f"user {user}: {message!r} is {state}")
+    failures = sum(state == "failed" for turns_ in kept.values() for _, state, _ in turns_)
+    if failures > failures_allowed:
+        problems.append(f"{failures} turns failed, but only {failures_allowed} requests met the fault")
     return problems
 
 

@@ -62,6 +62,7 @@ class Synthetic:
     def __init__(self, data: Path, seed: int) -> None:
         self._chance = random.Random(seed)
         self._numbers = np.random.default_rng(seed)
+        self._numbers_of_queries = np.random.default_rng([seed, 1])  # whether a store is made before or not
         self._centres = unit(self._numbers.standard_normal((_CENTRES, DIMENSION)))
         with gzip.open(data / "squad" / "passages_train.jsonl.gz", "rt", encoding="utf-8") as lines:
             paragraphs = [json.loads(line)["text"] for line in lines]
@@ -71,8 +72,16 @@ class Synthetic:
         return [" ".join(self._chance.sample(self._sentences, 4)) for _ in range(count)]
 
     def vectors(self, count: int) -> Vectors:
-        centres = self._centres[self._numbers.integers(0, _CENTRES, count)]
-        noise = unit(self._numbers.standard_normal((count, DIMENSION))) * _NOISE
+        """Of passages."""
+        return self._drawn(self._numbers, count)
+
+    def near(self, count: int) -> Vectors:
+        """Of queries, around the same centres."""
+        return self._drawn(self._numbers_of_queries, count)
+
+    def _drawn(self, numbers: np.random.Generator, count: int) -> Vectors:
+        centres = self._centres[numbers.integers(0, _CENTRES, count)]
+        noise = unit(numbers.standard_normal((count, DIMENSION))) * _NOISE
         return unit(centres + noise)
 
 
@@ -110,7 +119,12 @@ class CostAssistant(Assistant):
 
     def __init__(self, folder: Path, index: str, near: Vectors) -> None:
         real = find_locations(os.environ)
-        settings = replace(Settings(), index=IndexSettings(kind=index))  # type: ignore[arg-type]
+        settings = replace(
+            Settings(),
+            index=IndexSettings(kind=index),  # type: ignore[arg-type]
+            reranking=replace(Settings().reranking, judge="scores"),
+            answer=replace(Settings().answer, reader=False),
+        )
         locations = Locations(data=folder, settings=folder / "none", cache=real.cache, state=folder / "state")
         super().__init__(settings, locations)
         self._near = near
@@ -373,7 +387,7 @@ def main() -> None:
     questions = read_questions(
         arguments.data / "squad" / "train.jsonl.gz", count=arguments.queries, seed=arguments.seed
     )
-    near = synthetic.vectors(1_000)
+    near = synthetic.near(1_000)
     assistant = CostAssistant(folder, arguments.index, near)
     print(
         f"{arguments.size} passages, index {arguments.index}, {len(questions)} queries, seed {arguments.seed}"

@@ -3,15 +3,35 @@
 errors           what can go wrong, each with its exit code and what to do next
 records          the tables, and the plain `Passage` that everything above them handles
 database         one SQL database: transactions, durability, schema
+rows             rows of a statement as the driver gives them
 migrations/      every schema there has been
+data_directory   who uses a data directory, and who replaces what lies in it
+backup           everything that cannot be made again, in one file
+
+changes          the one door: texts become findable or unfindable, with all that goes with it
 journal          users, sessions, turns and what was found, judged and said in them
 receipts         what each write can be taken back by
 stored_documents documents added and replaced, passage by passage
 catalogue        what a user can see of what is known
 knowledge        a user's notes; forgetting; taking any write back
+live_versions    live versions looked up by id, in given spaces
+live_models      which model of each role answers, and which one before it
+encoder_versions which encoder's vectors are searched, and the swap to another's
+
 lexical          words: tokens, BM25, full-text search
+word_indexes     the full-text index of each database
 vectors          meaning: the `VectorIndex` protocol and exact search
 chroma_vectors   the shared space's vectors in ChromaDB
+faiss_vectors    a large shared space's vectors in files
+built_vectors    the part of those files that never changes
+vector_log       the part that does: what changed since
+shared_index     whether the shared space has an index, and whether it is whole
+filled_indexes   the rows that say so
 spaces           what one user may search: the one place where isolation is decided
 indexer          brings the indexes up to what the database says
+
+schema_check     whether the tables are those of this release
+text_check       whether the texts are those that were written
+word_check       whether the words and their statistics are those of the texts
+vector_check     whether the vectors can be used, and are those of the texts
 """

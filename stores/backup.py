@@ -16,7 +16,7 @@ import secrets
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +29,8 @@ from stores.errors import NotABackup, SchemaTooNew, StoreUnavailable, WrongUsage
 from stores.records import FilledIndex
 
 INDEX_FOLDERS = ("chroma", "faiss")  # of a data directory; derived
-_UNFINISHED = ".unfinished-"
+_BEING_WRITTEN = ".vouch-backup-"  # how unfinished files begin
+_BEING_RESTORED = ".vouch-restore-"
 _HELD = ("users", "turns", "documents", "passages", "receipts")  # tables by which a database holds something
 
 
@@ -65,7 +66,7 @@ def write_backup(database: Database, file: Path, *, replace: bool = False) -> Ba
         raise WrongUsage(f"{file} is the database itself", hint="Name another file.")
     if file.exists() and not (replace and file.is_file()):
         raise WrongUsage(f"{file} is there already", hint="Name another file, or replace it with --replace.")
-    with _unfinished(file.parent) as copy:
+    with _unfinished(file.parent, _BEING_WRITTEN) as copy:
         _copy_database(source, copy)
         contents = inspect_backup(copy)
         _put_in_place(copy, file)
@@ -83,16 +84,18 @@ def inspect_backup(file: Path) -> BackupContents:
         raise NotABackup(file, str(error)) from error
 
 
-def restore_backup(file: Path, target: Path, *, replace: bool = False) -> Restored:
+def restore_backup(file: Path, target: Path, *, data: Path, replace: bool = False) -> Restored:
     """Makes a backup the database `target`, which nobody may be using, and forgets the derived indexes.
 
+    data: the data directory, in which the indexes lie, and mostly the database too.
     replace: a database that holds something is kept beside it, and otherwise refused (`WrongUsage`). Raises
     as `inspect_backup`, before anything is touched. Killed at any point, it is the old database or the new.
     """
     contents = inspect_backup(file)
-    with DirectoryLock(target.parent, is_exclusive=True):
-        for left in target.parent.glob(f"{_UNFINISHED}*"):  # by one that was killed
-            left.unlink()
+    with ExitStack() as locks:
+        for folder in sorted({target.parent.resolve(), data.resolve()}):
+            locks.enter_context(DirectoryLock(folder, is_exclusive=True))
+        _remove_files(target.parent, _BEING_RESTORED)  # by a restore that was killed
         is_kept = target.exists() and _holds_something(target)
         if is_kept and not replace:
             raise WrongUsage(
@@ -100,7 +103,7 @@ def restore_backup(file: Path, target: Path, *, replace: bool = False) -> Restor
                 hint="--replace restores over it and keeps it under another name beside it; "
                 "--data names another directory.",
             )
-        with _unfinished(target.parent) as copy:
+        with _unfinished(target.parent, _BEING_RESTORED) as copy:
             _copy_database(file, copy)
             _bring_up_to_date(copy)
             kept = _kept_beside(target) if is_kept else None
@@ -108,7 +111,7 @@ def restore_backup(file: Path, target: Path, *, replace: bool = False) -> Restor
             _put_in_place(copy, target)
         # only now: what lies there is not asked by the new database, which says that none is filled
         for name in INDEX_FOLDERS:
-            shutil.rmtree(target.parent / name, ignore_errors=True)
+            shutil.rmtree(data / name, ignore_errors=True)
     return Restored(contents, kept)
 
 
@@ -224,9 +227,9 @@ def _put_in_place(copy: Path, file: Path) -> None:
 
 
 @contextmanager
-def _unfinished(folder: Path) -> Iterator[Path]:
+def _unfinished(folder: Path, kind: str) -> Iterator[Path]:
     """An empty file of this user's alone in the folder; gone afterwards, unless it was given its name."""
-    name = f"{_UNFINISHED}{secrets.token_hex(8)}"
+    name = f"{kind}{secrets.token_hex(8)}"
     copy = folder / name
     try:
         os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -237,9 +240,15 @@ def _unfinished(folder: Path) -> Iterator[Path]:
             hint="Check that the directory is there, is yours, and has room.",
         ) from error
     finally:
-        for left in folder.glob(f"{name}*"):
+        _remove_files(folder, name)
+
+
+def _remove_files(folder: Path, beginning: str) -> None:
+    """Deletes the files of a folder whose names begin so, as far as that can be done."""
+    for file in folder.glob(f"{beginning}*"):
+        if file.is_file():
             with suppress(OSError):
-                left.unlink()
+                file.unlink()
 
 
 def _sync(place: Path) -> None:

@@ -27,6 +27,7 @@ from stores.records import (
     Turn,
     known_id,
     own_space,
+    well_formed,
 )
 
 
@@ -102,7 +103,7 @@ class Catalogue:
             statement = statement.where(col(PassageIdentity.kind) == kind)
         if since:
             statement = statement.where(col(PassageIdentity.created_at) >= since)
-        for word in (query or "").split():
+        for word in well_formed(query or "").split():
             statement = statement.where(col(PassageVersion.text).icontains(word, autoescape=True))
         if limit is not None:
             statement = statement.limit(limit)

@@ -1,7 +1,7 @@
 """The shared space's vectors in ChromaDB: embedded, or in a server of its own.
 
-ChromaDB is given vectors and ids and nothing else: no text, no metadata, so that there is nothing
-to encode, to fetch or to leak.
+ChromaDB is given vectors and ids and nothing else: no text, and no metadata but the collection's, which
+says by which fill it was made; so that there is nothing to encode, to fetch or to leak.
 
 Embedded, one process writes at a time: two that write one folder lose vectors silently; a lock file
 beside it refuses the second, which can still search. Searching writes, too: ChromaDB brings its graph up
@@ -18,21 +18,26 @@ import base64
 import logging
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
 from filelock import FileLock, Timeout
 
-from stores.errors import DamagedIndex, StoreUnavailable
+from stores.errors import DamagedIndex, IndexWrittenElsewhere, StoreUnavailable
 from stores.vectors import Vector, Vectors
 
 _BATCH = 2_000  # ChromaDB takes at most 5,461 rows at once
 _PATIENCE_SECONDS = 60.0  # how long a use waits for another's to end
+_FILL_ID = "fill_id"
 _CONNECT_SECONDS = 5.0
 _ANSWER_SECONDS = 60.0  # how long a server may be silent
+
+_OPENING = Lock()  # ChromaDB keeps what it opened in one place for all threads
 
 T = TypeVar("T")
 
@@ -90,68 +95,101 @@ class _CollectionVectors(ABC):
         """See `VectorIndex`."""
         return self._ask(lambda collection: {int(name) for name in collection.get(include=[])["ids"]})
 
+    def fill_id(self) -> str:
+        """See `FillableIndex`. It is the collection's metadata."""
+        return self._ask(lambda collection: str((collection.metadata or {}).get(_FILL_ID, "")))
+
+    def set_fill_id(self, fill_id: str) -> None:
+        """See `FillableIndex`."""
+        self._ask(lambda collection: collection.modify(metadata={_FILL_ID: fill_id}))
+
 
 class ChromaVectors(_CollectionVectors):
     """A `VectorIndex` in an embedded ChromaDB, one collection an encoder version."""
 
     def __init__(self, folder: Path, encoder_version: str, *, writes: bool) -> None:
-        """Opens or creates the collection. Raises `StoreUnavailable` when another process writes here."""
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._folder, self._encoder_version = folder, encoder_version
+        """Opens or creates the collection.
+
+        Raises `IndexWrittenElsewhere` when another process writes here, `StoreUnavailable` when the folder
+        cannot be used; so do all other calls.
+        """
+        self.folder, self._encoder_version = folder, encoder_version
         self._name = secrets.token_hex(8)  # of this user of the folder
-        self._client: Any = None
+        self._system: Any = None
         self._collection: Any = None  # None: not loaded
         self._use = FileLock(folder / "use.lock")
         self._lock = FileLock(folder / "writer.lock", thread_local=False)  # closed by any thread
         self.writes = writes
-        if writes:
-            try:
-                self._lock.acquire(timeout=0)
-            except Timeout:
-                raise StoreUnavailable(
-                    f"{folder}: another process is writing the shared index",
-                    hint="Its changes are searched all the same; end it to write from here.",
-                ) from None
         try:
+            with self._told_plainly():
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                if writes:
+                    self._begin_writing()
             self._ask(lambda collection: None)
-        except StoreUnavailable:
+        except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
-        """Lets another process write."""
+        """Frees its files and threads, and lets another process write."""
+        self._let_go()
         self._lock.release()
+
+    def _begin_writing(self) -> None:
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise IndexWrittenElsewhere(self.folder) from None
 
     def _ask(self, work: Callable[[Any], T]) -> T:
         """Asks the collection as it is now, while nobody else uses it."""
-        last_user = self._folder / "last-user"
+        with self._told_plainly():
+            try:
+                self._use.acquire(timeout=_PATIENCE_SECONDS, poll_interval=0.01)
+            except Timeout:
+                raise StoreUnavailable(
+                    f"{self.folder}: another process is using the shared index", hint="Try again in a while."
+                ) from None
+            try:
+                self._refresh()
+                return self._done(work)
+            finally:
+                self._use.release()
+
+    def _refresh(self) -> None:
+        """Loads the graph again where another used the folder since, or made it anew."""
+        last_user = self.folder / "last-user"
         try:
-            self._use.acquire(timeout=_PATIENCE_SECONDS, poll_interval=0.01)
-        except Timeout:
+            is_ours = last_user.read_text("ascii") == self._name
+        except (FileNotFoundError, UnicodeDecodeError):
+            is_ours = False
+        if self._collection is None or not is_ours:
+            self._let_go()
+            client, self._system = _open_client(self.folder)
+            self._collection = _open_collection(client, self.folder, self._encoder_version)
+            last_user.write_text(self._name, "ascii")
+
+    @contextmanager
+    def _told_plainly(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
             raise StoreUnavailable(
-                f"{self._folder}: another process is using the shared index", hint="Try again in a while."
-            ) from None
-        try:
-            if self._collection is None or last_user.read_text("ascii") != self._name:
-                self._let_go()
-                self._client = _open_client(self._folder)
-                self._collection = _open_collection(self._client, self._folder, self._encoder_version)
-                last_user.write_text(self._name, "ascii")
-            return self._done(work)
-        finally:
-            self._use.release()
+                f"{self.folder}: the index cannot be used ({error})",
+                hint="Make the folder readable and writable for this user, or run `vouch doctor`.",
+            ) from error
 
     def _done(self, work: Callable[[Any], T]) -> T:
         try:
             return work(self._collection)
         except Exception as error:  # its files are read here, too
-            raise _cannot_use(self._folder, error) from error
+            raise _cannot_use(self.folder, error) from error
 
     def _let_go(self) -> None:
         """Frees the files and threads of a graph that is no longer true."""
-        if self._client is not None:
-            self._client.close()
-        self._client = self._collection = None
+        if self._system is not None:
+            self._system.stop()
+        self._system = self._collection = None
 
 
 class ChromaServerVectors(_CollectionVectors):
@@ -162,6 +200,7 @@ class ChromaServerVectors(_CollectionVectors):
     """
 
     writes = True
+    folder = None  # it is on the server
 
     def __init__(self, url: str, encoder_version: str) -> None:
         """Connects. url: http or https, a user and password in it are sent along and never shown.
@@ -186,6 +225,15 @@ class ChromaServerVectors(_CollectionVectors):
             self._server._session.close()
             self._system.stop()
             self._system = None
+
+    def fill_id(self) -> str:
+        """See `FillableIndex`. The server is asked each time: it may have been started without its data."""
+
+        def work(collection: Any) -> str:
+            found = self._server.get_collection(name=collection.name)
+            return str((found.metadata or {}).get(_FILL_ID, ""))
+
+        return self._ask(work)
 
     def _ask(self, work: Callable[[Any], T]) -> T:
         """Asks the collection, twice if need be."""
@@ -267,17 +315,25 @@ def _in_a_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {told}" if told else type(error).__name__
 
 
-def _open_client(folder: Path) -> Any:
+def _open_client(folder: Path) -> tuple[Any, Any]:
+    """A client, and the system it is part of: its own, which nobody else is given or stops."""
     import chromadb  # a second to import: only a process that needs it pays
     from chromadb.api.shared_system_client import SharedSystemClient
     from chromadb.config import Settings
 
     _be_quiet()
-    SharedSystemClient.clear_system_cache()  # else a graph that this process loaded before is given again
-    try:
-        return chromadb.PersistentClient(path=str(folder), settings=Settings(anonymized_telemetry=False))
-    except Exception as error:
-        raise _cannot_use(folder, error) from error
+    with _OPENING:
+        # else a graph that this process loaded before is given again, and the client that is closed first
+        # takes it from the others
+        SharedSystemClient.clear_system_cache()
+        try:
+            settings = Settings(anonymized_telemetry=False)
+            client: Any = chromadb.PersistentClient(path=str(folder), settings=settings)
+        except Exception as error:
+            raise _cannot_use(folder, error) from error
+        system = client._system
+        SharedSystemClient.clear_system_cache()
+    return client, system
 
 
 def _open_collection(client: Any, folder: Path, encoder_version: str) -> Any:

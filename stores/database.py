@@ -22,8 +22,8 @@ from sqlalchemy.orm import Session as SqlSession
 
 from stores.errors import SchemaDamaged, SchemaTooNew, StoreUnavailable, WrongUsage
 
-HEAD = "0002"  # the newest schema; a test holds it to the migrations
-KNOWN_SCHEMAS = ("0001", "0002")  # every schema this release can bring up to date
+HEAD = "0003"  # the newest schema; a test holds it to the migrations
+KNOWN_SCHEMAS = ("0001", "0002", "0003")  # every schema this release can bring up to date
 _BUSY_SECONDS = 15.0  # how long a writer waits for another process's transaction
 _MIGRATION_SECONDS = 120.0  # how long a start waits for another process to migrate
 _WRITE_LOCK = 0x766F756368  # PostgreSQL's advisory lock of this number is ours: "vouch"
@@ -111,14 +111,10 @@ class Database:
     def _bring_up_to_date(self) -> None:
         with told_plainly(self.url):
             found = self.schema()
-            if found == HEAD:
-                return
             if found and found not in KNOWN_SCHEMAS:
                 raise SchemaTooNew(_place(self.url), found)
-            if not found and inspect(self._engine).has_table("passage_versions"):
-                raise SchemaDamaged(_place(self.url), "it does not say which schema it has")
-            with _one_migrator(self._engine):
-                if self.schema() != HEAD:  # another process may have been first
+            if found != HEAD:
+                with _one_migrator(self._engine):
                     _migrate(self._engine)
 
 
@@ -156,12 +152,18 @@ def _engine(url: str) -> Engine:
 
 def _set_up_connection(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # this module says BEGIN, see below
+    connection.create_function("lower", 1, _lower, deterministic=True)
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA cache_size=-65536")  # 64 MiB
     cursor.close()
+
+
+def _lower(text: str | None) -> str | None:
+    """In place of SQLite's own, which knows the letters of ASCII only."""
+    return None if text is None else text.lower()
 
 
 def _begin_sqlite(connection: Any) -> None:
@@ -195,13 +197,16 @@ def _one_migrator(engine: Engine) -> Iterator[None]:
 
 
 def _migrate(engine: Engine, to: str = "head") -> None:
+    """Looks what there is and migrates it, in one transaction; PostgreSQL's migrators queue at its lock."""
     from alembic import command  # half a second to import, and needed once
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    # PostgreSQL's migrators queue at the write lock; who comes second finds nothing left to do
     with engine.execution_options(vouch_writes=True).begin() as connection:
+        if not _schema_of(connection) and inspect(connection).has_table("passage_versions"):
+            place = _place(engine.url.render_as_string(hide_password=False))
+            raise SchemaDamaged(place, "it does not say which schema it has")
         config.attributes["connection"] = connection
         command.upgrade(config, to)
 
@@ -235,7 +240,8 @@ def told_plainly(url: str) -> Iterator[None]:
     except Exception as error:
         if not _is_a_drivers(error):
             raise
-        words = str(getattr(error, "orig", error)).lower()
+        reported = getattr(error, "orig", error)
+        words = f"{type(reported).__name__}: {reported}".lower()  # a server tells in its own language
         for symptom, message, hint in _SYMPTOMS:
             if symptom in words:
                 raise StoreUnavailable(f"{_place(url)}: {message}", hint=hint) from error
@@ -268,7 +274,9 @@ _SYMPTOMS = (
         "Create it: createdb NAME; or correct store.url.",
     ),
     ("no such table", "it lacks a table", "`vouch doctor` tells more."),
+    ("undefinedtable", "it lacks a table", "`vouch doctor` tells more."),
     ("no such column", "it lacks a column", "`vouch doctor` tells more."),
+    ("undefinedcolumn", "it lacks a column", "`vouch doctor` tells more."),
     ('fatal:  role "', "the server knows no such user", "Create it: createuser NAME; or correct store.url."),
     ("too many clients", "the server has too many connections", "Try again in a while."),
     ("remaining connection slots", "the server has too many connections", "Try again in a while."),

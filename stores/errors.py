@@ -55,6 +55,17 @@ class StoreUnavailable(TryAgain):
     """The database cannot be read or written just now: locked, full or not permitted."""
 
 
+class IndexWrittenElsewhere(StoreUnavailable):
+    """An index that another process writes, as one at a time may."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            f"{folder}: another process is writing the shared index",
+            hint="Its changes are searched all the same; end it to write from here.",
+        )
+        self.folder = folder
+
+
 class DamagedIndex(StoreUnavailable):
     """An index that is not as it was written. It is derived: `vouch doctor` fills it again."""
 

@@ -1,7 +1,7 @@
 """A large shared space's vectors in files: built at once, changed by a log, built again when that grows.
 
     FOLDER/shared-ENCODER/writer.lock
-                          generation-00000007/   files of `BuiltVectors`, and changes.log
+                          generation-00000007/   files of `BuiltVectors`, changes.log and fill-id
 
 What was added since the build is searched exactly beside it; what was removed or replaced is hidden in
 it. Every process reads the log, the writing one too, so that all of them and the next start see the same.
@@ -33,7 +33,7 @@ from stores.built_vectors import (
     open_built_vectors,
     sync,
 )
-from stores.errors import StoreUnavailable
+from stores.errors import IndexWrittenElsewhere, StoreUnavailable
 from stores.vector_log import Ids, VectorChange, VectorLog, create_log, damaged
 from stores.vectors import ExactVectors, Vector, Vectors
 
@@ -44,7 +44,7 @@ REBUILD_AFTER = 5_000
 REBUILD_SHARE = 0.05
 
 _GENERATION = re.compile(r"generation-(\d{8})")
-_LOG = "changes.log"
+_LOG, _FILL_ID = "changes.log", "fill-id"
 _UNFINISHED, _OUTDATED = ".building-", ".outdated-"
 
 
@@ -71,7 +71,7 @@ class FaissVectors:
         rebuild_after: changes after which all is built again, if they are a twentieth of all.
         Raises `StoreUnavailable` when another process writes here, or when files are damaged.
         """
-        self._folder = folder / f"shared-{quote(encoder_version, safe='')}"
+        self.folder = folder / f"shared-{quote(encoder_version, safe='')}"
         self._encoder_version, self._dimension = encoder_version, dimension
         self._all_vectors = all_vectors
         self._exact_up_to, self._rebuild_after = exact_up_to, rebuild_after
@@ -79,10 +79,10 @@ class FaissVectors:
         self._state: _Generation | None = None
         self._reading = RLock()  # for what is in memory: held shortly
         self._writing = Lock()  # for changes, one after the other: held while building
-        self._lock = FileLock(self._folder / "writer.lock", thread_local=False)  # closed by any thread
+        self._lock = FileLock(self.folder / "writer.lock", thread_local=False)  # closed by any thread
         self.writes = writes
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if writes:
                 self._begin_writing()
             with self._current():
@@ -114,6 +114,28 @@ class FaissVectors:
         with self._current() as state:
             return state.version_ids()
 
+    def fill_id(self) -> str:
+        """See `FillableIndex`. It lies in a generation, and is handed on to the next."""
+        try:
+            while True:
+                with self._current() as state:
+                    number, fill_id = state.number, self._fill_id_in(state.number)
+                if fill_id or self._newest() == number:  # else a newer one took its place meanwhile
+                    return fill_id
+        except OSError as error:
+            raise self._unusable(error) from error
+
+    def set_fill_id(self, fill_id: str) -> None:
+        """See `FillableIndex`."""
+        self._must_write()
+        with self._writing:
+            file = self.folder / _name(self._newest()) / _FILL_ID
+            try:
+                file.write_text(fill_id, "ascii")
+                sync(file)
+            except OSError as error:
+                raise self._unusable(error) from error
+
     def description(self) -> dict[str, Any]:
         """What was built last: its form and sizes, and by FAISS the lists probed and the recall measured."""
         with self._current() as state:
@@ -134,10 +156,7 @@ class FaissVectors:
 
     def _change(self, version_ids: Ids, vectors: Vectors | None) -> None:
         """Writes what is news to the log, and builds again when it is time."""
-        if not self._lock.is_locked:
-            raise StoreUnavailable(
-                f"{self._folder}: opened for searching only", hint="Open it for writing where it is changed."
-            )
+        self._must_write()
         with self._writing:
             with self._current() as state:
                 state.write(version_ids, vectors)
@@ -146,35 +165,42 @@ class FaissVectors:
             if due:
                 self._rebuild()
 
+    def _must_write(self) -> None:
+        if not self._lock.is_locked:
+            raise StoreUnavailable(
+                f"{self.folder}: opened for searching only", hint="Open it for writing where it is changed."
+            )
+
     def _begin_writing(self) -> None:
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
-            raise StoreUnavailable(
-                f"{self._folder}: another process is writing the shared index",
-                hint="Its changes are searched all the same; end it to write from here.",
-            ) from None
+            raise IndexWrittenElsewhere(self.folder) from None
         if self._newest() == 0:
-            self._put_in_place([], 1)
+            self._put_in_place([], 1, fill_id="")
         self._tidy()
 
     def _rebuild(self) -> None:
-        self._put_in_place(self._all_vectors(), self._newest() + 1)
+        newest = self._newest()
+        self._put_in_place(self._all_vectors(), newest + 1, fill_id=self._fill_id_in(newest))
         self._tidy()
 
-    def _put_in_place(self, batches: Batches, number: int) -> None:
-        unfinished = self._folder / f"{_UNFINISHED}{secrets.token_hex(8)}"
+    def _put_in_place(self, batches: Batches, number: int, *, fill_id: str) -> None:
+        unfinished = self.folder / f"{_UNFINISHED}{secrets.token_hex(8)}"
         try:
             build_vectors(
                 unfinished, batches, self._encoder_version, self._dimension, exact_up_to=self._exact_up_to
             )
             create_log(unfinished / _LOG)
+            if fill_id:
+                (unfinished / _FILL_ID).write_text(fill_id, "ascii")
+                sync(unfinished / _FILL_ID)
             sync(unfinished)
-            unfinished.rename(self._folder / _name(number))
-            sync(self._folder)
+            unfinished.rename(self.folder / _name(number))
+            sync(self.folder)
         except OSError as error:
             raise StoreUnavailable(
-                f"{self._folder}: the index cannot be built ({error})",
+                f"{self.folder}: the index cannot be built ({error})",
                 hint="Free some disk space and try again; what was built before is still searched.",
             ) from error
         finally:
@@ -183,18 +209,24 @@ class FaissVectors:
     def _tidy(self) -> None:
         """Removes what is older than the newest generation, and what was never finished."""
         newest = _name(self._newest())
-        for place in self._folder.iterdir():
+        for place in self.folder.iterdir():
             if _GENERATION.fullmatch(place.name) and place.name < newest:
-                outdated = self._folder / f"{_OUTDATED}{secrets.token_hex(8)}"
+                outdated = self.folder / f"{_OUTDATED}{secrets.token_hex(8)}"
                 with suppress(OSError):  # tried again after the next build
                     place.rename(outdated)
                 shutil.rmtree(outdated, ignore_errors=True)
             elif place.name.startswith((_UNFINISHED, _OUTDATED)):
                 shutil.rmtree(place, ignore_errors=True)
 
+    def _fill_id_in(self, number: int) -> str:
+        try:
+            return (self.folder / _name(number) / _FILL_ID).read_text("ascii", "replace")
+        except FileNotFoundError:
+            return ""
+
     def _newest(self) -> int:
         """The number of the newest generation; 0 when nothing was ever built."""
-        names = (_GENERATION.fullmatch(place.name) for place in self._folder.iterdir())
+        names = (_GENERATION.fullmatch(place.name) for place in self.folder.iterdir())
         return max((int(name[1]) for name in names if name), default=0)
 
     @contextmanager
@@ -209,7 +241,7 @@ class FaissVectors:
 
     def _unusable(self, error: OSError) -> StoreUnavailable:
         return StoreUnavailable(
-            f"{self._folder}: the index cannot be used ({error})",
+            f"{self.folder}: the index cannot be used ({error})",
             hint="Make the folder readable and writable for this user, or run `vouch doctor`.",
         )
 
@@ -232,9 +264,9 @@ class FaissVectors:
     def _open(self, number: int) -> _Generation:
         if number == 0:
             if self.writes or self._state is not None:
-                raise damaged(self._folder, "what was built is gone")
+                raise damaged(self.folder, "what was built is gone")
             return _Generation(0, BuiltVectors.empty(), None, self._dimension)
-        folder = self._folder / _name(number)
+        folder = self.folder / _name(number)
         built = open_built_vectors(folder, self._encoder_version, self._dimension, use_gpu=self._use_gpu)
         try:
             log = VectorLog(folder / _LOG, self._dimension, writes=self.writes)

@@ -4,11 +4,17 @@ A change of knowledge commits with a job that names its versions. The indexer en
 vector yet, writes the shared ones to the index, takes tombstones out, and only then marks the job
 done: killed at any point, it does the same again, which changes nothing. It works for one encoder
 version, and marks jobs done only while that version is the live one.
+
+A shared index that cannot be used holds up the jobs of the shared space alone: they wait, and whoever
+catches up is left the reason.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
 
 from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import Session as SqlSession
@@ -16,14 +22,19 @@ from sqlmodel import col
 
 from stores.changes import ask_to_index
 from stores.database import Database
+from stores.errors import StoreUnavailable
+from stores.filled_indexes import note_missed
 from stores.live_models import live_version
 from stores.live_versions import without_vector
-from stores.records import SHARED, Job, PassageVector, now, searchable_text
+from stores.records import SHARED, Job, PassageVector, known_id, now, searchable_text
 from stores.shared_index import SharedIndex
 from stores.vectors import Vectors, vector_bytes
 
+_log = logging.getLogger(__name__)
 _JOBS_AT_ONCE = 16
 _TEXTS_AT_ONCE = 256
+
+T = TypeVar("T")
 
 
 class Indexer:
@@ -42,6 +53,7 @@ class Indexer:
         self._encoder_version = encoder_version
         self._encode = encode
         self._shared_index = shared_index
+        self.hindrance: StoreUnavailable | None = None  # why the last `catch_up` left shared jobs waiting
 
     def waiting(self) -> int:
         """How many jobs are not done."""
@@ -85,7 +97,12 @@ class Indexer:
         return missing
 
     def catch_up(self) -> int:
-        """Does all jobs that can be done here and returns how many. Safe to call at any time."""
+        """Does all jobs that can be done here and returns how many. Safe to call at any time.
+
+        Where the shared index cannot be used, its jobs wait, and `hindrance` tells why.
+        """
+        self.hindrance = None
+        self._try_index(self._shared_index.take_in_missed)
         done, after = 0, 0
         while True:
             with self._database.reading() as sql:
@@ -99,12 +116,23 @@ class Indexer:
                 return done
             after = jobs[-1].id or 0
             self._encode_missing(_versions_of(jobs))
-            shared = _versions_of([job for job in jobs if job.space == SHARED])
-            is_indexed = not shared or self._shared_index.write(shared)
-            finished = [job for job in jobs if job.space != SHARED or is_indexed]
-            if not self._mark_done([job.id for job in finished if job.id is not None]):
+            shared = [job for job in jobs if job.space == SHARED]
+            write = partial(self._shared_index.write, _versions_of(shared))
+            fill_id = self._try_index(write) if shared else None
+            finished = [job for job in jobs if job.space != SHARED or fill_id is not None]
+            if not self._mark_done(finished, fill_id):
                 return done  # another encoder went live: its processes do what is left
             done += len(finished)
+
+    def _try_index(self, use: Callable[[], T]) -> T | None:
+        """None where the shared index cannot be used, which is found out once."""
+        if self.hindrance is None:
+            try:
+                return use()
+            except StoreUnavailable as error:
+                self.hindrance = error
+                _log.warning("shared index not written: %s", error.message)
+        return None
 
     def _encode_missing(self, version_ids: Sequence[int]) -> None:
         with self._database.reading() as sql:
@@ -127,17 +155,23 @@ class Indexer:
                     if version_id in still
                 )
 
-    def _mark_done(self, job_ids: Sequence[int]) -> bool:
-        """False, and nothing is marked, where another encoder version is live by now."""
+    def _mark_done(self, jobs: Sequence[Job], fill_id: str | None) -> bool:
+        """False, and nothing is marked, where another encoder version is live by now.
+
+        fill_id: of the index that the shared ones among them were brought into.
+        """
+        shared = [known_id(job.id) for job in jobs if job.space == SHARED]
         with self._database.writing() as sql:
             if live_version(sql, "encoder") not in (None, self._encoder_version):
                 return False
             sql.execute(
                 update(Job)
-                .where(col(Job.id).in_(job_ids))
+                .where(col(Job.id).in_([job.id for job in jobs]))
                 .values(done_at=now(), attempts=Job.attempts + 1)
                 .execution_options(synchronize_session=False)
             )
+            if shared and fill_id is not None:
+                note_missed(sql, self._encoder_version, shared, fill_id=fill_id)
             return True
 
 

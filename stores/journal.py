@@ -7,7 +7,7 @@ answer comes in a second transaction, with everything that explains it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -110,10 +110,11 @@ class Journal:
     def known_user_id(self, name: str) -> int:
         """The id of the user of this name; 0, who owns nothing, when there is none."""
         with self._database.reading() as sql:
-            return sql.scalar(select(col(User.id)).where(col(User.name) == name)) or 0
+            return sql.scalar(select(col(User.id)).where(col(User.name) == well_formed(name))) or 0
 
     def user_id(self, name: str) -> int:
         """The id of the user of this name, who is made on first use."""
+        name = well_formed(name)
         if known := self.known_user_id(name):
             return known
         with self._database.writing() as sql:
@@ -128,7 +129,9 @@ class Journal:
     def open_session(self, user_id: int, *, title: str = "", is_private: bool = False) -> int:
         """A new session; its messages become passages unless it is private."""
         with self._database.writing() as sql:
-            session = Session(user_id=user_id, title=title, is_private=is_private, created_at=now())
+            session = Session(
+                user_id=user_id, title=well_formed(title), is_private=is_private, created_at=now()
+            )
             sql.add(session)
             sql.flush()
             return known_id(session.id)
@@ -189,6 +192,7 @@ class Journal:
 
     def finish(self, turn_id: int, outcome: Outcome) -> None:
         """Keeps how a turn ended: all of it or nothing."""
+        outcome = _well_formed(outcome)
         moment = now()
         with self._database.writing() as sql:
             turn = sql.get_one(Turn, turn_id)
@@ -327,6 +331,13 @@ class Journal:
             author="user",
             receipt_id=None,
         )
+
+
+def _well_formed(outcome: Outcome) -> Outcome:
+    texts: dict[str, Any] = {
+        name: well_formed(value) for name, value in vars(outcome).items() if isinstance(value, str)
+    }
+    return replace(outcome, **texts)
 
 
 def _conversation(sql: SqlSession, space: str, session_id: int) -> int:

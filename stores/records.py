@@ -359,8 +359,9 @@ class FilledIndex(SQLModel, table=True):
     __tablename__ = "filled_indexes"
     name: str = Field(primary_key=True)  # of its place: a folder's or a server's
     encoder_version: str = Field(primary_key=True)
+    fill_id: str  # random; the same lies in the index for as long as that is the one that was filled
     filled_at: datetime = _moment()
-    known_job: int  # when it was filled, or its version last ceased to be live: the last job it knows of
+    missed_after: int | None = None  # the last job before the first that was done and did not change it
 
 
 class ModelVersion(SQLModel, table=True):

@@ -1,29 +1,49 @@
 """The index of the shared space: whether there is one, whether it is whole, and keeping it so.
 
 A small shared space is searched exactly and has no index. Once it outgrows that, the index is filled from
-the vectors in the database, and a row says so; until then, and whenever the index turns out to be
-empty, search stays exact: an index is never asked before it holds everything.
+the vectors in the database, and a row says so; until then search stays exact: an index is never asked
+before it holds everything. Two things could make the row untrue:
+
+* The index is lost. Each fill has a random id, which lies in the row and in the index: an index without
+  the id of a row was lost or replaced, and is filled anew by the next write.
+* A job is done by a process that writes another index, or none. In the transaction that marks the job done,
+  the rows of all indexes that did not get its changes note so; they are not asked until these came in.
 """
 
 from __future__ import annotations
 
+import logging
 import random
+import secrets
 from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
-from sqlmodel import col
 
-from stores.changes import ask_to_index
 from stores.database import Database
+from stores.filled_indexes import done_after, fills, last_job_known, note_whole
+from stores.live_models import live_version
 from stores.live_versions import stored_vectors, waiting_versions
-from stores.records import SHARED, FilledIndex, Job, now
+from stores.records import SHARED, FilledIndex, now
 from stores.rows import rows
 from stores.vectors import VectorIndex, Vectors, read_vectors
 
 _AT_ONCE = 2_000  # vectors brought over at a time
 _NEIGHBOURS = 10  # among which a version is looked for by its own vector
 _ROUNDING = 0.02  # of a cosine, by an index that rounds its vectors
+
+_log = logging.getLogger(__name__)
+
+
+class FillableIndex(VectorIndex, Protocol):
+    """A `VectorIndex` that knows by which fill it was made."""
+
+    def fill_id(self) -> str:
+        """As it was set last in what is there now; empty where it never was."""
+
+    def set_fill_id(self, fill_id: str) -> None:
+        """Keeps it for as long as the vectors are kept, and no longer."""
 
 
 class SharedIndex:
@@ -37,7 +57,7 @@ class SharedIndex:
         encoder_version: str,
         dimension: int,
         exact_up_to: int,
-        open_index: Callable[[bool], VectorIndex | None],
+        open_index: Callable[[bool], FillableIndex | None],
     ) -> None:
         """name: of the place where the index is kept, one word for each folder or server.
 
@@ -50,7 +70,6 @@ class SharedIndex:
         self._dimension = dimension
         self._exact_up_to = exact_up_to
         self._open_index = open_index
-        self._is_checked = False  # that the index, which is said to be filled, is not empty
 
     def is_wanted(self, sql: SqlSession) -> bool:
         """Whether the shared space is too large to be searched exactly."""
@@ -58,85 +77,118 @@ class SharedIndex:
         return bool(found) and found[0][0] > self._exact_up_to
 
     def is_filled(self, sql: SqlSession) -> bool:
-        """Whether the index was filled, and kept up since."""
-        named = [self.name, self._encoder_version]
-        return bool(rows(sql, "SELECT 1 FROM filled_indexes WHERE name = ? AND encoder_version = ?", named))
+        """Whether the index was once filled. That it is still there, and whole, is asked when it is used."""
+        return sql.get(FilledIndex, (self.name, self._encoder_version)) is not None
+
+    def is_due(self) -> bool:
+        """Whether it is wanted and was never filled: the next write does that."""
+        with self._database.reading() as sql:
+            if not self.is_wanted(sql):
+                return False
+        return not self._was_filled()
 
     def to_search(self, sql: SqlSession) -> VectorIndex | None:
         """The index, where it is wanted and whole; None where search must be exact."""
-        if not (self.is_wanted(sql) and self.is_filled(sql)):
+        whole = {fill_id for fill_id, missed_after in self._fills(sql).items() if missed_after is None}
+        if not whole or not self.is_wanted(sql):
             return None
         index = self._open_index(False)
-        if index is not None and not self._is_checked:
-            if not index.version_ids():  # somebody deleted it
-                return None
-            self._is_checked = True
-        return index
+        return index if index is not None and index.fill_id() in whole else None
 
-    def write(self, version_ids: Sequence[int]) -> bool:
+    def write(self, version_ids: Sequence[int]) -> str | None:
         """Brings versions into the index, or takes them out, as they are live or not.
 
-        Does nothing while no index is wanted. False: another process writes it, who will do the same.
+        Returns the id of the fill that they are in now; an empty one where no index is wanted; None where
+        they wait: another process writes the index, who will do the same. Raises `StoreUnavailable`.
         """
         with self._database.reading() as sql:
-            is_filled = self.is_filled(sql)
-            if not is_filled and not self.is_wanted(sql):
-                return True
+            if not self._is_live(sql):
+                return None
+            if not self.is_filled(sql) and not self.is_wanted(sql):
+                return ""
         index = self._open_index(True)
         if index is None:
-            return False
-        if not is_filled:
+            return None
+        fill_id = index.fill_id()  # before it is written: what replaces it meanwhile has not all of this
+        if not self._is_known(fill_id):
             for _ in self.fill():
                 pass
-            return True
+            fill_id = index.fill_id()
+            if not self._is_known(fill_id):
+                return None
         self._bring(index, version_ids)
-        return True
+        return fill_id
 
-    def fill(self, *, known_job: int | None = None) -> Iterator[int]:
+    def take_in_missed(self) -> None:
+        """Brings in what was done elsewhere while this index was not written. Raises `StoreUnavailable`."""
+        with self._database.reading() as sql:
+            has_missed = any(after is not None for after in self._fills(sql).values())
+            if not (has_missed and self._is_live(sql) and (self.is_filled(sql) or self.is_wanted(sql))):
+                return
+        index = self._open_index(True)
+        if index is not None:
+            self._take_in_missed(index)
+
+    def fill(self, *, known_job: int | None = None, is_anew: bool = False) -> Iterator[int]:
         """Makes the index hold exactly the live shared vectors; yields how many of them were looked at.
 
-        What is written meanwhile is asked to be indexed once more. Stopped half way, it starts again.
+        Stopped half way, it starts again. What is done elsewhere meanwhile is brought in at the end.
         known_job: for a version that is not live yet, the last job before everything was encoded by it; what
         came later is asked for when it goes live.
+        is_anew: what lies there is not relied on.
         """
         index = self._open_index(True)
         if index is None:
             return
         with self._database.reading() as sql:
-            newest_job = newest_job_id(sql)
-            is_known = self.is_filled(sql)
-        there = index.version_ids()
-        extra = set(there)
-        if not is_known:  # what lies there may be of another life of the database: all is written anew
-            there = set()
-        for ids, vectors in self._live():
+            missed_after = last_job_known(sql) if known_job is None else known_job
+        fill_id = index.fill_id()
+        is_known = not is_anew and self._is_known(fill_id)
+        if not is_known:
+            fill_id = secrets.token_hex(16)
+            index.set_fill_id(fill_id)  # from now on it is not asked
+        extra = index.version_ids()
+        there = set(extra) if is_known else set()  # else it may be of another life of the database
+        for ids, vectors in shared_vectors(self._database, self._encoder_version, self._dimension):
             extra.difference_update(ids)
             new = [row for row, version_id in enumerate(ids) if version_id not in there]
             if new:
                 index.upsert([ids[row] for row in new], vectors[new])
             yield len(ids)
-        index.remove(sorted(extra))
+        self._bring(index, sorted(extra))
+        if not is_known and not self._note_filled(index, fill_id, missed_after):
+            return
+        if known_job is None:
+            self._take_in_missed(index)
+
+    def fill_anew(self) -> Iterator[int]:
+        """As `fill`, of an index that lost much: it is not asked before it is whole again."""
+        self.forget()
+        yield from self.fill(is_anew=True)
+
+    def forget(self) -> None:
+        """Lets the index not be asked any more; to be called before its files are deleted."""
         with self._database.writing() as sql:
-            if known_job is None:
-                _ask_again(sql, after_job=newest_job)
-            filled = FilledIndex(
-                name=self.name,
-                encoder_version=self._encoder_version,
-                filled_at=now(),
-                known_job=newest_job if known_job is None else known_job,
-            )
-            sql.merge(filled)
+            filled = sql.get(FilledIndex, (self.name, self._encoder_version))
+            if filled is not None:
+                sql.delete(filled)
+
+    def is_lost(self) -> bool:
+        """Whether the index that was filled is not there any more, or another one is in its place."""
+        with self._database.reading() as sql:
+            if not self.is_filled(sql):
+                return False
+        index = self._open_index(False)
+        return index is not None and not self._is_known(index.fill_id())
 
     def differences(self) -> tuple[set[int], set[int]] | None:
         """What the index lacks and what it has too much, by version id; None where there is no index."""
-        with self._database.reading() as sql:
-            if not self.is_filled(sql):
-                return None
-        index = self._open_index(False)
+        index = self._open_index(False) if self._was_filled() else None
         if index is None:
             return None
         there = index.version_ids()
-        live = {i for ids, _ in self._live() for i in ids}
+        batches = shared_vectors(self._database, self._encoder_version, self._dimension)
+        live = {i for ids, _ in batches for i in ids}
         return live - there, there - live
 
     def stale(
@@ -167,14 +219,6 @@ class SharedIndex:
                 looked_at(1)
         return found
 
-    def fill_anew(self) -> Iterator[int]:
-        """As `fill`, of an index that lost much: it is not asked before it is whole again."""
-        with self._database.writing() as sql:
-            filled = sql.get(FilledIndex, (self.name, self._encoder_version))
-            if filled is not None:
-                sql.delete(filled)
-        yield from self.fill()
-
     def waiting_versions(self) -> set[int]:
         """The versions that a job will still bring into the index, or take out of it."""
         with self._database.reading() as sql:
@@ -189,8 +233,62 @@ class SharedIndex:
         """Whether another process writes the index, so that this one cannot."""
         return self._open_index(True) is None
 
-    def _live(self) -> Iterator[tuple[list[int], Vectors]]:
-        return shared_vectors(self._database, self._encoder_version, self._dimension)
+    def _fills(self, sql: SqlSession) -> dict[str, int | None]:
+        return fills(sql, self._encoder_version)
+
+    def _was_filled(self) -> bool:
+        """Whether a row tells of it, under its name or, as a server has several, under another."""
+        with self._database.reading() as sql:
+            if self.is_filled(sql):
+                return True
+            if not (self._fills(sql) and self.is_wanted(sql)):
+                return False
+        index = self._open_index(False)
+        return index is not None and self._is_known(index.fill_id())
+
+    def _is_known(self, fill_id: str) -> bool:
+        """Whether a row tells of this fill, under whichever name."""
+        with self._database.reading() as sql:
+            return fill_id in self._fills(sql)
+
+    def _is_live(self, sql: SqlSession) -> bool:
+        """Whether this encoder version is live; so is any before the first. Else jobs are not done for it."""
+        return live_version(sql, "encoder") in (None, self._encoder_version)
+
+    def _note_filled(self, index: FillableIndex, fill_id: str, missed_after: int) -> bool:
+        """False, and nothing is noted, where it was lost meanwhile or another process began to fill it."""
+        if index.fill_id() != fill_id:
+            _log.info("shared index not filled: it was replaced meanwhile")
+            return False
+        with self._database.writing() as sql:
+            sql.merge(
+                FilledIndex(
+                    name=self.name,
+                    encoder_version=self._encoder_version,
+                    fill_id=fill_id,
+                    filled_at=now(),
+                    missed_after=missed_after,
+                )
+            )
+        return True
+
+    def _take_in_missed(self, index: FillableIndex) -> None:
+        fill_id, seen = index.fill_id(), set[int]()
+        while True:
+            with self._database.reading() as sql:
+                missed_after = self._fills(sql).get(fill_id)
+                if missed_after is None or not self._is_live(sql):
+                    return
+                missed = done_after(sql, missed_after)
+            self._bring(index, sorted({i for job in missed.keys() - seen for i in missed[job]}))
+            seen |= missed.keys()
+            with self._database.writing() as sql:
+                missed_after = self._fills(sql).get(fill_id)
+                if missed_after is None or not self._is_live(sql):
+                    return
+                if done_after(sql, missed_after).keys() <= seen:
+                    note_whole(sql, fill_id)
+                    return
 
     def _bring(self, index: VectorIndex, version_ids: Sequence[int]) -> None:
         for start in range(0, len(version_ids), _AT_ONCE):
@@ -201,6 +299,10 @@ class SharedIndex:
                 index.upsert(list(live), read_vectors(list(live.values()), self._dimension))
             if dead := [i for i in some if i not in live]:
                 index.remove(dead)
+                with self._database.reading() as sql:  # what another process revived and brought meanwhile
+                    back = stored_vectors(sql, dead, (SHARED,), self._encoder_version)
+                if back:
+                    index.upsert(list(back), read_vectors(list(back.values()), self._dimension))
 
 
 def shared_vectors(
@@ -222,47 +324,3 @@ def shared_vectors(
             return
         yield [int(row[0]) for row in rows], read_vectors([row[1] for row in rows], dimension)
         after = int(rows[-1][0])
-
-
-def before_going_live(sql: SqlSession, encoder_version: str) -> None:
-    """Asks to index what a version's filled indexes have missed, in the transaction that makes it live."""
-    filled = select(func.min(col(FilledIndex.known_job))).where(
-        col(FilledIndex.encoder_version) == encoder_version
-    )
-    known_job = sql.scalar(filled)
-    if known_job is not None:
-        _ask_again(sql, after_job=known_job)
-
-
-def after_being_live(sql: SqlSession, encoder_version: str) -> None:
-    """Notes up to where the filled indexes of a version were kept up, in the transaction that replaces it."""
-    sql.execute(
-        update(FilledIndex)
-        .where(col(FilledIndex.encoder_version) == encoder_version)
-        .values(known_job=_last_job_known(sql))
-    )
-
-
-def _last_job_known(sql: SqlSession) -> int:
-    """The last job before the first that waits; the last of all where none waits; 0 before the first."""
-    waiting = sql.scalar(
-        select(func.min(col(Job.id))).where(col(Job.kind) == "index", col(Job.done_at).is_(None))
-    )
-    return newest_job_id(sql) if waiting is None else waiting - 1
-
-
-def newest_job_id(sql: SqlSession) -> int:
-    """The last job that was committed; 0 before the first."""
-    return sql.scalar(select(func.max(col(Job.id)))) or 0
-
-
-def _ask_again(sql: SqlSession, *, after_job: int) -> None:
-    """Asks to index once more what the shared jobs after this one name, in the caller's transaction."""
-    payloads = sql.scalars(
-        select(col(Job.payload)).where(
-            col(Job.kind) == "index", col(Job.space) == SHARED, col(Job.id) > after_job
-        )
-    )
-    ids = sorted({int(i) for payload in payloads for i in payload["version_ids"]})
-    for start in range(0, len(ids), _AT_ONCE):
-        ask_to_index(sql, SHARED, ids[start : start + _AT_ONCE])

@@ -8,7 +8,7 @@ over what the database holds of one space, and reads only what was added since i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from stores.rows import rows
 
 Vector: TypeAlias = npt.NDArray[np.float32]  # (D,), unit length
 Vectors: TypeAlias = npt.NDArray[np.float32]  # (N, D), rows of unit length
+_AT_ONCE = 2_000  # vectors read at a time
 
 
 class VectorIndex(Protocol):
@@ -48,7 +49,7 @@ class ExactVectors:
         """See `VectorIndex`."""
         if len(version_ids) != len(vectors):
             raise ValueError(f"{len(version_ids)} ids for {len(vectors)} vectors")
-        self._make_room(len(self._ids) + len(version_ids))
+        self.make_room(len(version_ids))
         for version_id, vector in zip(version_ids, vectors, strict=True):
             row = self._row_of.setdefault(version_id, len(self._ids))
             if row == len(self._ids):
@@ -92,10 +93,14 @@ class ExactVectors:
         """See `VectorIndex`."""
         return set(self._ids)
 
-    def _make_room(self, rows: int) -> None:
+    def make_room(self, more: int) -> None:
+        """Has room for so many more: told of many at once, it copies what there is only once."""
+        count = len(self._ids)
+        rows = count + more
         if rows > len(self._matrix):
-            roomy = np.empty((max(rows, 2 * len(self._matrix), 64), self._matrix.shape[1]), dtype=np.float32)
-            roomy[: len(self._ids)] = self._matrix[: len(self._ids)]
+            # a quarter to spare: rows that were never written take no memory
+            roomy = np.empty((max(rows + rows // 4, 64), self._matrix.shape[1]), dtype=np.float32)
+            roomy[:count] = self._matrix[:count]
             self._matrix = roomy
 
 
@@ -111,19 +116,34 @@ class StoredVectors:
 
     def refresh(self, sql: SqlSession) -> None:
         """Takes in what was added since the last time. What was removed is told by `remove`."""
-        new = rows(
-            sql,
-            "SELECT vectors.id, vectors.version_id, vectors.vector FROM passage_vectors AS vectors "
-            "JOIN passage_versions AS versions ON versions.id = vectors.version_id "
-            "WHERE vectors.space = ? AND vectors.encoder_version = ? "
-            "AND vectors.id > ? AND versions.removed_at IS NULL ORDER BY vectors.id",
-            [self.space, self.encoder_version, self._read_up_to],
-        )
-        if new:
+        new = self._read_next(sql)
+        if len(new) == _AT_ONCE:
+            self._exact.make_room(self._left(sql))
+        while new:
             self._exact.upsert(
                 [row[1] for row in new], read_vectors([row[2] for row in new], self._dimension)
             )
             self._read_up_to = new[-1][0]
+            new = self._read_next(sql) if len(new) == _AT_ONCE else []
+
+    def _read_next(self, sql: SqlSession) -> list[tuple[Any, ...]]:
+        return rows(
+            sql,
+            "SELECT vectors.id, vectors.version_id, vectors.vector FROM passage_vectors AS vectors "
+            "JOIN passage_versions AS versions ON versions.id = vectors.version_id "
+            "WHERE vectors.space = ? AND vectors.encoder_version = ? "
+            "AND vectors.id > ? AND versions.removed_at IS NULL ORDER BY vectors.id LIMIT ?",
+            [self.space, self.encoder_version, self._read_up_to, _AT_ONCE],
+        )
+
+    def _left(self, sql: SqlSession) -> int:
+        """How many there are to read, tombstones included."""
+        found = rows(
+            sql,
+            "SELECT count(*) FROM passage_vectors WHERE space = ? AND encoder_version = ? AND id > ?",
+            [self.space, self.encoder_version, self._read_up_to],
+        )
+        return int(found[0][0])
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
         """As `VectorIndex.nearest`, over what was last read."""
@@ -145,4 +165,5 @@ def vector_bytes(vector: Vector) -> bytes:
 
 def read_vectors(stored: Sequence[bytes], dimension: int) -> Vectors:
     """(N, D): vectors as the database keeps them."""
-    return np.frombuffer(b"".join(stored), dtype="<f4").reshape(len(stored), dimension).astype(np.float32)
+    read = np.frombuffer(b"".join(stored), dtype="<f4").reshape(len(stored), dimension)
+    return read.astype(np.float32, copy=False)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sqlalchemy import text
@@ -27,6 +27,8 @@ from stores.shared_index import SharedIndex
 from stores.spaces import Spaces
 from stores.stored_documents import NewDocument, NewPassage, Stored, StoredDocuments
 from stores.vectors import VectorIndex, Vectors
+
+V = TypeVar("V", bound=VectorIndex)
 
 DIMENSION = 16
 ENCODER = "fake-1"
@@ -79,15 +81,20 @@ class Stores:
         return cls.over(fresh_database(folder))
 
     def shared_index(
-        self, index: VectorIndex | None, *, encoder_version: str = ENCODER, exact_up_to: int = 0
+        self,
+        index: VectorIndex | None,
+        *,
+        encoder_version: str = ENCODER,
+        exact_up_to: int = 0,
+        name: str = "tests",
     ) -> SharedIndex:
         return SharedIndex(
             self.database,
-            name="tests",
+            name=name,
             encoder_version=encoder_version,
             dimension=DIMENSION,
             exact_up_to=exact_up_to,
-            open_index=lambda _writes: index,
+            open_index=lambda _writes: Fillable(index) if index is not None else None,
         )
 
     def indexer(
@@ -97,13 +104,16 @@ class Stores:
         encode: Callable[[Sequence[str]], Vectors] = fake_encode,
         encoder_version: str = ENCODER,
         exact_up_to: int = 0,
+        name: str = "tests",
     ) -> Indexer:
         """exact_up_to: 0 wants the index from the first shared passage on."""
         return Indexer(
             self.database,
             encoder_version=encoder_version,
             encode=encode,
-            shared_index=self.shared_index(index, encoder_version=encoder_version, exact_up_to=exact_up_to),
+            shared_index=self.shared_index(
+                index, encoder_version=encoder_version, exact_up_to=exact_up_to, name=name
+            ),
         )
 
     def spaces(
@@ -223,3 +233,29 @@ _VECTORS = (
     "SELECT v.id, x.space, x.encoder_version, x.vector FROM passage_vectors AS x "
     "JOIN passage_versions AS v ON v.id = x.version_id WHERE v.removed_at IS NULL ORDER BY v.id, 3"
 )
+
+
+class Fillable:
+    """Any index, with the id of its fill, which lasts as long as that object does."""
+
+    def __init__(self, index: VectorIndex) -> None:
+        self._index = index
+        self.upsert, self.remove = index.upsert, index.remove
+        self.nearest, self.version_ids = index.nearest, index.version_ids
+
+    def fill_id(self) -> str:
+        return str(vars(self._index).get("fill_id", ""))
+
+    def set_fill_id(self, fill_id: str) -> None:
+        vars(self._index)["fill_id"] = fill_id
+
+
+def forget_fill(index: VectorIndex) -> None:
+    """As an index that was made anew."""
+    vars(index).pop("fill_id", None)
+
+
+def taken_for(filled: VectorIndex, index: V) -> V:
+    """An index that claims to be the one that was filled."""
+    vars(index)["fill_id"] = vars(filled)["fill_id"]
+    return index

@@ -197,3 +197,10 @@ def test_a_package_holds_one_docstring_and_nothing_else() -> None:
 def test_no_part_of_the_table_is_stale() -> None:
     known = {module for module, _ in modules()}
     assert all(part in known for part in MAY_IMPORT)
+
+
+def test_the_map_of_the_stores_names_every_module() -> None:
+    folder = ROOT / "stores"
+    docstring = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    named = {line.split()[0] for line in docstring.splitlines()[1:] if line}
+    assert named == {path.stem for path in folder.glob("*.py")} - {"__init__"} | {"migrations/"}

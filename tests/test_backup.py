@@ -78,7 +78,7 @@ def test_a_backup_holds_what_is_still_in_the_write_ahead_log(stores: Stores, tmp
     assert (tmp_path / "live" / "vouch.db-wal").stat().st_size > 0
     write_backup(stores.database, tmp_path / "backup.db")
     (tmp_path / "other").mkdir()
-    restore_backup(tmp_path / "backup.db", tmp_path / "other" / "vouch.db")
+    restore_backup(tmp_path / "backup.db", tmp_path / "other" / "vouch.db", data=tmp_path / "other")
     assert found_in(tmp_path / "other") == findable(stores.database)
 
 
@@ -155,7 +155,7 @@ def test_a_backup_made_while_another_process_writes_is_whole_and_holds_all_that_
         finally:
             worker.kill()
             worker.stdout.read()
-    restore_backup(tmp_path / "backup.db", tmp_path / "b" / "data" / "vouch.db")
+    restore_backup(tmp_path / "backup.db", tmp_path / "b" / "data" / "vouch.db", data=tmp_path / "b" / "data")
     papers = Papers()
     papers.hear("".join(acknowledged))
     with opened(restored) as assistant:
@@ -172,7 +172,7 @@ def test_a_backup_made_while_another_process_writes_is_whole_and_holds_all_that_
 def test_an_empty_database_is_restored_over_without_a_word(backup: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     Database.at(tmp_path / "empty").close()
-    restored = restore_backup(backup, tmp_path / "empty" / "vouch.db")
+    restored = restore_backup(backup, tmp_path / "empty" / "vouch.db", data=tmp_path / "empty")
     assert restored.kept is None
     assert len(found_in(tmp_path / "empty")["texts"]) == 3
     assert (tmp_path / "empty" / "vouch.db").stat().st_mode & 0o777 == 0o600
@@ -184,7 +184,7 @@ def test_a_database_that_holds_something_is_refused_and_left_as_it_is(
     stores.knowledge.remember(1, "A later note.")
     before = findable(stores.database)
     with pytest.raises(WrongUsage, match="holds something already"):
-        restore_backup(backup, tmp_path / "live" / "vouch.db")
+        restore_backup(backup, tmp_path / "live" / "vouch.db", data=tmp_path / "live")
     assert findable(stores.database) == before
 
 
@@ -194,7 +194,7 @@ def test_a_database_that_is_replaced_is_kept_beside_the_new_one(
     stores.knowledge.remember(1, "A later note.")
     before = findable(stores.database)
     stores.database.close()
-    restored = restore_backup(backup, tmp_path / "live" / "vouch.db", replace=True)
+    restored = restore_backup(backup, tmp_path / "live" / "vouch.db", data=tmp_path / "live", replace=True)
     assert restored.kept is not None
     assert restored.kept.parent == tmp_path / "live"
     assert len(findable(stores.database)["texts"]) == 3
@@ -213,8 +213,8 @@ def test_a_damaged_database_is_replaced_and_kept_with_its_log(
     (folder / "vouch.db").write_bytes(b"dear diary\n" * 1000)
     (folder / "vouch.db-wal").write_bytes(log)
     with pytest.raises(WrongUsage, match="holds something"):
-        restore_backup(backup, folder / "vouch.db")
-    restored = restore_backup(backup, folder / "vouch.db", replace=True)
+        restore_backup(backup, folder / "vouch.db", data=folder)
+    restored = restore_backup(backup, folder / "vouch.db", data=folder, replace=True)
     assert restored.kept is not None
     assert restored.kept.read_bytes() == b"dear diary\n" * 1000
     assert restored.kept.with_name(f"{restored.kept.name}-wal").read_bytes() == log
@@ -223,11 +223,11 @@ def test_a_damaged_database_is_replaced_and_kept_with_its_log(
 
 def test_derived_indexes_go_and_none_counts_as_filled(stores: Stores, tmp_path: Path) -> None:
     with stores.database.writing() as sql:
-        sql.add(FilledIndex(name="faiss", encoder_version="fake-1", filled_at=now(), known_job=0))
+        sql.add(FilledIndex(name="faiss", encoder_version="fake-1", fill_id="f1", filled_at=now()))
     write_backup(stores.database, tmp_path / "backup.db")
     for name in ("faiss", "chroma"):
         (tmp_path / "new" / name / "fake-1").mkdir(parents=True)
-    restore_backup(tmp_path / "backup.db", tmp_path / "new" / "vouch.db")
+    restore_backup(tmp_path / "backup.db", tmp_path / "new" / "vouch.db", data=tmp_path / "new")
     assert names_in(tmp_path / "new") == {"vouch.db", "in-use.lock"}
     database = Database.at(tmp_path / "new")
     with database.reading() as sql:
@@ -235,12 +235,67 @@ def test_derived_indexes_go_and_none_counts_as_filled(stores: Stores, tmp_path: 
     database.close()
 
 
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder of somebody else's things, in which a database is to lie."""
+    folder = tmp_path / "projects"
+    for place in (".unfinished-work", "chroma", "faiss"):
+        (folder / place).mkdir(parents=True)
+        (folder / place / "notes.txt").write_text("precious")
+    (folder / ".unfinished-letter").write_text("precious")
+    (folder / ".vouch-restore-thesis").mkdir()
+    return folder
+
+
+def test_a_database_among_other_things_is_restored_and_those_are_left(
+    backup: Path, home: Path, tmp_path: Path
+) -> None:
+    before = set(home.rglob("*"))
+    data = tmp_path / "data"
+    (data / "chroma" / "fake-1").mkdir(parents=True)
+    restore_backup(backup, home / "vouch.db", data=data)
+    restore_backup(backup, home / "vouch.db", data=data, replace=True)
+    assert before <= set(home.rglob("*"))
+    assert names_in(data) == {"in-use.lock"}  # the index is where it is looked for
+    assert len(found_in(home)["texts"]) == 3
+
+
+def test_what_a_killed_restore_left_goes_and_a_backup_being_written_stays(
+    stores: Stores, backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import stores.backup as module
+
+    folder = tmp_path / "new"
+    folder.mkdir()
+    (folder / ".vouch-restore-0123").write_text("half a database")
+    real = module.inspect_backup
+
+    def restore_first(copy: Path) -> BackupContents:  # copied, and not in its place yet
+        monkeypatch.setattr(module, "inspect_backup", real)
+        restore_backup(backup, folder / "vouch.db", data=folder)
+        return real(copy)
+
+    monkeypatch.setattr(module, "inspect_backup", restore_first)
+    write_backup(stores.database, folder / "mine.db")
+    assert names_in(folder) == {"mine.db", "vouch.db", "in-use.lock"}
+
+
+def test_a_data_directory_in_use_keeps_its_index_from_being_deleted(backup: Path, tmp_path: Path) -> None:
+    data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    (data / "faiss" / "fake-1").mkdir(parents=True)
+    elsewhere.mkdir()
+    with DirectoryLock(data), pytest.raises(StoreUnavailable, match="in use by another Vouch process"):
+        restore_backup(backup, elsewhere / "vouch.db", data=data)
+    assert names_in(elsewhere) <= {"in-use.lock"}
+    assert (data / "faiss" / "fake-1").is_dir()
+
+
 def test_an_older_schema_is_migrated(tmp_path: Path) -> None:
     old = tmp_path / "old.db"
     _make_first_schema(old)
     assert inspect_backup(old).database_schema == "0001"
     (tmp_path / "new").mkdir()
-    restore_backup(old, tmp_path / "new" / "vouch.db")
+    restore_backup(old, tmp_path / "new" / "vouch.db", data=tmp_path / "new")
     database = Database.at(tmp_path / "new")
     assert database.schema() == HEAD
     with database.reading() as sql:
@@ -317,7 +372,7 @@ def test_what_cannot_be_restored_is_refused_before_anything_is_touched(
     harm(backup)
     before = {name: (tmp_path / "live" / name).read_bytes() for name in names_in(tmp_path / "live")}
     with pytest.raises(refusal) as refused:
-        restore_backup(backup, tmp_path / "live" / "vouch.db", replace=True)
+        restore_backup(backup, tmp_path / "live" / "vouch.db", data=tmp_path / "live", replace=True)
     assert refused.value.exit_code == 2  # type: ignore[attr-defined]
     assert {name: (tmp_path / "live" / name).read_bytes() for name in names_in(tmp_path / "live")} == before
 
@@ -330,10 +385,10 @@ def test_a_data_directory_in_use_is_not_restored_over(backup: Path, tmp_path: Pa
         DirectoryLock(folder),  # many may use it at once
         pytest.raises(StoreUnavailable, match="in use by another Vouch process") as refused,
     ):
-        restore_backup(backup, folder / "vouch.db")
+        restore_backup(backup, folder / "vouch.db", data=folder)
     assert refused.value.exit_code == 3
     assert names_in(folder) == {"in-use.lock"}
-    restore_backup(backup, folder / "vouch.db")
+    restore_backup(backup, folder / "vouch.db", data=folder)
 
 
 def test_nobody_begins_to_use_a_directory_while_it_is_restored(tmp_path: Path) -> None:
@@ -386,7 +441,8 @@ _DIES_AT = """
     steps = "_copy_database _bring_up_to_date _kept_beside _remove_write_ahead_log _put_in_place"
     for name in steps.split():
         setattr(stores.backup, name, dying(name, getattr(stores.backup, name)))
-    stores.backup.restore_backup(Path(sys.argv[1]), Path(sys.argv[2]), replace=True)
+    target = Path(sys.argv[2])
+    stores.backup.restore_backup(Path(sys.argv[1]), target, data=target.parent, replace=True)
     """
 
 
@@ -405,23 +461,26 @@ def test_killed_while_restoring_the_database_is_the_old_or_the_new_one(
     stores: Stores, backup: Path, tmp_path: Path, moment: str, texts: int
 ) -> None:
     stores.knowledge.remember(1, "A later note.")
-    stores.database.close()
+    folder = tmp_path / "killed"  # as a writer that was killed leaves it: the note is in the log alone
+    shutil.copytree(tmp_path / "live", folder)
+    (folder / "vouch.db-shm").unlink()
+    assert (folder / "vouch.db-wal").stat().st_size > 0
     killed = subprocess.run(
         [
             *(sys.executable, "-W", "error", "-c", textwrap.dedent(_DIES_AT)),
-            *(str(backup), str(tmp_path / "live" / "vouch.db"), moment),
+            *(str(backup), str(folder / "vouch.db"), moment),
         ],
         cwd=_ROOT,
         capture_output=True,
         text=True,
     )
     assert killed.returncode == -9, killed.stderr
-    database = Database.at(tmp_path / "live")
+    database = Database.at(folder)
     assert len(findable(database)["texts"]) == texts
     assert database.integrity_problems() == []
     database.close()
-    restore_backup(backup, tmp_path / "live" / "vouch.db", replace=True)  # the lock died with it
-    assert len(found_in(tmp_path / "live")["texts"]) == 3
+    restore_backup(backup, folder / "vouch.db", data=folder, replace=True)  # the lock died with it
+    assert len(found_in(folder)["texts"]) == 3
 
 
 def test_a_full_disk_while_restoring_leaves_the_database_as_it_was(
@@ -437,9 +496,9 @@ def test_a_full_disk_while_restoring_leaves_the_database_as_it_was(
 
     monkeypatch.setattr(module, "_copy_database", no_room)
     with pytest.raises(StoreUnavailable, match="No space left"):
-        restore_backup(backup, tmp_path / "live" / "vouch.db", replace=True)
+        restore_backup(backup, tmp_path / "live" / "vouch.db", data=tmp_path / "live", replace=True)
     assert findable(stores.database) == before
-    assert not [name for name in names_in(tmp_path / "live") if name.startswith(".unfinished")]
+    assert not [name for name in names_in(tmp_path / "live") if name.startswith(".")]
 
 
 # The commands
@@ -475,6 +534,18 @@ def test_what_is_restored_over_is_kept_and_named(vouch: Vouch, library: Vouch) -
     assert Path(told["kept"]).is_file()
     assert told["passages"] == 1
     assert "10:00" in vouch.run("ask", QUESTION).out
+
+
+def test_a_database_that_the_settings_place_elsewhere_is_restored_there(
+    vouch: Vouch, library: Vouch, tmp_path: Path
+) -> None:
+    place = tmp_path / "projects"
+    (place / "chroma").mkdir(parents=True)
+    (vouch.data / "chroma").mkdir(exist_ok=True)
+    vouch.set(f'[store]\nurl = "sqlite:///{place}/mine.db"\n')
+    vouch.run("restore", str(library.folder / "library.db"))
+    assert names_in(place) == {"mine.db", "chroma", "in-use.lock"}
+    assert not (vouch.data / "chroma").exists()
 
 
 def test_a_chat_that_is_open_keeps_a_restore_out(vouch: Vouch, library: Vouch) -> None:

@@ -36,6 +36,18 @@ def test_lines_are_filtered_by_scope_kind_words_and_time_newest_first(stores: St
     assert texts(since=newest + timedelta(seconds=1)) == []
 
 
+def test_words_are_looked_for_in_either_case_in_every_script(stores: Stores, ann: int) -> None:
+    for note in ("Äpfel und ÖL", "яблоки", "nul\0 caf\udce9"):
+        stores.knowledge.remember(ann, note)
+
+    def texts(query: str) -> list[str]:
+        return [line.text for line in stores.catalogue.lines(ann, query=query)]
+
+    assert texts("äpfel öl") == texts("ÄPFEL") == ["Äpfel und ÖL"]
+    assert texts("ЯБЛОКИ") == ["яблоки"]
+    assert texts("nul\0") == texts("caf\udce9") == ["nul\ufffd caf?"]
+
+
 def test_a_version_is_shown_live_or_not(stores: Stores, ann: int) -> None:
     stores.add(ann, document("a.txt", "cat"))
     stores.add(ann, document("a.txt", "dog"))

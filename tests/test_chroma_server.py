@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import itertools
+import shutil
 import socket
 import subprocess
 import sys
@@ -147,6 +148,22 @@ def test_a_server_that_dies_is_told_at_each_use_and_found_again_when_it_is_back(
     index.upsert([3], UP[np.newaxis])
     assert index.version_ids() == {1, 2, 3}
     index.close()
+
+
+def test_a_server_that_is_started_without_its_data_does_not_know_the_fill(mortal: ChromaServer) -> None:
+    index, other = ChromaServerVectors(mortal.url, "fake"), ChromaServerVectors(mortal.url, "fake")
+    index.set_fill_id("first")
+    assert other.fill_id() == "first"
+    mortal.stop()
+    shutil.rmtree(mortal.folder)
+    mortal.start()
+    assert index.fill_id() == ""
+    index.upsert([1], EAST[np.newaxis])
+    assert other.fill_id() == ""
+    other.set_fill_id("second")
+    assert index.fill_id() == "second"
+    index.close()
+    other.close()
 
 
 def test_a_collection_that_was_deleted_is_made_anew(

@@ -24,7 +24,7 @@ from store_fixtures import fresh_database
 
 import stores.database
 from stores.database import HEAD, Database
-from stores.errors import SchemaTooNew, StoreUnavailable
+from stores.errors import SchemaDamaged, SchemaTooNew, StoreUnavailable
 from stores.records import Session, User
 
 _MIGRATIONS = Path(stores.database.__file__).parent / "migrations"
@@ -273,6 +273,43 @@ def test_a_database_locked_for_too_long_is_told_with_exit_code_3(
     with impatient.writing() as sql:
         sql.add(user("ann"))
     assert names(impatient) == {"ann"}
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [("SELECT * FROM diaries", "it lacks a table"), ("SELECT pages FROM users", "it lacks a column")],
+)
+def test_a_table_or_a_column_that_is_not_there_is_told(database: Database, statement: str, told: str) -> None:
+    with pytest.raises(StoreUnavailable, match=told), database.reading() as sql:
+        sql.execute(text(statement))
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_database_that_another_process_migrates_meanwhile_is_not_taken_for_a_damaged_one(
+    request: pytest.FixtureRequest, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path / 'new.db'}"
+    if kind == "postgresql":
+        url = request.getfixturevalue("postgres").new_database()
+    real = stores.database._schema_of
+
+    def schema_before_the_other_was_done(connection: Any) -> str:
+        monkeypatch.setattr(stores.database, "_schema_of", real)
+        found = real(connection)
+        Database(url).close()
+        return found
+
+    monkeypatch.setattr(stores.database, "_schema_of", schema_before_the_other_was_done)
+    opened = Database(url)
+    assert opened.schema() == HEAD
+    opened.close()
+
+
+def test_tables_without_a_schema_are_told_to_be_damaged(database: Database) -> None:
+    with database.writing() as sql:
+        sql.execute(text("DELETE FROM alembic_version"))
+    with pytest.raises(SchemaDamaged, match="does not say which schema"):
+        Database(database.url)
 
 
 def test_a_file_that_is_no_database_is_told_and_left_as_it_is(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from agent_fakes import FixedReader
 from chroma_server import ChromaServer
 from cli_helpers import HANDBOOK, QUESTION, Vouch
 from scripted_server import ScriptedServer, says
@@ -26,7 +27,9 @@ from store_fixtures import (
 )
 
 from agents.interfaces import Vectors
-from assistant.checks import environment
+from agents.models.reader_files import DamagedReader
+from agents.readings import Readings
+from assistant.checks import environment, models, stored
 from assistant.checks.check import Check, Look
 from assistant.checks.examination import examine
 from assistant.config import IndexSettings, Settings, StoreSettings
@@ -519,6 +522,19 @@ def test_an_index_that_another_process_writes_is_said_to_be_and_is_not_broken(in
     other.close()
 
 
+def test_a_look_that_ends_by_a_defect_is_told_and_the_others_go_on(
+    house: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look(*_: object) -> Check:
+        raise ValueError("not enough values to unpack\n[SQL: SELECT ...]")
+
+    monkeypatch.setattr(stored, "words", look)
+    checks = examined(house)
+    assert broken(checks)["words"] == "ValueError: not enough values to unpack"
+    assert "report" in checks["words"].advice
+    assert [checks[name].state for name in ("texts", "vectors")] == ["ok", "ok"]
+
+
 # The directory, the disk, the encoder
 
 
@@ -645,6 +661,59 @@ def test_a_damaged_encoder_that_the_settings_name_is_left_to_its_owner(tmp_path:
     assert checks["vectors"].state == "missing"
     assert (tmp_path / "my-encoder").exists()
     assistant.close()
+
+
+# The reader and the chat model
+
+
+class WithDamagedReader(Assistant):
+    """Its reader cannot be loaded as long as its folder is there."""
+
+    @property
+    def readings(self) -> Readings:  # type: ignore[override]
+        folder = self.locations.cache / "readers" / "reader-1"
+        if folder.exists():
+            raise DamagedReader(folder, "model.onnx has changed since it was exported")
+        return Readings(FixedReader({}))
+
+
+def asked_about(tmp_path: Path, **changed: Any) -> Assistant:
+    """An assistant with other settings of its models."""
+    before = assistant_at(tmp_path / "data")
+    return WithDamagedReader(replace(before.settings, **changed), before.locations)
+
+
+def test_a_reader_that_nobody_uses_is_not_loaded(tmp_path: Path) -> None:
+    scores = replace(Settings().reranking, judge="scores")
+    assistant = asked_about(tmp_path, reranking=scores, answer=replace(Settings().answer, reader=False))
+    assert "not used" in models.reader(assistant, LOOK).found
+
+
+def test_a_damaged_reader_is_deleted_and_prepared_again(tmp_path: Path) -> None:
+    assistant = asked_about(tmp_path, reranking=replace(Settings().reranking, judge="reader"))
+    folder = assistant.locations.cache / "readers" / "reader-1"
+    folder.mkdir(parents=True)
+    with pytest.raises(DamagedReader):
+        models.reader(assistant, LOOK)
+    assert folder.exists()
+    check = models.reader(assistant, Look())
+    assert check.state == "ok"
+    assert "deleted, and prepared again" in check.repaired[0]
+    assert "judges passages" in check.found
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("backend", "name", "told"),
+    [
+        ("vllm", "some/model", "not installed"),
+        ("transformers", "~/no-such-model-here", "holds no model"),
+        ("transformers", "some/model", "not asked"),
+    ],
+)
+def test_a_model_of_this_process_is_looked_for(tmp_path: Path, backend: Any, name: str, told: str) -> None:
+    assistant = asked_about(tmp_path, model=replace(Settings().model, backend=backend, name=name))
+    assert told in models.chat_model(assistant, asks_server=False).found
 
 
 # The command

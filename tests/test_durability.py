@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
+from benchmarks import durable_worker
 from benchmarks.durability import (
     WORKS,
     Answers,
@@ -48,6 +51,55 @@ def test_the_same_seed_names_the_same_deaths_and_another_names_others() -> None:
     assert deaths == [Death.of(7, "chat", number) for number in range(20)]
     assert deaths != [Death.of(8, "chat", number) for number in range(20)]
     assert len(set(deaths)) > 10
+
+
+class Killed(BaseException):
+    """In place of a death."""
+
+
+@pytest.mark.parametrize("fills", [True, False], ids=["fill", "bring"])
+@pytest.mark.parametrize(
+    ("dies_at", "written"), [(1, []), (2, ["first"]), (3, ["first", "second"])], ids=["before", "in", "after"]
+)
+def test_a_process_dies_before_in_and_after_a_write_to_an_index(
+    monkeypatch: pytest.MonkeyPatch, dies_at: int, written: list[str], fills: bool
+) -> None:
+    found: list[str] = []
+    death = durable_worker.Death(dies_at, after=False)
+
+    def bring() -> None:
+        found.append("first")
+        death.before()  # a statement
+        death.after()
+        found.append("second")
+
+    def fill() -> Iterator[int]:
+        bring()
+        yield 1
+
+    def kill(*_: int) -> None:
+        raise Killed
+
+    monkeypatch.setattr("os.kill", kill)
+    write = death.stepped(fill if fills else bring)
+    with pytest.raises(Killed):
+        list(write() or ())
+    assert found == written
+
+
+def test_an_index_that_is_wanted_and_not_filled_is_caught(tmp_path: Path) -> None:
+    specification = Specification(work="ingest", folder=str(tmp_path), index_kind="faiss")
+    with opened(specification) as assistant:
+        assistant.catch_up()
+        user_id = assistant.journal.user_id("ann")
+        papers = [durable_worker.document(number, 1) for number in range(20)]
+        for _ in assistant.ingest.run(user_id, "shared", papers, summary="papers"):
+            pass
+        check_whole(assistant, is_caught_up=True)
+        with assistant.database.writing() as sql:
+            sql.execute(text("DELETE FROM filled_indexes"))
+        with pytest.raises(NotDurable, match="the index is not filled"):
+            check_whole(assistant, is_caught_up=True)
 
 
 def test_an_acknowledgement_that_comes_too_early_is_caught(

@@ -65,3 +65,10 @@ def test_another_encoder_is_built_beside_the_old_and_one_step_back_is_taken(
     after = state(vouch)
     assert (after["live"], after["declined"]) == (before["live"], asked["wanted"])
     vouch.run("encoder", "--build", "--back", code=2)
+
+    shutil.rmtree(tmp_path / "tiny")
+    shutil.rmtree(vouch.folder / "cache" / "vouch" / "encoders" / str(asked["wanted"]))
+    refused = vouch.run("encoder", "--back", "--json", code=3).err
+    assert "goes on with the encoder in use" in refused
+    assert state(vouch)["live"] == before["live"]
+    assert vouch.run("search", QUESTION).out

@@ -62,7 +62,7 @@ def test_a_few_vectors_are_kept_in_the_log_alone(tmp_path: Path) -> None:
 
 
 def test_the_same_vectors_again_are_no_change(inverted: TrueFaiss) -> None:
-    log = generation(inverted.index._folder.parent) / "changes.log"
+    log = generation(inverted.index.folder.parent) / "changes.log"
     size = log.stat().st_size
     inverted.upsert(range(300), MANY)
     inverted.upsert([1_001], NORTH[np.newaxis])
@@ -94,7 +94,7 @@ def test_a_version_that_the_database_gives_twice_is_refused(tmp_path: Path) -> N
     with pytest.raises(ValueError, match="twice"):
         index.rebuild()
     assert index.version_ids() == set()
-    assert len(list(index._folder.iterdir())) == 2  # the lock and the generation
+    assert len(list(index.folder.iterdir())) == 2  # the lock and the generation
     index.close()
 
 
@@ -121,7 +121,7 @@ def test_lists_grow_with_the_root_of_the_count(count: int, lists: int) -> None:
 
 
 def test_recall_is_measured_and_kept(inverted: TrueFaiss) -> None:
-    built = json.loads((generation(inverted.index._folder.parent) / "description.json").read_text())
+    built = json.loads((generation(inverted.index.folder.parent) / "description.json").read_text())
     assert built["count"] == 300
     assert min(built["recall"]["10"], built["recall"]["100"]) >= 0.98
     assert built["recall_queries"] == "256 stored vectors plus noise of length 1.5"
@@ -165,6 +165,25 @@ def test_a_reader_of_what_was_never_written_finds_nothing_and_then_what_is_writt
     assert reader.nearest(EAST, 3) == [(1, 1.0)]
     reader.close()
     writer.close()
+
+
+def test_the_fills_id_goes_where_the_vectors_go(tmp_path: Path) -> None:
+    index = opened(tmp_path, rebuild_after=2)
+    reader = index.reader()
+    assert index.index.fill_id() == reader.fill_id() == ""
+    index.index.set_fill_id("first")
+    assert reader.fill_id() == "first"
+    index.upsert(range(40), MANY[:40])  # is built again
+    assert generation(index.index.folder.parent).name != "generation-00000001"
+    assert reader.fill_id() == "first"
+    with pytest.raises(StoreUnavailable, match="opened for searching only"):
+        reader.set_fill_id("second")
+    reader.close()
+    index.close()
+    shutil.rmtree(generation(tmp_path))
+    index.reopen()
+    assert index.index.fill_id() == ""
+    index.close()
 
 
 def test_a_reader_sees_changes_and_builds_of_another_process(tmp_path: Path) -> None:
@@ -365,7 +384,7 @@ def test_a_full_disk_is_told_and_leaves_what_was_there(
         with pytest.raises(StoreUnavailable, match=r"cannot be built .*write error"):
             inverted.index.rebuild()
     assert len(inverted.version_ids()) == 304
-    assert not list(inverted.index._folder.glob(".building-*"))
+    assert not list(inverted.index.folder.glob(".building-*"))
     inverted.reopen()
     assert len(inverted.version_ids()) == 304
 

@@ -205,6 +205,44 @@ def test_own_words_are_indexed_while_the_shared_index_is_anothers(
     assert index.kept == live_shared(stores)
 
 
+def test_a_shared_index_that_cannot_be_used_holds_up_nothing_else(stores: Stores, ann: int, bob: int) -> None:
+    stores.add(ann, document("a.txt", "cat"))
+    for number in range(20):  # more than are done at once
+        stores.knowledge.remember(bob, f"note {number}")
+        stores.add(ann, document(f"{number}.txt", f"dog {number}"))
+    tried = 0
+
+    def down(_writes: bool) -> None:
+        nonlocal tried
+        tried += 1
+        raise StoreUnavailable("the server is down")
+
+    indexer = Indexer(
+        stores.database,
+        encoder_version=ENCODER,
+        encode=fake_encode,
+        shared_index=SharedIndex(
+            stores.database,
+            name="tests",
+            encoder_version=ENCODER,
+            dimension=DIMENSION,
+            exact_up_to=0,
+            open_index=down,
+        ),
+    )
+    assert indexer.catch_up() == 20
+    assert indexer.waiting() == 21
+    assert tried == 1
+    assert indexer.hindrance is not None
+    assert indexer.hindrance.message == "the server is down"
+    assert len(stores.spaces().of(bob).nearest(fake_encode(["note 3"])[0], 99)) == 41
+    index = KeptVectors()
+    back = stores.indexer(index)
+    assert back.catch_up() == 21
+    assert back.hindrance is None
+    assert index.kept == live_shared(stores)
+
+
 def test_jobs_of_a_user_do_not_open_the_shared_index(stores: Stores, ann: int) -> None:
     def open_index(_writes: bool) -> None:
         raise AssertionError("there is nothing to write to it")
@@ -328,7 +366,7 @@ def run_until_killed(
     index.kept = dict(start)
     mark = Indexer._mark_done
     with monkeypatch.context() as patched:
-        patched.setattr(Indexer, "_mark_done", lambda self, ids: mortal.step(lambda: mark(self, ids)))
+        patched.setattr(Indexer, "_mark_done", lambda self, *what: mortal.step(lambda: mark(self, *what)))
         indexer = stores.indexer(index, encode=lambda texts: mortal.step(lambda: fake_encode(texts)))
         try:
             indexer.catch_up()

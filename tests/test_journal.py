@@ -320,6 +320,31 @@ def test_text_of_every_kind_comes_back_as_it_was(stores_: Stores, ann: int) -> N
     assert stores_.texts(own_space(ann)) == {version: kept}
 
 
+def test_what_a_database_cannot_hold_costs_itself_and_not_the_answer(stores_: Stores, ann: int) -> None:
+    odd, kept = "a\0b caf\udce9", "a\ufffdb caf?"
+    session = stores_.journal.open_session(ann, title=odd)
+    accepted = stores_.journal.accept(ann, session, odd, parts=[odd])
+    outcome = Outcome(
+        state="failed",
+        answer=odd,
+        failure=odd,
+        model=odd,
+        standalone=odd,
+        query=odd,
+        found=[found_passage(accepted.version_ids[0])],
+    )
+    stores_.journal.finish(accepted.turn_id, outcome)
+    turn = stores_.journal.turn(ann, accepted.turn_id)
+    assert [turn.answer, turn.failure, turn.model, turn.standalone] == [kept] * 4
+    assert stores_.journal.found_in(ann, accepted.turn_id) == list(outcome.found)
+    assert [line.title for line in stores_.journal.sessions(ann)] == [kept]
+    with stores_.database.reading() as sql:
+        assert sql.execute(text("SELECT query FROM retrievals")).scalar() == kept
+    named = stores_.journal.user_id(odd)
+    assert stores_.journal.known_user_id(odd) == named
+    assert stores_.journal.user_id(odd) == named
+
+
 def test_half_a_character_costs_itself_and_not_the_message(stores_: Stores, ann: int) -> None:
     session = stores_.journal.open_session(ann)
     accepted = stores_.journal.accept(ann, session, "caf\udce9", parts=["caf\udce9"])

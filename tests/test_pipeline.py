@@ -162,6 +162,21 @@ async def test_a_follow_up_is_searched_completed_and_answered_as_written(house: 
     assert house.chat.requests[-1].message == "and on Sundays?"
 
 
+async def test_what_no_database_can_hold_costs_itself_and_not_the_turn(house: House) -> None:
+    house.share("The room opens at ten.")
+    events = await house.say("When does the\0 room open, caf\udce9?", material="nul\0 caf\udce9")
+    finished = events[-1]
+    assert isinstance(finished, Finished)
+    assert finished.state == "done"
+    request = house.chat.requests[-1]
+    for told in (request.message, request.question, *(message.content for message in request.messages)):
+        assert "\0" not in told
+        assert "\udce9" not in told
+    turn = house.journal.turn(house.ann, finished.turn_id)
+    assert (turn.message, turn.state) == ("When does the\ufffd room open, caf??", "done")
+    assert turn.standalone == turn.message
+
+
 async def test_a_failed_reply_keeps_its_part(tmp_path: Path) -> None:
     async def breaks(_request: ReplyRequest) -> AsyncIterator[str]:
         yield "At "

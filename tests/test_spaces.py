@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store_fixtures import DIMENSION, Stores, document, fake_encode, findable, fresh_database
+from store_fixtures import DIMENSION, Stores, document, fake_encode, findable, fresh_database, taken_for
 
 from stores.changes import remove_versions
 from stores.live_versions import live_among, live_passages, stored_vectors
@@ -23,6 +23,7 @@ class Claims:
 
     def __init__(self, version_ids: Iterable[int]) -> None:
         self._ids = list(version_ids)
+        self.asked = 0
 
     def upsert(self, version_ids: Sequence[int], vectors: Vectors) -> None:
         raise AssertionError("a search writes nothing")
@@ -31,6 +32,7 @@ class Claims:
         raise AssertionError("a search writes nothing")
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
+        self.asked += 1
         return [(version_id, 1.0) for version_id in self._ids[:k]]
 
     def version_ids(self) -> set[int]:
@@ -132,11 +134,12 @@ def test_foreign_dead_and_unknown_ids_of_an_index_show_nothing(stores: Stores, a
     [dead] = stores.texts(SHARED)
     stores.add(ann, document("a.txt", "new cat"))
     foreign = [*stores.texts(own_space(ann)), *stores.texts(own_space(bob))]
-    stores.indexer(ExactVectors(DIMENSION)).catch_up()
+    stores.indexer(index := ExactVectors(DIMENSION)).catch_up()
     [live] = stores.texts(SHARED)
-    liar = Claims([dead, 999, -1, 0, *foreign, dead, live])
+    liar = taken_for(index, Claims([dead, 999, -1, 0, *foreign, dead, live]))
     found = stores.spaces(liar, exact_up_to=0).of(bob).nearest(query("cat"), 10)
     own = set(stores.texts(own_space(bob)))
+    assert liar.asked
     assert {i for i, _ in found} == {live} | own
     # and that it is bob's own is his own space's answer, not the index's
     assert dict(found)[next(iter(own))] == float(query("bob's cat") @ query("cat"))
@@ -145,8 +148,8 @@ def test_foreign_dead_and_unknown_ids_of_an_index_show_nothing(stores: Stores, a
 def test_an_index_of_nothing_but_wrong_ids_shows_nothing(stores: Stores, ann: int, bob: int) -> None:
     stores.say(bob, "bob's cat")
     stores.add(ann, document("a.txt", "cat"))
-    stores.indexer(ExactVectors(DIMENSION)).catch_up()
-    liar = Claims([*stores.texts(own_space(bob)), *range(500, 520)])
+    stores.indexer(index := ExactVectors(DIMENSION)).catch_up()
+    liar = taken_for(index, Claims([*stores.texts(own_space(bob)), *range(500, 520)]))
     assert stores.spaces(liar, exact_up_to=0).of(ann).nearest(query("cat"), 3) == []
 
 

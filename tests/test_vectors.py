@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
+import sqlite3
 import subprocess
 import sys
 import textwrap
+import time
+import tracemalloc
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +21,16 @@ from filelock import FileLock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from index_fixtures import SPACE, DatabaseVectors, TrueFaiss
+from sqlalchemy import text
 from store_fixtures import fresh_database
 
 import stores.chroma_vectors
+import stores.vectors
 from stores.changes import NewVersion, add_versions
 from stores.chroma_vectors import ChromaServerVectors, ChromaVectors
+from stores.database import Database
 from stores.errors import StoreUnavailable
+from stores.records import PassageVersion, now
 from stores.vectors import (
     ExactVectors,
     StoredVectors,
@@ -91,6 +101,20 @@ def hits(index: VectorIndex, vector: Vector, k: int) -> list[tuple[int, float]]:
 
 
 # One suite over all of them
+
+
+@pytest.mark.parametrize("kind", ["chroma", "served", "flat", "inverted"])
+def test_the_fill_that_made_an_index_is_known_by_its_id(request: pytest.FixtureRequest, kind: str) -> None:
+    index = request.getfixturevalue(kind)
+    index.remove(index.version_ids())
+    fillable = index.index if isinstance(index, TrueFaiss) else index
+    fillable.set_fill_id("first")
+    assert fillable.fill_id() == "first"
+    index.upsert([1, 2, 3, 4], rows(EAST, NORTH, NORTHEAST, -EAST))  # some build all again
+    assert fillable.fill_id() == "first"
+    fillable.set_fill_id("second")
+    assert fillable.fill_id() == "second"
+    assert index.version_ids() == {1, 2, 3, 4}
 
 
 def test_an_empty_index_finds_nothing(index: VectorIndex) -> None:
@@ -259,6 +283,51 @@ def test_stored_vectors_are_only_of_their_space_and_encoder(tmp_path: Path) -> N
     database.close()
 
 
+def test_what_is_read_in_parts_is_all_of_it(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stores.vectors, "_AT_ONCE", 2)
+    found = StoredVectors(SPACE, "fake", DIMENSION)
+    expected: set[int] = set()
+    for count in (5, 0, 4, 1):
+        with database.writing() as sql:
+            new = [NewVersion(text=f"{count} {number}", vector=EAST) for number in range(count)]
+            added = add_versions(sql, SPACE, new, author="test", receipt_id=None, encoder_version="fake")
+            for version_id in added[1:2]:
+                sql.get_one(PassageVersion, version_id).removed_at = now()
+        expected |= set(added) - set(added[1:2])
+        with database.reading() as sql:
+            found.refresh(sql)
+        assert found.nearest(EAST, 100) == [(version_id, 1.0) for version_id in sorted(expected)]
+
+
+def test_reading_all_vectors_takes_little_more_memory_than_they_do(tmp_path: Path) -> None:
+    count, dimension = 8_000, 384
+    database = fresh_database(tmp_path)
+    plain = sqlite3.connect(tmp_path / "vouch.db")
+    vector = vector_bytes(np.ones(dimension, dtype=np.float32))
+    plain.executemany(
+        "INSERT INTO passage_versions(id, passage_id, position, space, number, title, text, text_hash, "
+        "author, created_at) VALUES (?, ?, 0, 'shared', 1, '', '', '', '', '2026-01-01')",
+        ((i, i) for i in range(1, count + 1)),
+    )
+    plain.executemany(
+        "INSERT INTO passage_vectors(version_id, space, encoder_version, vector) "
+        "VALUES (?, 'shared', 'fake', ?)",
+        ((i, vector) for i in range(1, count + 1)),
+    )
+    plain.commit()
+    plain.close()
+    found = StoredVectors("shared", "fake", dimension)
+    with database.reading() as sql:
+        sql.execute(text("SELECT 1"))
+        tracemalloc.start()
+        found.refresh(sql)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert len(found.nearest(np.ones(dimension, dtype=np.float32), count)) == count
+    assert peak < 2 * count * dimension * 4
+    database.close()
+
+
 def test_a_vector_is_kept_bit_for_bit() -> None:
     vectors = rows(NORTHEAST, -UP)
     assert (read_vectors([vector_bytes(v) for v in vectors], DIMENSION) == vectors).all()
@@ -372,6 +441,69 @@ def test_a_use_that_another_process_never_ends_is_told(
     with FileLock(tmp_path / "use.lock"), pytest.raises(StoreUnavailable, match="is using the shared index"):
         reader.nearest(EAST, 1)
     assert reader.nearest(EAST, 1) == []
+
+
+def test_a_folder_that_vanishes_while_it_is_open_is_an_empty_one(tmp_path: Path) -> None:
+    writer = ChromaVectors(tmp_path / "v1", "fake", writes=True)
+    writer.upsert([1], rows(EAST))
+    writer.set_fill_id("first")
+    reader = ChromaVectors(tmp_path / "v1", "fake", writes=False)
+    assert reader.fill_id() == "first"
+    shutil.rmtree(tmp_path / "v1")
+    assert reader.nearest(EAST, 1) == []
+    assert reader.fill_id() == ""
+    writer.close()
+    reader.close()
+
+
+def test_a_place_where_chromadb_can_have_no_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreUnavailable, match="cannot be used"):
+        ChromaVectors(tmp_path / "file" / "v1", "fake", writes=True)
+
+
+def test_a_folder_that_cannot_be_written_is_told_and_the_lock_is_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", no_room)
+        with pytest.raises(StoreUnavailable, match="No space left"):
+            ChromaVectors(tmp_path, "fake", writes=True)
+    ChromaVectors(tmp_path, "fake", writes=True).close()
+
+
+def test_closing_one_of_two_users_leaves_the_other_its_graph(tmp_path: Path) -> None:
+    reader = ChromaVectors(tmp_path, "fake", writes=False)
+    writer = ChromaVectors(tmp_path, "fake", writes=True)
+    writer.upsert([1], rows(EAST))
+    reader.close()
+    writer.upsert([2], rows(NORTH))
+    assert writer.version_ids() == {1, 2}
+    writer.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files cannot be listed here")
+def test_closing_frees_the_files(tmp_path: Path) -> None:
+    index = ChromaVectors(tmp_path, "fake", writes=True)
+    index.upsert([1], rows(EAST))
+    assert open_files_below(tmp_path)
+    index.close()
+    for _ in range(100):  # ChromaDB closes its files on threads of its own
+        if not open_files_below(tmp_path):
+            return
+        time.sleep(0.1)
+    pytest.fail(f"still open: {open_files_below(tmp_path)}")
+
+
+def open_files_below(folder: Path) -> list[str]:
+    found: list[str] = []
+    for entry in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # it is closed just now
+            found.append(str(entry.readlink()))
+    return [file for file in found if file.startswith(str(folder))]
 
 
 def test_the_lock_is_free_again_after_closing(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +11,8 @@ from assistant.checks import environment, models, searched, stored
 from assistant.checks.check import Check, Look
 from assistant.wiring import Assistant
 from stores.errors import VouchError
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ def _steps(assistant: Assistant, how: Look, *, asks_server: bool) -> list[_Step]
         _Step("texts", lambda: stored.texts(assistant.database, how), ("database",)),
         _Step("words", lambda: stored.words(assistant.database, how), ("database",)),
         _Step("encoder", lambda: models.encoder(assistant, how), ("database",)),
+        _Step("reader", lambda: models.reader(assistant, how)),
         _Step("vectors", lambda: searched.vectors(assistant, how), ("database", "encoder")),
         _Step("shared index", lambda: searched.shared_index(assistant, how), ("vectors",)),
         _Step("chat model", lambda: models.chat_model(assistant, asks_server=asks_server)),
@@ -50,6 +54,10 @@ def _looked(step: _Step) -> Check:
         return step.look()
     except VouchError as error:
         return Check(step.name, "broken", error.message, error.hint)
+    except Exception as error:  # noqa: BLE001 - what looks for faults does not end by one
+        _log.error("%s: the look failed", step.name, exc_info=error)
+        told = f"{type(error).__name__}: {error}".partition("\n")[0]
+        return Check(step.name, "broken", told, "Correct what else is broken; if this stays, report it.")
 
 
 def _not_looked_at(name: str, unmet: str) -> Check:

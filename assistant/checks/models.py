@@ -1,16 +1,20 @@
-"""The encoder and the chat model."""
+"""The encoder, the reader and the chat model."""
 
 from __future__ import annotations
 
 import secrets
 import shutil
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from agents.interfaces import Encoder
+from agents.models.reader_files import DamagedReader
 from assistant.checks.check import Check, Look
 from assistant.wiring import Assistant
 from stores.errors import DamagedEncoder, EncoderUnavailable
+
+_INSTALL = "Install it with pip install 'vouch[vllm]', or set model.backend to another."
 
 
 def encoder(assistant: Assistant, how: Look) -> Check:
@@ -26,17 +30,35 @@ def encoder(assistant: Assistant, how: Look) -> Check:
 
             if not (how.repairs and _is_ours(error.folder, assistant.locations.cache)):
                 raise
-            discarded = error.folder.with_name(f".partial-{secrets.token_hex(8)}")
-            error.folder.rename(discarded)
-            shutil.rmtree(discarded, ignore_errors=True)
+            _discard(error.folder)
             load()
             repaired.append(f"{error.message}: deleted, and prepared again")
     used = assistant.encoder
     return Check("encoder", "ok", f"{used.version}, {used.dimension} dimensions", repaired=tuple(repaired))
 
 
+def reader(assistant: Assistant, how: Look) -> Check:
+    """Whether the reader can be loaded, where it is used; a damaged export is made anew."""
+    settings = assistant.settings
+    judges = settings.reranking.judge == "reader"
+    answers = settings.answer.reader and settings.model.backend == "extractive"
+    if not (judges or answers):
+        return Check("reader", "ok", "not used: the settings have it neither judge nor answer")
+    repaired: tuple[str, ...] = ()
+    try:
+        readings = assistant.readings
+    except DamagedReader as error:
+        if not how.repairs:
+            raise
+        _discard(error.folder)
+        readings = assistant.readings
+        repaired = (f"{error.message}: deleted, and prepared again",)
+    work = " and ".join([*["judges passages"] * judges, *["finds answers"] * answers])
+    return Check("reader", "ok", f"{readings.name}, {work}", repaired=repaired)
+
+
 def chat_model(assistant: Assistant, *, asks_server: bool) -> Check:
-    """Whether the model answers; a server is asked only when that was said."""
+    """Whether the model is there and answers; it is asked only when that was said."""
     model = assistant.settings.model
     if model.backend == "extractive":
         return Check(
@@ -45,10 +67,27 @@ def chat_model(assistant: Assistant, *, asks_server: bool) -> Check:
             "extractive: answers quote passages",
             "To have answers written, name a server: [model] in settings.toml.",
         )
+    where = f"at {model.base_url}"
+    if model.backend != "openai":
+        where = f"by {model.backend} in this process"
+        if find_spec(model.backend) is None:
+            return Check("chat model", "broken", f"{model.name} {where}, which is not installed", _INSTALL)
+        folder = Path(model.name).expanduser()
+        if model.name.startswith(("/", "~", ".")) and not (folder / "config.json").is_file():
+            return Check(
+                "chat model", "broken", f"{folder} holds no model", "Set model.name to one that does."
+            )
     if not asks_server:
-        return Check("chat model", "ok", f"{model.name} at {model.base_url}, not asked", "--online asks it.")
+        return Check("chat model", "ok", f"{model.name} {where}, not asked", "--online asks it.")
     reply = assistant.player.ask_model("Answer with the word yes.")
-    return Check("chat model", "ok", f"{model.name} at {model.base_url} answers ({len(reply)} characters)")
+    return Check("chat model", "ok", f"{model.name} {where} answers ({len(reply)} characters)")
+
+
+def _discard(folder: Path) -> None:
+    """Deletes an export: gone at once for whoever looks for it."""
+    discarded = folder.with_name(f".partial-{secrets.token_hex(8)}")
+    folder.rename(discarded)
+    shutil.rmtree(discarded, ignore_errors=True)
 
 
 def _is_ours(folder: Path, cache: Path) -> bool:

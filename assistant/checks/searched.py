@@ -110,7 +110,9 @@ def _compared(assistant: Assistant, how: Look, repaired: list[str]) -> Check:
             "It is brought up to date there. To have it repaired here, end that process; run this again.",
         )
     if waiting and how.repairs:
-        raise StoreUnavailable(f"{counted(waiting, 'job')} cannot be done", hint="Report it if it stays.")
+        raise assistant.indexer.hindrance or StoreUnavailable(
+            f"{counted(waiting, 'job')} cannot be done", hint="Report it if it stays."
+        )
     if told.fault:
         made = _made_anew(assistant, how) if told.is_untrue else None
         made = made or _filled(index.fill_anew() if told.is_untrue else index.fill(), how)
@@ -130,12 +132,16 @@ class _Told:
 def _differences(index: SharedIndex, how: Look) -> _Told:
     differences = index.differences()
     if differences is None:
-        return _Told("none: the shared memory is small enough to be searched exactly")
+        if how.repairs and index.is_due():
+            return _Told(index.name, "the index was not filled yet")
+        return _Told("none: the shared memory is searched exactly")
     missing, extra = (ids - index.waiting_versions() for ids in differences)
     if missing or extra:
         is_lost = not index.holds_anything()
         fault = f"{counted(len(missing), 'passage')} missing and {len(extra):,} too many"
         return _Told(index.name, "the index was empty" if is_lost else fault, is_lost)
+    if index.is_lost():
+        return _Told(index.name, "the index was not the one that was filled", is_untrue=True)
     stale = index.stale(sample=how.sample, looked_at=how.counting("vectors asked for"))
     if stale:
         fault = counted(len(stale), "vector was", "vectors were")
@@ -146,10 +152,12 @@ def _differences(index: SharedIndex, how: Look) -> _Told:
 
 def _made_anew(assistant: Assistant, how: Look) -> str | None:
     """Deletes the index's files and fills it again; None where its files are not here to delete."""
+    index = assistant.searching.shared_index
+    index.forget()  # before its files go: what is left of them, wherever this ends, is not asked
     folder = assistant.discard_shared_index()
     if folder is None:
         return None
-    filled = _filled(assistant.searching.shared_index.fill_anew(), how)
+    filled = _filled(index.fill_anew(), how)
     return f"{folder} was deleted, and {filled}"
 
 

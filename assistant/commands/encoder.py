@@ -9,10 +9,11 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, ProgressLine
-from stores.errors import WrongUsage
+from stores.errors import EncoderUnavailable, WrongUsage
 
 if TYPE_CHECKING:
     from assistant.encoder_change import EncoderChange
+    from assistant.wiring import Assistant
 
 
 @click.command("encoder")
@@ -40,6 +41,7 @@ def command(ctx: click.Context, build: bool, back: bool) -> int:
     with call.assistant() as assistant:
         versions = assistant.encoder_versions
         if back:
+            _load_previous(assistant)
             stepped = versions.step_back()
             call.tell(f"Search uses {stepped.version} again. What was added since is encoded now.")
             assistant.indexer.catch_up()
@@ -71,6 +73,19 @@ def command(ctx: click.Context, build: bool, back: bool) -> int:
             word = "stepped back from" if is_declined else "wanted"
             click.echo(f"{word}\t{change.new.version}\t{cost.told()}\t`vouch encoder --build` uses it")
     return 0
+
+
+def _load_previous(assistant: Assistant) -> None:
+    """Raises `EncoderUnavailable` where the encoder before cannot be had: by it nothing would be found."""
+    previous = assistant.encoder_versions.previous()
+    if previous is None:
+        return
+    try:
+        assistant.searching_with(previous)
+    except EncoderUnavailable as error:
+        raise EncoderUnavailable(
+            f"No step back: {error.message}", hint="Search goes on with the encoder in use."
+        ) from error
 
 
 def _build(call: Invocation, change: EncoderChange) -> None:

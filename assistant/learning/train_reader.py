@@ -1,0 +1,252 @@
+"""Trains the reader: python -m assistant.learning.train_reader DATA --out FOLDER --minutes 80
+
+    examples -> batches -> steps, with a checkpoint now and then -> temperatures -> reader.safetensors
+
+A run that is stopped, or killed, goes on with --resume: from its last checkpoint, in the same order. With
+--steps the same seed and options give the same run; with --minutes the machine's speed decides how many steps
+there are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from agents.models.reader_inputs import ReaderTokenizer
+from agents.models.reader_network import base_folder, base_network
+from assistant.learning.checkpoints import read_checkpoint, write_checkpoint
+from assistant.learning.example import JUDGE_LABELS, SORT_LABELS, VERIFY_LABELS, Example
+from assistant.learning.reader_batches import Position, TrainingBatches
+from assistant.learning.reader_examples import examples
+from assistant.learning.reader_fit import fit, scored
+from assistant.learning.reader_report import Progress, Report
+from assistant.learning.reader_steps import ReaderTrainer, learning_rate_at
+
+CHECKPOINT = "checkpoint.safetensors"
+WEIGHTS = "reader.safetensors"
+FACTS = "reader.json"
+FORMAT = 1  # of the two files that are shipped
+SERVED_WINDOW = 256  # tokens; what is longer is read in parts
+
+# What must be the same when a run goes on.
+_OF_THE_RUN = (
+    "seed",
+    "steps",
+    "minutes",
+    "freeze_layers",
+    "batch_tokens",
+    "step_windows",
+    "learning_rate",
+    "windows",
+    "short_share",
+    "tasks",
+    "limit",
+)
+
+
+class Stopped(Exception):
+    """The run was asked to stop, and its checkpoint is written."""
+
+
+class Run:
+    """One training, from its options to its weights."""
+
+    def __init__(self, options: argparse.Namespace, train: list[Example], say: Callable[[str], None]) -> None:
+        self._options = options
+        self._say = say
+        self._checkpoint: Path = options.out / CHECKPOINT
+        self.progress = Progress()
+        network = base_network(seed=options.seed)
+        if options.start_from:
+            started = {n: t.float() for n, t in load_file(options.start_from).items()}
+            network.load_own_weights(started)
+        self.trainer = ReaderTrainer(
+            network, device=options.device, threads=options.threads, freeze_layers=options.freeze_layers
+        )
+        if options.resume:
+            self._resume()
+        self._batches = TrainingBatches(
+            train,
+            ReaderTokenizer(base_folder() / "tokenizer.json"),
+            seed=options.seed,
+            batch_tokens=options.batch_tokens,
+            step_windows=options.step_windows,
+            position=self.progress.position,
+        )
+        self.must_stop = False
+
+    def _resume(self) -> None:
+        try:
+            tensors, facts = read_checkpoint(self._checkpoint)
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"Error: there is nothing to go on from: {error}") from error
+        for name, found in facts["options"].items():
+            if found != _plain(getattr(self._options, name)):
+                raise SystemExit(f"Error: this run began with {name} {found}; it cannot go on with another.")
+        self.trainer.restore(tensors)
+        position = Position(**facts["position"])
+        self.progress = Progress(facts["step"], facts["windows"], facts["seconds"], position)
+        self._say(f"Going on after step {self.progress.step}.")
+
+    def facts(self) -> dict[str, Any]:
+        """What a checkpoint says of the run."""
+        options = {name: _plain(getattr(self._options, name)) for name in _OF_THE_RUN}
+        p = self.progress
+        return {
+            "options": options,
+            "step": p.step,
+            "windows": p.windows,
+            "seconds": round(p.seconds, 1),
+            "position": p.position.as_facts(),
+        }
+
+    def save(self) -> None:
+        """Writes the checkpoint."""
+        write_checkpoint(self._checkpoint, self.trainer.state(), self.facts())
+
+    def train(self) -> None:
+        """All steps that are left. Raises Stopped when told to stop."""
+        report, saved = Report(self._say), time.monotonic()
+        batches = iter(self._batches)
+        while (done := self._done()) < 1:
+            begun = time.monotonic()
+            self._batches.window = self._window(done)
+            step = next(batches)
+            loss = self.trainer.step(
+                step, learning_rate=learning_rate_at(done, peak=self._options.learning_rate)
+            )
+            p = self.progress
+            p.step, p.windows, p.position = (
+                p.step + 1,
+                p.windows + sum(map(len, step)),
+                self._batches.position,
+            )
+            p.seconds += time.monotonic() - begun
+            report.add(loss, step, p, self._done())
+            if self.must_stop or time.monotonic() - saved > 60 * self._options.checkpoint_minutes:
+                self.save()
+                saved = time.monotonic()
+            if self.must_stop:
+                raise Stopped
+        self.save()
+
+    def _done(self) -> float:
+        return self.progress.done(steps=self._options.steps, minutes=self._options.minutes)
+
+    def _window(self, done: float) -> int:
+        """Short windows first: most of what there is to learn, in less time."""
+        short, long = self._options.windows
+        return int(short if done < self._options.short_share else long)
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def ship(run: Run, options: argparse.Namespace, say: Callable[[str], None]) -> None:
+    """Fits the temperatures and writes the two files that are shipped."""
+    say("Fitting the temperatures on the calibration part.")
+    network = run.trainer.network.eval()
+    held_out = examples(
+        options.data, "calibration", tasks=options.tasks, seed=options.seed, limit=options.calibrate_on
+    )
+    tokenizer = ReaderTokenizer(base_folder() / "tokenizer.json")
+    calibration = fit(scored(network, held_out, tokenizer, window=SERVED_WINDOW, device=options.device))
+    for head, found in calibration.items():
+        say(f"{head}: {found}")
+    weights = {name: value.half().cpu().contiguous() for name, value in network.own_weights().items()}
+    new = options.out / (WEIGHTS + ".new")
+    save_file(weights, new)
+    new.replace(options.out / WEIGHTS)
+    facts = {
+        "format": FORMAT,
+        "labels": {"judge": JUDGE_LABELS, "verify": VERIFY_LABELS, "sort": SORT_LABELS},
+        "temperatures": {head: found["temperature"] for head, found in calibration.items()},
+        "window": SERVED_WINDOW,
+        "calibration": calibration,
+        "training": run.facts()
+        | {"device": options.device, "threads": options.threads, "command": options.command},
+    }
+    (options.out / FACTS).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    say(f"Wrote {options.out / WEIGHTS} and {options.out / FACTS}.")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Progress goes to stderr, a line at a time. Exit code 130: stopped, and can go on."""
+    options = _options(sys.argv[1:] if arguments is None else arguments)
+    torch.set_num_threads(options.threads)
+    options.out.mkdir(parents=True, exist_ok=True)
+
+    def say(line: str) -> None:
+        print(f"{time.strftime('%H:%M:%S')} {line}", file=sys.stderr, flush=True)
+
+    say("Reading the examples.")
+    train = examples(options.data, "train", tasks=options.tasks, seed=options.seed, limit=options.limit)
+    say(f"{len(train)} examples, on {options.device}.")
+    run = Run(options, train, say)
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        run.must_stop = True
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        run.train()
+    except Stopped:
+        say(f"Stopped after step {run.progress.step}; the same command with --resume goes on from there.")
+        return 130
+    finally:
+        run.trainer.close()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    ship(run, options, say)
+    return 0
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="train_reader", description=__doc__.partition("\n")[0])
+    parser.add_argument("data", type=Path, help="the folder of the data sets")
+    parser.add_argument("--out", type=Path, required=True, help="where checkpoint and weights go")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, help="train for so long")
+    parser.add_argument("--steps", type=int, help="train for so many steps")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    parser.add_argument("--threads", type=int, default=2, help="of the processor")
+    parser.add_argument("--tasks", nargs="+", default=("judge", "answer", "verify", "sort"))
+    parser.add_argument("--limit", type=int, help="use only so many examples")
+    parser.add_argument("--start-from", type=Path, help="weights to go on from, instead of the encoder's")
+    parser.add_argument(
+        "--freeze-layers", type=int, default=0, help="so many of the lowest layers stay as they are"
+    )
+    parser.add_argument("--batch-tokens", type=int, default=1536, help="computed at once, padding included")
+    parser.add_argument("--step-windows", type=int, default=36, help="inputs of a step, at least")
+    parser.add_argument("--learning-rate", type=float, default=2e-4, help="at its highest")
+    parser.add_argument("--windows", type=int, nargs=2, default=(128, 224), help="tokens, at first and later")
+    parser.add_argument(
+        "--short-share", type=float, default=0.6, help="share of the run with the first window"
+    )
+    parser.add_argument("--checkpoint-minutes", type=float, default=4.0)
+    parser.add_argument("--calibrate-on", type=int, default=2000, help="so many held-out examples")
+    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the folder")
+    options = parser.parse_args(arguments)
+    if not options.minutes and not options.steps:
+        parser.error("say when to end: --minutes or --steps")
+    if options.device == "auto":
+        options.device = "cuda" if torch.cuda.is_available() else "cpu"
+    options.command = f"python -m assistant.learning.train_reader {shlex.join(arguments)}"
+    options.windows, options.tasks = tuple(options.windows), tuple(options.tasks)
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

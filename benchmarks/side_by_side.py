@@ -1,0 +1,94 @@
+"""Answers with the reader and without it, beside each other, to be read one by one by a person.
+
+    python -m benchmarks.side_by_side DATA --work DIR [--questions 50] [--seed 7]
+
+The questions of benchmarks/manual_questions.txt, some of which it does not answer, are put to the manual, a
+sample of SQuAD's development questions to all its passages (DATA and DIR are those of benchmarks.recall).
+Everything goes through search, reranking and quoting, with the settings in use. Whether an answer is right is
+for the reader of this list to say; SQuAD's expected answers stand beside.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from agents.quoting import Quote
+from assistant.config import Settings
+from assistant.library.documents import read_documents
+from benchmarks.offline_answers import Way, ways
+from benchmarks.questions import read_questions
+from benchmarks.recall import BenchmarkAssistant
+from benchmarks.recall_collections import COLLECTIONS, ingest_collection
+from stores.errors import UnreadableDocument
+from stores.records import SHARED
+
+MANUAL = Path(__file__).parent.parent / "docs" / "manual"
+QUESTIONS = Path(__file__).with_name("manual_questions.txt")
+
+
+def shown(quotes: Sequence[Quote]) -> str:
+    """What a person would see, on one line."""
+    if not quotes:
+        return "(found nothing)"
+    named = f"{quotes[0].answer}. " if quotes[0].answer else ""
+    return named + " / ".join(f"“{' '.join(quote.text.split())}” {quote.probability:.2f}" for quote in quotes)
+
+
+def asked(
+    assistant: BenchmarkAssistant, answering: dict[str, Way], questions: Sequence[tuple[str, str]]
+) -> Iterator[str]:
+    """A few lines for each question and what is expected."""
+    space = assistant.spaces.of(assistant.journal.user_id("benchmark"))
+    for number, (question, expected) in enumerate(questions, start=1):
+        candidates = assistant.searching.retriever.retrieve(question, space).candidates
+        yield f"{number}. {question}" + (f"   [{expected}]" if expected else "")
+        for name, way in answering.items():
+            yield f"   {name}: {shown(way.quotes(question, candidates))}"
+
+
+def of_manual(work: Path) -> Iterator[str]:
+    """The manual's questions."""
+    assistant = BenchmarkAssistant(work / "manual", work / "vectors")
+    try:
+        user_id = assistant.journal.user_id("benchmark")
+        documents = (d for d in read_documents(MANUAL) if not isinstance(d, UnreadableDocument))
+        for _ in assistant.ingest.run(user_id, SHARED, documents, summary="manual"):
+            pass
+        questions = [(line, "") for line in QUESTIONS.read_text(encoding="utf-8").splitlines() if line]
+        yield from asked(assistant, ways(assistant, threshold=Settings().answer.threshold), questions)
+    finally:
+        assistant.close()
+
+
+def of_squad(data: Path, work: Path, *, count: int, seed: int) -> Iterator[str]:
+    """SQuAD's questions."""
+    collection = next(c for c in COLLECTIONS if c.name == "squad")
+    assistant = BenchmarkAssistant(work / collection.store, work / "vectors")
+    try:
+        ingest_collection(assistant, data, collection)
+        entries = read_questions(data / collection.questions, count=count, seed=seed, answered=True)
+        questions = [(entry["question"], " | ".join(dict.fromkeys(entry["answers"]))) for entry in entries]
+        yield from asked(assistant, ways(assistant, threshold=Settings().answer.threshold), questions)
+    finally:
+        assistant.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--questions", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=7)
+    arguments = parser.parse_args()
+    for line in of_manual(arguments.work):
+        print(line)
+    for line in of_squad(arguments.data, arguments.work, count=arguments.questions, seed=arguments.seed):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
