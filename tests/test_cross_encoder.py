@@ -25,8 +25,8 @@ from agents.models.cross_encoder import (
     prepare_cross_encoder,
     probabilities,
 )
-from agents.models.encoder import PARTIAL_PREFIX
 from agents.models.export_cross_encoder import read_config, useful_class
+from agents.models.exporter_process import PARTIAL_PREFIX
 
 QUESTION = "where is the key?"
 PASSAGES = [

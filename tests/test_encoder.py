@@ -18,13 +18,13 @@ from filelock import FileLock
 from agents.models.encoder import (
     MODEL_FILE,
     PACKAGED_NAME,
-    PARTIAL_PREFIX,
     EncoderDescription,
     OnnxEncoder,
     batches_by_length,
     prepare_encoder,
 )
 from agents.models.export_encoder import read_source
+from agents.models.exporter_process import PARTIAL_PREFIX
 from stores.errors import EncoderUnavailable
 
 TEXTS = [

@@ -11,13 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import get_type_hints
@@ -25,10 +20,10 @@ from typing import get_type_hints
 import numpy as np
 import numpy.typing as npt
 import onnxruntime
-from filelock import FileLock, Timeout
 from tokenizers import Tokenizer
 
-from agents.models.encoder import MODEL_FILE, PARTIAL_PREFIX, TOKENIZER_FILE, batches_by_length
+from agents.models.encoder import MODEL_FILE, TOKENIZER_FILE, batches_by_length
+from agents.models.exporter_process import ExportFailed, alone_in, run_exporter
 from agents.models.reader_inputs import LONGEST_FIRST, Window, batch_of
 from stores.errors import VouchError
 
@@ -238,7 +233,7 @@ def prepare_cross_encoder(
         return target
     try:
         cache_dir.mkdir(parents=True, exist_ok=True)
-        with _alone_in(cache_dir, tell):
+        with alone_in(cache_dir, tell, what="a cross-encoder"):
             if not _is_there(target):  # another process may have made it meanwhile
                 _run_exporter(source, target, tell=tell, offline=offline or local.is_dir())
     except OSError as error:
@@ -277,50 +272,14 @@ def _is_there(folder: Path) -> bool:
     return True
 
 
-@contextmanager
-def _alone_in(cache_dir: Path, tell: Callable[[str], None]) -> Iterator[None]:
-    """Keeps other processes from exporting to the same cache meanwhile."""
-    lock = FileLock(cache_dir / ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        tell("Waiting for another process that prepares a cross-encoder.")
-        lock.acquire()
-    try:
-        for left_over in cache_dir.glob(PARTIAL_PREFIX + "*"):  # by an export that was killed
-            shutil.rmtree(left_over, ignore_errors=True)
-        yield
-    finally:
-        lock.release()
-
-
 def _run_exporter(source: str, target: Path, *, tell: Callable[[str], None], offline: bool) -> None:
     place = str(Path(source).expanduser().resolve()) if Path(source).expanduser().is_dir() else source
-    with subprocess.Popen(
-        [sys.executable, "-m", "agents.models.export_cross_encoder", place, str(target.resolve())],
-        # Python searches this folder first: never the person's, where anything could be named torch.
-        cwd=Path(__file__).parents[2],
-        env=os.environ | ({"HF_HUB_OFFLINE": "1"} if offline else {}),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as exporter:
-        assert exporter.stderr is not None
-        last = ""
-        try:
-            for line in exporter.stderr:
-                last = line.strip() or last
-                if not last.startswith("Error: "):
-                    tell(last)
-        except BaseException:
-            exporter.kill()
-            raise
-    if exporter.returncode < 0:
-        last = f"it was stopped by signal {-exporter.returncode} after: {last or 'nothing'}"
-    if exporter.returncode:
+    arguments = [place, str(target.resolve())]
+    try:
+        run_exporter("agents.models.export_cross_encoder", arguments, tell=tell, offline=offline)
+    except ExportFailed as reason:
         raise CrossEncoderUnavailable(
-            f"The cross-encoder {source} could not be prepared: {last.removeprefix('Error: ')}",
+            f"The cross-encoder {source} could not be prepared: {reason}",
             hint="The export needs about 1 GB of memory and four times the size of the weights, once. "
             "Another judge can be named in settings.toml.",
-        )
+        ) from None

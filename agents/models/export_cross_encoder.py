@@ -29,8 +29,9 @@ from agents.models.cross_encoder import (
     overlap,
     probabilities,
 )
-from agents.models.encoder import MODEL_FILE, PARTIAL_PREFIX, TOKENIZER_FILE
+from agents.models.encoder import MODEL_FILE, TOKENIZER_FILE
 from agents.models.export_encoder import EncoderSource, download, read_source
+from agents.models.exporter_process import PARTIAL_PREFIX
 from agents.models.exports import exporting, put_in_place, write_onnx
 
 if TYPE_CHECKING:

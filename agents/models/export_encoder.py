@@ -28,11 +28,11 @@ from agents.interfaces import Vectors
 from agents.models.encoder import (
     DESCRIPTION_FILE,
     MODEL_FILE,
-    PARTIAL_PREFIX,
     TOKENIZER_FILE,
     EncoderDescription,
     OnnxEncoder,
 )
+from agents.models.exporter_process import PARTIAL_PREFIX
 from agents.models.exports import exporting, one_line, put_in_place, write_onnx
 from stores.errors import EncoderUnavailable
 
