@@ -40,7 +40,7 @@ FEATURES = (
 )
 _WEIGHTS = np.array([4.626, 2.463, -0.653, 2.916, 1.083, -7.997])
 READ_FEATURES = (*FEATURES[:-1], "answer in the sentence", "verdict on the passage", "bias")
-_READ_WEIGHTS = np.array([4.626, 2.463, -0.653, 2.916, 1.083, 0.0, 0.0, -7.997])
+_READ_WEIGHTS = np.array([3.412, 1.042, -1.058, 3.168, 0.68, 0.783, 0.017, -4.19])
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Quoter:
         readings = read(self._readings, question, placed)
         found = features(self._encoder, question, placed, readings)
         return [
-            Quote(source, sentence.text, float(probability), _named_answer(readings, one))
+            Quote(source, sentence.text, float(probability), _named_answer(readings, question, one))
             for (source, sentence), one, probability in zip(
                 quotable.values(), placed, probabilities(found), strict=True
             )
@@ -170,8 +170,11 @@ def _spans_in(readings: dict[str, Reading], placed: Placed) -> list[AnswerSpan]:
     ]
 
 
-def _named_answer(readings: dict[str, Reading], placed: Placed) -> str:
-    """The words of a sentence that answer; empty where the reader is not sure, or means most of it."""
+def _named_answer(readings: dict[str, Reading], question: str, placed: Placed) -> str:
+    """The words of a sentence that answer.
+
+    Empty where the reader is not sure, means most of the sentence, or only says what was asked.
+    """
     spans = _spans_in(readings, placed) if readings else []
     if not spans:
         return ""
@@ -179,7 +182,8 @@ def _named_answer(readings: dict[str, Reading], placed: Placed) -> str:
     somewhere = 1 - everything.no_answer
     is_sure = best.probability >= _SURE * somewhere and best.probability >= everything.no_answer
     is_short = len(best.text) <= _MOST_OF_IT * len(placed.sentence.text)
-    return best.text if is_sure and is_short else ""
+    says_more = not set(tokens(best.text)) <= set(tokens(question))
+    return best.text if is_sure and is_short and says_more else ""
 
 
 def _log_odds(probability: float) -> float:

@@ -138,7 +138,7 @@ class RetrievalSettings:
 class RerankingSettings:
     """How candidates are judged: [reranking]."""
 
-    judge: str = "scores"  # goes by how they were found; "reader" reads them; else a cross-encoder's name
+    judge: str = "reader"  # reads them; "scores" goes by how they were found; else a cross-encoder's name
     schedule: Literal["single", "multi", "every_5", "every_20"] = "multi"  # how many go in one call
     budget: int = 40  # candidates judged for one question, at most
     min_judged: int = 1  # candidates judged before judging may stop early
@@ -159,8 +159,8 @@ class AnswerSettings:
     passages: int = 5  # put before the model
     history_turns: int = 6  # earlier turns put before the model
     sentences: int = 3  # quoted by the extractive backend, at most
-    threshold: float = 0.2  # best score below it: the extractive backend says that it found nothing
-    reader: bool = False  # the extractive backend has the passages read for the answer
+    threshold: float = 0.35  # best score below it: the extractive backend says that it found nothing
+    reader: bool = True  # the extractive backend has the passages read for the answer
 
     def __post_init__(self) -> None:
         _require(

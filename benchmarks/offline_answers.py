@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +26,7 @@ from agents.quoting import Quote, Quoter
 from agents.reranker import Reranker
 from agents.score_judge import ScoreJudge
 from assistant.config import Settings
-from benchmarks.questions import holds_answer, normalised_answer, read_questions
+from benchmarks.questions import holds_answer, normalised_answer, read_questions, token_f1
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, TRAINING, Collection, ingest_collection
 
@@ -37,17 +36,7 @@ THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 def f1(said: str, answers: Sequence[str]) -> float:
     """The best F1 of words over the expected answers."""
-    return max(
-        (_f1(normalised_answer(said).split(), normalised_answer(a).split()) for a in answers), default=0.0
-    )
-
-
-def _f1(said: list[str], expected: list[str]) -> float:
-    shared = sum((Counter(said) & Counter(expected)).values())
-    if not said or not expected or not shared:
-        return float(said == expected)
-    precision, recall = shared / len(said), shared / len(expected)
-    return 2 * precision * recall / (precision + recall)
+    return max((token_f1(said, answer) for answer in answers), default=0.0)
 
 
 @dataclass

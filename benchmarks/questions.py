@@ -7,6 +7,7 @@ import json
 import random
 import re
 import string
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,13 @@ def holds_answer(text: str, answers: list[str]) -> bool:
     """Whether any of the answers stands in a text, whole words."""
     padded = f" {normalised_answer(text)} "
     return any(f" {normalised_answer(answer)} " in padded for answer in answers if normalised_answer(answer))
+
+
+def token_f1(found: str, right: str) -> float:
+    """Harmonic mean of precision and recall of the words that two answers share, as in SQuAD."""
+    one, other = normalised_answer(found).split(), normalised_answer(right).split()
+    shared = sum((Counter(one) & Counter(other)).values())
+    return 2 * shared / (len(one) + len(other)) if shared else float(one == other)
 
 
 def interval(

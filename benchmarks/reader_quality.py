@@ -18,7 +18,7 @@ import os
 import random
 import resource
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,18 +34,11 @@ from assistant.learning.passage_search import PassageSearch
 from assistant.learning.reader_examples import examples
 from assistant.learning.reader_pairs import read_corpus
 from assistant.locations import find_locations
-from benchmarks.questions import holds_answer, normalised_answer, read_questions
+from benchmarks.questions import holds_answer, normalised_answer, read_questions, token_f1
 
 TASKS = ("answer", "no_answer", "judge", "verify", "sort", "speed")
 KEPT = (0.99, 0.95, 0.9, 0.8, 0.7)  # shares of right answers at which the no-answer curve is read
 TURN_PASSAGES = 40
-
-
-def token_f1(found: str, right: str) -> float:
-    """Harmonic mean of precision and recall of the words that two answers share, as in SQuAD."""
-    one, other = normalised_answer(found).split(), normalised_answer(right).split()
-    shared = sum((Counter(one) & Counter(other)).values())
-    return 2 * shared / (len(one) + len(other)) if shared else float(one == other)
 
 
 @dataclass(frozen=True)

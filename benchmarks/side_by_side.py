@@ -53,7 +53,8 @@ def of_manual(work: Path) -> Iterator[str]:
     assistant = BenchmarkAssistant(work / "manual", work / "vectors")
     try:
         user_id = assistant.journal.user_id("benchmark")
-        documents = (d for d in read_documents(MANUAL) if not isinstance(d, UnreadableDocument))
+        pages = (document for page in sorted(MANUAL.glob("*.md")) for document in read_documents(page))
+        documents = (document for document in pages if not isinstance(document, UnreadableDocument))
         for _ in assistant.ingest.run(user_id, SHARED, documents, summary="manual"):
             pass
         questions = [(line, "") for line in QUESTIONS.read_text(encoding="utf-8").splitlines() if line]
@@ -83,9 +84,12 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--questions", type=int, default=50)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--only-manual", action="store_true")
     arguments = parser.parse_args()
     for line in of_manual(arguments.work):
         print(line)
+    if arguments.only_manual:
+        return
     for line in of_squad(arguments.data, arguments.work, count=arguments.questions, seed=arguments.seed):
         print(line)
 

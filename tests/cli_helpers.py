@@ -88,12 +88,13 @@ class Vouch:
     """The command with files of its own below one folder, and an encoder that is shared."""
 
     def __init__(self, folder: Path, encoders: Path, *, user: str = "ann") -> None:
-        """encoders: the folder in which exported encoders are kept."""
+        """encoders: the folder in which exported encoders are kept; the reader's are kept beside it."""
         self.folder = folder
         cache = folder / "cache" / "vouch"
         cache.mkdir(parents=True, exist_ok=True)
         if not (cache / "encoders").exists():
             (cache / "encoders").symlink_to(encoders)
+            (cache / "readers").symlink_to(encoders.parent / "readers")
         self.environment = {
             "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",

@@ -12,14 +12,17 @@ from postgres_server import MISSING, PostgresServer, find_programs, running_serv
 from store_fixtures import Stores, fresh_database
 
 from agents.models.encoder import prepare_encoder
+from agents.models.reader_files import WEIGHTS, prepare_reader
 from assistant.locations import find_locations
 from stores.database import Database
 
 
 @pytest.fixture(scope="session")
 def minilm_folder() -> Path:
-    """The packaged encoder, exported: about half a minute once, then kept between sessions."""
-    return prepare_encoder(None, find_locations(os.environ).cache / "encoders", tell=print, offline=True)
+    """The packaged encoder, exported, and the reader beside it: a minute once, then kept between sessions."""
+    cache = find_locations(os.environ).cache
+    prepare_reader(WEIGHTS, cache / "readers", tell=print)
+    return prepare_encoder(None, cache / "encoders", tell=print, offline=True)
 
 
 @pytest.fixture(scope="session")

@@ -64,7 +64,7 @@ You: /ingest {path}
 {path}: 1 passages, 1 new
 
 You: {QUESTION}
-Assistant: “The reading room opens at 10:00 on Saturdays.” [1]
+Assistant: 10:00. “The reading room opens at 10:00 on Saturdays.” [1]
 Source 1, yours: House rules
 
 You: /good
@@ -96,7 +96,7 @@ def test_what_was_told_is_known_after_a_restart_and_in_another_session(vouch: Vo
         told
         == """\
 You: What is my locker number?
-Assistant: You said: “My locker number is 214.” [1]
+Assistant: 214. You said: “My locker number is 214.” [1]
 Source 1, yours: “My locker number is 214.” (your message of TODAY)
 
 """
@@ -107,7 +107,7 @@ def test_a_follow_up_is_understood_from_the_question_before(vouch: Vouch) -> Non
     read_handbook(vouch, HANDBOOK + "\nThe reading room opens at 13:00 on Sundays.\n")
     told = vouch.chat(QUESTION, "and on Sundays?")
     answer = told.partition("You: and on Sundays?\nAssistant: ")[2]
-    assert answer.startswith("“The reading room opens at 13:00 on Sundays.” [1]\n")
+    assert answer.startswith("13:00. “The reading room opens at 13:00 on Sundays.” [1]\n")
     why = vouch.run("chat", "--last", stdin="/why\n").out
     assert "Turn 2: and on Sundays?\nSearched as: When does the reading room open on Sundays?\n" in why
 
@@ -158,7 +158,7 @@ def test_what_is_forgotten_answers_no_more_and_undo_brings_it_back(vouch: Vouch)
     assert "Forgotten: “My locker number is 214.” · /undo brings it back." in forgotten
     assert "Assistant: You said" not in forgotten
     assert "Undone: delete “My locker number is 214.”.\nBack: 1 “My locker number is 214.”." in back
-    assert "Assistant: You said: “My locker number is 214.” [1]" in back
+    assert "Assistant: 214. You said: “My locker number is 214.” [1]" in back
 
 
 def test_why_tells_what_the_answer_was_made_from(vouch: Vouch) -> None:
@@ -188,7 +188,7 @@ def test_what_is_taught_answers_the_next_time(vouch: Vouch) -> None:
     told = vouch.chat("Who waters the plants?", "/teach Marta waters the plants.", "Who waters the plants?")
     assert "Assistant: I found nothing about that." in told
     assert "Kept, yours, as 2: “Marta waters the plants.”. /undo takes it back." in told
-    assert "Assistant: You said: “Marta waters the plants.” [1]" in told
+    assert "Assistant: Marta. You said: “Marta waters the plants.” [1]" in told
 
 
 def test_bad_keeps_its_reason(vouch: Vouch) -> None:

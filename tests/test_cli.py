@@ -214,7 +214,7 @@ def test_json_is_utf_8_whatever_the_locale_says(vouch: Vouch) -> None:
 
 def test_ask_prints_the_answer_and_with_sources_where_it_stands(vouch: Vouch) -> None:
     plain, with_sources = vouch.run("ask", QUESTION), vouch.run("ask", QUESTION, "--sources")
-    assert plain.out == "“The reading room opens at 10:00 on Saturdays.” [1]\n"
+    assert plain.out == "10:00. “The reading room opens at 10:00 on Saturdays.” [1]\n"
     assert with_sources.out == plain.out + "Source 1, shared: House rules\n"
     assert plain.err == with_sources.err == ""
 

@@ -37,6 +37,10 @@ def test_an_answer_that_is_most_of_the_sentence_is_not_named() -> None:
     assert named({OPENS[:-1]: 0.9})[OPENS] == ""
 
 
+def test_an_answer_in_the_questions_own_words_is_not_named() -> None:
+    assert named({"reading room": 0.9})[OPENS] == ""
+
+
 def test_without_a_reader_no_answer_is_named() -> None:
     assert {quote.answer for quote in quoter(None).quotes(QUESTION, [source(1, OPENS)])} == {""}
 

@@ -1,5 +1,11 @@
 """The models that agents are given.
 
-encoder          text as vectors, served by ONNX Runtime
-export_encoder   makes the served form of an encoder, once (torch lives here, in a process of its own)
+encoder           text as vectors, served by ONNX Runtime
+reader            judges, answers, verifies and sorts, served the same way
+                  reader_files, reader_inputs, reader_spans; reader_network is its form in torch
+cross_encoder     a foreign model that judges instead
+export_encoder, export_reader, export_cross_encoder
+                  make the served forms, once (torch lives here, each in a process of its own)
+exports           what these three share; exporter_process runs them
+weights/          the reader's own, trained by assistant.learning.train_reader
 """

@@ -30,7 +30,7 @@ from assistant.learning.reader_sentences import held_out_sentences, user_sentenc
 __all__ = ["JUDGE_LABELS", "SORT_LABELS", "VERIFY_LABELS", "Example", "Part", "Task", "examples"]
 
 
-SHARES = {"pairs": 65.0, "claims": 20.0, "sentences": 15.0}  # of every stretch of the list, in percent
+SHARES = (65.0, 20.0, 15.0)  # of pairs, claims and sentences in every stretch of the list, in percent
 
 
 def examples(
@@ -41,21 +41,24 @@ def examples(
     seed: int = 1,
     limit: int | None = None,
     mined: Path | None = None,
+    shares: Sequence[float] = SHARES,
 ) -> list[Example]:
     """The examples of one part, in an order that hangs on the seed alone; the first `limit` of them.
 
     data: the data folder. part: "calibration" is cut off the training files by key and never trained on.
     tasks: whose labels are wanted. mined: a file of mine_negatives.py, used in place of words searched here.
+    shares: of pairs, claims and sentences, in percent.
     A kind of example that is used up leaves the others, so that the end of the whole list is no fair sample.
     """
     read: Mined = json.loads(mined.read_text(encoding="utf-8")) if mined else {}
+    of_pairs, of_claims, of_sentences = shares
     streams: dict[str, tuple[float, Iterator[Example]]] = {}
     if "judge" in tasks or "answer" in tasks:
-        streams["pairs"] = SHARES["pairs"], pairs(data, part, seed=seed, mined=read)
+        streams["pairs"] = of_pairs, pairs(data, part, seed=seed, mined=read)
     if "verify" in tasks:
-        streams["claims"] = SHARES["claims"], claims(data, part, seed=seed)
+        streams["claims"] = of_claims, claims(data, part, seed=seed)
     if "sort" in tasks:
-        streams["sentences"] = SHARES["sentences"], user_sentences(data, part, seed=seed)
+        streams["sentences"] = of_sentences, user_sentences(data, part, seed=seed)
     mixed = interleaved(streams)
     if part != "test":
         held_out = _held_out(data) | held_out_articles(data)

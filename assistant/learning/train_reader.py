@@ -28,7 +28,7 @@ from agents.models.reader_network import base_folder, base_network
 from assistant.learning.checkpoints import read_checkpoint, write_checkpoint
 from assistant.learning.example import JUDGE_LABELS, SORT_LABELS, VERIFY_LABELS, Example
 from assistant.learning.reader_batches import Position, TrainingBatches
-from assistant.learning.reader_examples import examples
+from assistant.learning.reader_examples import SHARES, examples
 from assistant.learning.reader_fit import fit, scored
 from assistant.learning.reader_report import Progress, Report
 from assistant.learning.reader_steps import ReaderTrainer, learning_rate_at
@@ -52,6 +52,7 @@ _OF_THE_RUN = (
     "short_share",
     "tasks",
     "limit",
+    "shares",
 )
 
 
@@ -192,7 +193,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{time.strftime('%H:%M:%S')} {line}", file=sys.stderr, flush=True)
 
     say("Reading the examples.")
-    train = examples(options.data, "train", tasks=options.tasks, seed=options.seed, limit=options.limit)
+    train = examples(
+        options.data,
+        "train",
+        tasks=options.tasks,
+        seed=options.seed,
+        limit=options.limit,
+        shares=options.shares,
+    )
     say(f"{len(train)} examples, on {options.device}.")
     run = Run(options, train, say)
 
@@ -224,6 +232,14 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=2, help="of the processor")
     parser.add_argument("--tasks", nargs="+", default=("judge", "answer", "verify", "sort"))
     parser.add_argument("--limit", type=int, help="use only so many examples")
+    parser.add_argument(
+        "--shares",
+        type=float,
+        nargs=3,
+        default=SHARES,
+        metavar=("PAIRS", "CLAIMS", "SENTENCES"),
+        help="of the examples, in percent",
+    )
     parser.add_argument("--start-from", type=Path, help="weights to go on from, instead of the encoder's")
     parser.add_argument(
         "--freeze-layers", type=int, default=0, help="so many of the lowest layers stay as they are"
@@ -245,6 +261,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         options.device = "cuda" if torch.cuda.is_available() else "cpu"
     options.command = f"python -m assistant.learning.train_reader {shlex.join(arguments)}"
     options.windows, options.tasks = tuple(options.windows), tuple(options.tasks)
+    options.shares = tuple(options.shares)
     return options
 
 
