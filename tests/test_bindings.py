@@ -1,0 +1,53 @@
+"""Sentences that hold a claim's words and say something else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.bindings import is_bound_otherwise
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        (
+            "Members may borrow three books for ten weeks.",
+            "Members may borrow up to ten books for three weeks.",
+        ),
+        ("The Rhine is 1,230 miles long.", "The Rhine is 1,230 km long."),
+        ("The library is open on Sundays.", "It is closed on Sundays."),
+        ("It has two towers.", "It has three towers and two gates."),
+        ("Ann beat Ben.", "Ben beat Ann in May."),
+    ],
+)
+def test_words_that_are_bound_otherwise(claim: str, sentence: str) -> None:
+    assert is_bound_otherwise(claim, sentence)
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        ("Members may borrow ten books.", "Members may borrow up to ten books for three weeks."),
+        ("The Rhine is 1230 kilometres long.", "The Rhine is 1,230 km long."),
+        ("The library is closed on Sundays.", "It is closed on Sundays."),
+        ("Emma was written by Jane Austen.", "Jane Austen wrote Emma."),
+        ("Oslo is the capital of Norway.", "The capital of Norway is Oslo."),
+        ("The war ended in 1945.", "The war began in 1939 and ended in 1945."),
+        ("It opens at 7:00.", "It opens at 7:00 and closes at 9:00."),
+        ("Ann beat Ben.", "Ann beat Ben in May."),
+    ],
+)
+def test_words_that_are_bound_alike(claim: str, sentence: str) -> None:
+    assert not is_bound_otherwise(claim, sentence)
+
+
+@given(st.text(max_size=200))
+def test_a_text_binds_its_own_words_as_it_does(text: str) -> None:
+    assert not is_bound_otherwise(text, text)
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_any_texts_can_be_compared(claim: str, sentence: str) -> None:
+    is_bound_otherwise(claim, sentence)
