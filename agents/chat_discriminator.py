@@ -1,0 +1,131 @@
+"""A chat model weighs a claim: by what it knows itself, then beside the passages found.
+
+    claim -> a paragraph of its own on the topic -> claim, passages and paragraph -> verdict -> guards
+
+What it replies is checked and never repaired: a verdict that names nothing that decided, or a number that
+stands in nothing it was shown, is "unknown".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from agents.interfaces import Candidate, ChatModel, Claim, Evidence, Source, Status, Weighed
+from agents.prompts.weighing import (
+    OWN_KNOWLEDGE,
+    PRIOR_SCHEMA,
+    direct_messages,
+    prior_messages,
+    verdict_messages,
+    verdict_schema,
+)
+from agents.values import numbers
+
+_PASSAGES = 5
+_LONGEST_PRIOR = 1_500  # characters; what is longer was not the paragraph asked for
+
+
+class ChatDiscriminator:
+    """A discriminator over a chat model."""
+
+    def __init__(
+        self,
+        chat: ChatModel,
+        *,
+        mode: Literal["knowledge", "direct"] = "knowledge",
+        least_confidence: float = 0.7,
+    ) -> None:
+        """mode: direct judges the claim alone, as a baseline. least_confidence: below it is "unknown"."""
+        self._chat = chat
+        self._mode = mode
+        self._least = least_confidence
+
+    async def weigh(self, claim: Claim, candidates: Sequence[Candidate]) -> Weighed:
+        """See `Discriminator`. Two requests; one where `mode` is direct."""
+        if self._mode == "direct":
+            return await self._weigh_alone(claim)
+        shown = [candidate for candidate in candidates if candidate.passage.is_shared][:_PASSAGES]
+        prior = await self._prior(claim)
+        sources = [Source(number, candidate.passage) for number, candidate in enumerate(shown, start=1)]
+        reply = await self._chat.structured(
+            verdict_messages(claim.text, sources, prior), verdict_schema(len(shown))
+        )
+        status, confidence = self._verdict(reply)
+        place = _decided_by(reply.get("decided_by"), shown)
+        grounds = prior if place is None else f"{shown[place].passage.title} {shown[place].passage.text}"
+        is_named = place is not None or (reply.get("decided_by") == OWN_KNOWLEDGE and prior)
+        is_covered = status != "correct" or _numbers(claim.text) <= _numbers(grounds)
+        if not is_named or not is_covered:
+            status = "unknown"
+        return Weighed(
+            status=status,
+            confidence=confidence,
+            evidence=_evidence(shown, place, status, confidence),
+            prior=prior,
+            is_decided_by_prior=status != "unknown" and place is None,
+            by=self._chat.name,
+        )
+
+    async def _weigh_alone(self, claim: Claim) -> Weighed:
+        reply = await self._chat.structured(direct_messages(claim.text), verdict_schema(None))
+        status, confidence = self._verdict(reply)
+        return Weighed(
+            status=status,
+            confidence=confidence,
+            is_decided_by_prior=status != "unknown",
+            by=self._chat.name,
+            mode="direct",
+        )
+
+    async def _prior(self, claim: Claim) -> str:
+        """What the model knows of the topic; empty where it knows nothing."""
+        reply = await self._chat.structured(prior_messages(claim.text), PRIOR_SCHEMA)
+        paragraph = reply.get("paragraph")
+        if reply.get("knows_topic") is not True or not isinstance(paragraph, str):
+            return ""
+        return paragraph.strip()[:_LONGEST_PRIOR]
+
+    def _verdict(self, reply: Mapping[str, object]) -> tuple[Status, float]:
+        """Status and confidence of a reply; "unknown" where either is not one, or it is too unsure."""
+        confidence = reply.get("confidence")
+        if isinstance(confidence, bool) or not isinstance(confidence, int | float):
+            return "unknown", 0.0
+        if math.isnan(confidence):
+            return "unknown", 0.0
+        confidence = min(1.0, max(0.0, float(confidence)))
+        status = reply.get("status")
+        if status == "correct" and confidence >= self._least:
+            return "correct", confidence
+        if status == "incorrect" and confidence >= self._least:
+            return "incorrect", confidence
+        return "unknown", confidence
+
+
+def _decided_by(named: object, shown: Sequence[Candidate]) -> int | None:
+    """The place of the passage that is named; None where that is not a passage shown."""
+    if not isinstance(named, str) or not named.isascii() or not named.isdecimal() or len(named) > 2:
+        return None
+    place = int(named) - 1
+    return place if 0 <= place < len(shown) else None
+
+
+def _numbers(text: str) -> set[str]:
+    return {item for value in numbers(text) for item in value.items}
+
+
+def _evidence(
+    shown: Sequence[Candidate], place: int | None, status: Status, confidence: float
+) -> tuple[Evidence, ...]:
+    """The passages, the one that decided first and with the model's confidence."""
+    order = sorted(range(len(shown)), key=lambda i: i != place)
+    return tuple(
+        Evidence(
+            shown[i].passage,
+            similarity=shown[i].dense,
+            supports=confidence if i == place and status == "correct" else 0.0,
+            refutes=confidence if i == place and status == "incorrect" else 0.0,
+        )
+        for i in order
+    )

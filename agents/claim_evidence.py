@@ -1,0 +1,218 @@
+"""What a passage says of a claim, as numbers: read whole and in part, looked through, and asked.
+
+    passage -> the sentence that holds most of the claim, and the one beside it
+    read    -> verify on the passage, and on that sentence
+    words   -> how much of the claim stands there, which of its numbers and names do not
+    asked   -> the claim with a gap in place of each value: does the passage fill it with that value?
+
+A claim is wrong in one value mostly, and reads like its evidence in everything else: the gap finds that value
+also where it stands elsewhere in the passage.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from agents.bindings import is_bound_otherwise
+from agents.claim_gaps import Gap, gaps, missing_gap
+from agents.interfaces import Candidate, Reader, Reading, Verification
+from agents.sentences import sentences
+from agents.values import Value, content, numbers, values
+
+_ASKED_PASSAGES = 2  # of those given, the ones that hold most of the claim are asked
+_SPANS = 3  # answers looked at of a passage
+_SOFT = 0.01  # keeps a probability of 0 or 1 from deciding alone
+
+_QUOTED = re.compile(r"[\"“]([^\"“”]{8,}\?)[\"”]\W+(?:is|was|are|were)\s+(.+)$", re.IGNORECASE)
+_DENIAL = re.compile(r"\b(?:not|never|cannot|no longer)\b|n['’]t\b", re.IGNORECASE)
+
+
+class Filled(NamedTuple):
+    """How a passage fills a gap: probabilities of the claim's value, of another one, and of none."""
+
+    same: float
+    other: float
+    none: float
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one passage says of a claim."""
+
+    candidate: Candidate
+    place: int  # among the candidates, from 1
+    window: str  # the two sentences beside each other that hold most of the claim
+    whole: Verification
+    sentence: Verification
+    pair_share: float  # of the claim's words that stand in the two sentences or the title
+    passage_share: float
+    numbers_missing: int  # of the claim's, in the two sentences
+    names_missing: int
+    passage_numbers_missing: int  # the same, in the whole passage and its title
+    passage_names_missing: int
+    is_negated_otherwise: bool  # one of claim and sentence denies, the other does not
+    is_bound_otherwise: bool  # that sentence holds the claim's words, but not as the claim binds them
+    words_missing: int  # of the claim's, in the two sentences and the title
+    filled: tuple[Filled, ...]  # of each gap of the claim; empty where it was not asked
+    instead: Filled | None  # of the gap where the claim has words that are missing here; None without
+
+
+def seen(reader: Reader, claim: str, candidates: Sequence[Candidate]) -> list[Seen]:
+    """What each passage says of a claim, in the order of the candidates. Computes; does not wait."""
+    wanted = _Wanted(claim)
+    looked = [_looked(wanted, candidate) for candidate in candidates]
+    pairs = [
+        (as_written_in(text, claim), text)
+        for one in looked
+        for text in (one.candidate.passage.text, one.sentence)
+    ]
+    verified = reader.verify(pairs)
+    by_share = sorted(range(len(looked)), key=lambda i: (-looked[i].pair_share, i))[:_ASKED_PASSAGES]
+    filled = _filled(reader, wanted, [looked[i].candidate for i in by_share])
+    instead = [_instead(reader, wanted, looked[i]) for i in by_share]
+    asked = dict(zip(by_share, zip(filled, instead, strict=True), strict=True))
+    return [
+        Seen(
+            candidate=one.candidate,
+            place=i + 1,
+            window=one.window,
+            whole=verified[2 * i],
+            sentence=verified[2 * i + 1],
+            pair_share=one.pair_share,
+            passage_share=one.passage_share,
+            numbers_missing=one.missing["number"],
+            names_missing=one.missing["name"],
+            passage_numbers_missing=one.passage_missing["number"],
+            passage_names_missing=one.passage_missing["name"],
+            is_negated_otherwise=_denies(claim) != _denies(one.sentence),
+            is_bound_otherwise=is_bound_otherwise(claim, one.sentence),
+            words_missing=len(wanted.items - one.in_window),
+            filled=asked.get(i, ((), None))[0],
+            instead=asked.get(i, ((), None))[1],
+        )
+        for i, one in enumerate(looked)
+    ]
+
+
+class _Wanted:
+    """A claim taken apart once for all passages."""
+
+    def __init__(self, claim: str) -> None:
+        quoted = _QUOTED.search(claim)
+        self.text = f"{quoted[1]} {quoted[2]}" if quoted else claim
+        self.items = frozenset(content(self.text))
+        self.values = values(self.text)
+        self.quoted = Gap(quoted[1], quoted[2].rstrip(" .")) if quoted else None
+        self.gaps = [self.quoted] if self.quoted else gaps(claim)
+
+
+class _Looked(NamedTuple):
+    candidate: Candidate
+    sentence: str
+    window: str
+    pair_share: float
+    passage_share: float
+    in_window: frozenset[str]
+    missing: dict[str, int]
+    passage_missing: dict[str, int]
+
+
+def _looked(wanted: _Wanted, candidate: Candidate) -> _Looked:
+    passage = candidate.passage
+    title = frozenset(content(passage.title))
+    pieces = sentences(passage.text)
+    held = [wanted.items & (title | frozenset(content(piece.text))) for piece in pieces]
+    best = max(range(len(pieces)), key=lambda i: (len(held[i]), -i), default=0)
+    beside = [i for i in (best - 1, best + 1) if 0 <= i < len(pieces)]
+    other = max(beside, key=lambda i: (len(held[i] | held[best]), -i), default=best)
+    sentence = pieces[best].text if pieces else passage.text
+    first, last = min(best, other), max(best, other)
+    window = passage.text[pieces[first].start : pieces[last].end] if pieces else passage.text
+    in_window = title | frozenset(content(window))
+    everywhere = title | frozenset(content(passage.text))
+    count = max(1, len(wanted.items))
+    return _Looked(
+        candidate,
+        sentence,
+        window,
+        len(wanted.items & in_window) / count,
+        len(wanted.items & everywhere) / count,
+        in_window,
+        _missing(wanted.values, in_window),
+        _missing(wanted.values, everywhere),
+    )
+
+
+def as_written_in(text: str, claim: str) -> str:
+    """The claim with its numbers as a text writes them: to the reader "1230" is not "1,230"."""
+    written = {value.items: text[value.start : value.end] for value in reversed(numbers(text))}
+    for value in reversed(numbers(claim)):
+        if value.items in written:
+            claim = claim[: value.start] + written[value.items] + claim[value.end :]
+    return claim
+
+
+def _denies(text: str) -> bool:
+    """Whether an odd number of plain denials stand in a text; "without" and "false" are seldom the point."""
+    return len(_DENIAL.findall(text)) % 2 == 1
+
+
+def _missing(wanted: Sequence[Value], there: frozenset[str]) -> dict[str, int]:
+    """How many numbers and how many names of a claim do not stand whole among these items."""
+    found = {"number": 0, "name": 0}
+    for value in wanted:
+        found[value.kind] += not there.issuperset(value.items)
+    return found
+
+
+def _filled(reader: Reader, wanted: _Wanted, asked: Sequence[Candidate]) -> list[tuple[Filled, ...]]:
+    """How each passage fills each gap; a value that its title gives is not asked for."""
+    texts = [candidate.passage.text for candidate in asked]
+    found: list[list[Filled]] = [[] for _ in asked]
+    for gap in wanted.gaps:
+        if not texts:
+            break
+        meant = frozenset(content(gap.value)) or frozenset(gap.value.lower().split())
+        for place, reading in enumerate(reader.read(gap.question, texts, best=_SPANS)):
+            if meant <= frozenset(content(asked[place].passage.title)):
+                continue
+            found[place].append(_fill(meant, reading))
+    return [tuple(one) for one in found]
+
+
+def _instead(reader: Reader, wanted: _Wanted, looked: _Looked) -> Filled | None:
+    """What a passage puts in the place of those words of the claim that it does not hold."""
+    gap = wanted.quoted or missing_gap(wanted.text, looked.in_window)
+    if gap is None:
+        return None
+    meant = frozenset(content(gap.value)) or frozenset(gap.value.lower().split())
+    return _fill(meant, reader.read(gap.question, [looked.candidate.passage.text], best=_SPANS)[0])
+
+
+def _fill(meant: frozenset[str], reading: Reading) -> Filled:
+    same = other = 0.0
+    for span in reading.answer.spans:
+        items = frozenset(content(span.text)) or frozenset(span.text.lower().split())
+        if _agrees(meant, items):
+            same = max(same, span.probability)
+        else:
+            other = max(other, span.probability)
+    return Filled(same, other, reading.answer.no_answer)
+
+
+def _agrees(meant: frozenset[str], found: frozenset[str]) -> bool:
+    """Whether an answer names the value: its numbers all, of its words more than half of the shorter one."""
+    counted = {item for item in meant if item.startswith("#")}
+    if not counted <= found:
+        return False
+    shared = len(meant & found)
+    return shared > 0 and shared >= 0.5 * min(len(meant), len(found))
+
+
+def log_odds(probability: float) -> float:
+    """ln((p + 0.01) / (1 - p + 0.01)): at most 4.6 either way."""
+    return math.log((probability + _SOFT) / (1 - min(probability, 1.0) + _SOFT))

@@ -1,0 +1,165 @@
+"""Whether two statements are the same, or the same up to one value, a negation, or a withdrawal.
+
+    "My locker number is 214", "My locker is now 310"        value
+    "The pool is heated", "The pool is not heated"            negated
+    "My locker number is 214", "I no longer have a locker"   withdrawn
+
+By rules over words, numbers and names, for what may be overwritten because of it: doubt says "other".
+Numbers are compared as numbers ("twenty-five", "25"), words by their stems.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from agents.values import content, names, values
+from stores.lexical import tokens
+
+Change: TypeAlias = Literal["same", "value", "negated", "withdrawn", "other"]
+
+
+_NEGATION = re.compile(
+    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|hardly|false|untrue|incorrect|wrong)\b"
+    r"|n['’]t\b",
+    re.IGNORECASE,
+)
+_WITHDRAWAL = re.compile(
+    r"\bno longer\b|n['’]t\b.*\bany ?more\b|\bnot\b.*\bany ?more\b|\bnot\b.*\bany longer\b|\bgot rid of\b"
+    r"|\b(?:is|was|are) (?:obsolete|outdated|out of date|not true|untrue|wrong|false|incorrect)\b"
+    r"|\b(?:stopped|quit|gave up|sold|cancelled|canceled|closed down)\b",
+    re.IGNORECASE,
+)
+_WITHDRAWING_WORDS = frozenset(
+    tokens(
+        "longer anymore any more got rid obsolete outdated out date not true untrue wrong false incorrect "
+        "stopped quit gave give up sold cancelled canceled closed down that it"
+    )
+)
+
+_SAYS_NOTHING = frozenset(
+    tokens("now actually currently current today nowadays new newer changed change instead moved percent "
+           "cent really also since already called")
+)  # what a statement may have more than another and still say the same  # fmt: skip
+_OF_A_VALUE = frozenset(tokens("number name address code value amount date time year day old size"))
+_SLOT = re.compile(
+    r"\b(?:favou?rite|name|number|address|email|e-mail|birthday|phone|colou?r|age|size|job|profession|doctor|"
+    r"dentist|boss|manager|hometown|timezone|time zone|language|code|password|capital|currency|head|"
+    r"president|director|owner|author|deadline|date|wife|husband|partner)\b",
+    re.IGNORECASE,
+)
+_MANY_OF_THEM = re.compile(
+    r"\b(?:friend|colleague|cousin|brother|sister|son|daughter|uncle|aunt|neighbou?r|pet|dog|cat|hobby|one)\b",
+    re.IGNORECASE,
+)
+_IS = re.compile(r"\b(?:is|was|'s|’s)\b", re.IGNORECASE)
+_IS_ONLY = re.compile(r"\b(?:is|was|'s|’s) (?:the|a|an|my|our|his|her|their|its|[A-Z])")
+_DEFINITE = re.compile(r"\s*(?:my|our|his|her|their|its|the|this|[A-Z][\w'’ .-]*['’]s)\b", re.IGNORECASE)
+_ONE_VALUED = re.compile(
+    r"\b(?:live|lives|work|works) (?:now |currently )?(?:in|at|for|as)\b"
+    r"|\bcall me\b|\bnamed\b|\bborn (?:in|on|at)\b"
+    r"|\b(?:written|founded|invented|discovered|built|painted|directed|composed|designed) (?:in|by|on)\b"
+    r"|\bmoved to\b",
+    re.IGNORECASE,
+)
+_LONGEST_VALUE = 4  # items
+
+
+def is_negated(text: str) -> bool:
+    """Whether an odd number of words deny what a text says."""
+    return len(_NEGATION.findall(text)) % 2 == 1
+
+
+def is_withdrawal(text: str) -> bool:
+    """Whether a statement says that something holds no more, or was wrong."""
+    return _WITHDRAWAL.search(text) is not None
+
+
+def change(old: str, new: str) -> Change:
+    """What the new statement does to the old one. All but "withdrawn" hold in both directions."""
+    one, other = content(old), content(new)
+    if not one or not other:
+        return "other"
+    before, after = set(one) - _SAYS_NOTHING, set(other) - _SAYS_NOTHING
+    if is_withdrawal(new) and not is_withdrawal(old):
+        left = after - _WITHDRAWING_WORDS
+        return "withdrawn" if left and left <= before else "other"
+    if is_withdrawal(old) and not is_withdrawal(new):
+        left = before - _WITHDRAWING_WORDS
+        return "negated" if left and left == after else "other"
+    if before == after:
+        if (not before and one != other) or are_swapped(old, new):
+            return "other"
+        return "same" if is_negated(old) == is_negated(new) else "negated"
+    if is_negated(old) != is_negated(new):
+        return "other"
+    return "value" if _differs_in_value(old, new, one, other) else "other"
+
+
+def are_swapped(one: str, other: str) -> bool:
+    """Whether two texts hold the same numbers and names in another order: "Ann beat Ben", "Ben beat Ann".
+
+    Where each says what something is, the order says nothing: "Oslo is the capital of Norway".
+    """
+    first, second = ([item for value in values(text) for item in value.items] for text in (one, other))
+    if first == second or sorted(first) != sorted(second):
+        return False
+    return not (_IS_ONLY.search(one) and _IS_ONLY.search(other))
+
+
+def _differs_in_value(old: str, new: str, one: Sequence[str], other: Sequence[str]) -> bool:
+    before, after = set(one) - _SAYS_NOTHING, set(other) - _SAYS_NOTHING
+    gone, come = before - after, after - before
+    gone_numbers, come_numbers = _numbers_in(gone), _numbers_in(come)
+    frame = before & after
+    if not _words_in(frame):
+        return False
+    if len(gone_numbers) == 1 and len(come_numbers) == 1:
+        left = (gone | come) - gone_numbers - come_numbers
+        return left <= _OF_A_VALUE and _same_kind(*gone_numbers, *come_numbers)
+    if gone_numbers or come_numbers:
+        return False
+    gone, come = gone - _OF_A_VALUE, come - _OF_A_VALUE
+    if not gone or not come or max(len(gone), len(come)) > _LONGEST_VALUE:
+        return False
+    return (
+        _is_last(one, gone)
+        and _is_last(other, come)
+        and _has_one_value(old, gone)
+        and _has_one_value(new, come)
+    )
+
+
+def _is_last(items: Sequence[str], value: set[str]) -> bool:
+    """Whether a value stands together and behind what is said of it."""
+    kept = [item for item in items if item not in _SAYS_NOTHING]
+    places = [place for place, item in enumerate(kept) if item in value]
+    return places[0] > 0 and places[-1] == len(kept) - 1
+
+
+def _has_one_value(text: str, value: set[str]) -> bool:
+    """Whether a statement gives something that has one value at a time: "my boss is", "born in"."""
+    if _ONE_VALUED.search(text):
+        return True
+    is_at = _IS.search(text)
+    if is_at is None or not _DEFINITE.match(text):
+        return False
+    subject = text[: is_at.start()]
+    if _SLOT.search(subject):
+        return True
+    is_name = value <= {item for name in names(text[is_at.end() :]) for item in name.items}
+    return is_name and not _MANY_OF_THEM.search(subject)
+
+
+def _same_kind(one: str, other: str) -> bool:
+    """Whether two numbers can stand for each other: two times, two ordinals, two plain ones."""
+    return re.sub(r"[\d.]+", "0", one) == re.sub(r"[\d.]+", "0", other)
+
+
+def _numbers_in(items: set[str]) -> set[str]:
+    return {item for item in items if item.startswith("#")}
+
+
+def _words_in(items: set[str]) -> set[str]:
+    return {item for item in items if not item.startswith("#")}

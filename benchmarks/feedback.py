@@ -1,0 +1,137 @@
+"""Simulated feedback: what users say after a question was answered, right, wrong or unrelated.
+
+40 % state the right answer, 40 % a wrong one, 20 % something unrelated: exact counts by largest remainder, by
+seeded permutation. A wrong answer is the right one of another question of the same kind (a year, a name ...,
+and asked for in the same way where there is one). With `is_near` it is one of the same article: harder.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from assistant.learning.changed_answers import asked_for, kind_of, plain_words
+from assistant.learning.statements import statement
+from benchmarks.feedback_templates import ASIDES, STATED, UNRELATED
+
+Kind = Literal["right", "wrong", "unrelated"]
+SHARES: Mapping[Kind, float] = {"right": 0.4, "wrong": 0.4, "unrelated": 0.2}
+_LONGEST_ANSWER = 12  # words; a longer one is no longer said in passing
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """One thing a simulated user says after a question."""
+
+    kind: Kind
+    message: str  # in a user's words
+    claim: str  # what is said, by itself
+    question: str
+    answers: tuple[str, ...]  # the right ones
+    passage_ids: frozenset[str]  # the passages that hold them
+    is_statement: bool = True  # else the claim only names question and answer
+
+
+def counts(total: int, shares: Mapping[Kind, float] = SHARES) -> dict[Kind, int]:
+    """How many of each kind: whole numbers by largest remainder, together `total`."""
+    exact = {kind: total * share for kind, share in shares.items()}
+    whole = {kind: int(number) for kind, number in exact.items()}
+    by_remainder = sorted(exact, key=lambda kind: whole[kind] - exact[kind])
+    for kind in by_remainder[: total - sum(whole.values())]:
+        whole[kind] += 1
+    return whole
+
+
+def simulated(
+    asked: Sequence[Mapping[str, Any]],
+    others: Sequence[Mapping[str, Any]],
+    *,
+    seed: int,
+    is_near: bool = False,
+    shares: Mapping[Kind, float] = SHARES,
+) -> list[Feedback]:
+    """One piece of feedback for each question, in their order.
+
+    asked: records of a question file. others: those that wrong answers are taken from. A question for which
+    no wrong answer is known is left out, and another kind is not put in its place.
+    """
+    rng = random.Random(f"{seed} feedback")
+    kinds = [kind for kind, count in counts(len(asked), shares).items() for _ in range(count)]
+    rng.shuffle(kinds)
+    wrong = _WrongAnswers(others)
+    found: list[Feedback] = []
+    for record, kind in zip(asked, kinds, strict=True):
+        answer = record["answers"][0].strip(" .,;:'\"")
+        if kind == "wrong":
+            other = wrong.of(record, rng, is_near=is_near)
+            if other is None:
+                continue
+            answer = other
+        found.append(_said(kind, record, answer, rng))
+    return found
+
+
+def answerable(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The questions with a passage and an answer short enough to be said in passing."""
+    return [
+        r
+        for r in records
+        if r["passage_ids"]
+        and 0 < len(r["answers"][0].split()) <= _LONGEST_ANSWER
+        and plain_words(r["answers"][0])
+    ]
+
+
+def _said(kind: Kind, record: Mapping[str, Any], answer: str, rng: random.Random) -> Feedback:
+    question = record["question"].strip()
+    facts = (question, tuple(record["answers"]), frozenset(record["passage_ids"]))
+    if kind == "unrelated":
+        text = rng.choice(UNRELATED)
+        return Feedback(kind, text, text, *facts)
+    made = statement(question, record["answers"][0])
+    if made is not None:
+        said = made.within_sentence(answer)
+        message = rng.choice(STATED).format(said=said, Said=said[0].upper() + said[1:])
+        return Feedback(kind, message, made.with_answer(answer), *facts)
+    asked = question if question.endswith("?") else f"{question}?"
+    message = rng.choice(ASIDES).format(question=asked, answer=answer)
+    return Feedback(kind, message, f'The answer to "{asked}" is {answer}.', *facts, is_statement=False)
+
+
+class _WrongAnswers:
+    """The right answers of other questions, by what they are."""
+
+    def __init__(self, records: Sequence[Mapping[str, Any]]) -> None:
+        self._by_way: defaultdict[tuple[str, ...], list[tuple[str, str]]] = defaultdict(list)
+        for record in records:
+            answer = record["answers"][0].strip(" .,;:'\"")
+            if answer:
+                kind = kind_of(answer)
+                self._by_way[kind, asked_for(record["question"])].append((record["doc"], answer))
+                self._by_way[(kind,)].append((record["doc"], answer))
+
+    def of(self, record: Mapping[str, Any], rng: random.Random, *, is_near: bool) -> str | None:
+        """One that differs from every right answer of a question; None where there is none."""
+        kind = kind_of(record["answers"][0])
+        if is_near and kind == "phrase":
+            return None  # another phrase of the same article is often right as well
+        for way in ((kind, asked_for(record["question"])), (kind,)):
+            fit = [
+                answer
+                for doc, answer in self._by_way[way]
+                if (doc == record["doc"]) >= is_near and _is_other(answer, record)
+            ]
+            if fit:
+                return rng.choice(fit)
+        return None
+
+
+def _is_other(answer: str, record: Mapping[str, Any]) -> bool:
+    """Whether an answer is none of the right ones, not even in part, and does not stand in the question."""
+    said = set(plain_words(answer))
+    right = [set(plain_words(known)) for known in record["answers"]]
+    asked = set(plain_words(record["question"]))
+    return bool(said) and not said <= asked and all(not (said <= known or known <= said) for known in right)
