@@ -20,10 +20,11 @@ from agents.interfaces import AnswerSpan, Encoder, Reading, Source
 from agents.readings import Readings
 from agents.sentences import Sentence, is_question, sentences
 from stores.lexical import tokens
+from stores.records import Passage
 
 Floats = npt.NDArray[np.float64]
 
-OWN_WORDS = ("message", "note", "correction")  # kinds of passages that a user said
+_TOLD = ("message", "note", "fact", "preference", "correction")  # kinds of passages that a user said
 _CLOSE = 0.85  # a further sentence is quoted when it is at least this share as probable as the best
 _SURE = 0.5  # of the reader's answers in a sentence, the share that the best one needs to be named
 _MOST_OF_IT = 0.6  # of a sentence: an answer longer than this is the sentence
@@ -94,8 +95,8 @@ class Quoter:
         if not quotable:
             return []
         # what a user said at different times stands in one place: its order says nothing of its truth
-        first_own = min((s.number for s in sources if s.passage.kind in OWN_WORDS), default=0)
-        place = {s.number: first_own if s.passage.kind in OWN_WORDS else s.number for s in sources}
+        first_own = min((s.number for s in sources if is_own_words(s.passage)), default=0)
+        place = {s.number: first_own if is_own_words(s.passage) else s.number for s in sources}
         placed = [
             Placed(source.passage.title, source.passage.text, place[source.number], sentence)
             for source, sentence in quotable.values()
@@ -186,6 +187,11 @@ def _named_answer(readings: dict[str, Reading], question: str, placed: Placed) -
     return best.text if is_sure and is_short and says_more else ""
 
 
+def is_own_words(passage: Passage) -> bool:
+    """Whether the user who searches said it; a fact that was shared is everybody's."""
+    return passage.kind in _TOLD and not passage.is_shared
+
+
 def _log_odds(probability: float) -> float:
     return math.log((probability + _SOFT) / (1 - min(probability, 1.0) + _SOFT))
 
@@ -219,6 +225,6 @@ def _kind_of_answer(question: str) -> re.Pattern[str] | None:
 
 def _newest_of_ones_own_first(quotes: Sequence[Quote]) -> list[Quote]:
     """Of what a user said of the same thing at different times, the latest holds; the other places stay."""
-    own = [q for q in quotes if q.source.passage.kind in OWN_WORDS]
+    own = [q for q in quotes if is_own_words(q.source.passage)]
     newest_first = iter(sorted(own, key=lambda q: q.source.passage.created_at, reverse=True))
-    return [next(newest_first) if q.source.passage.kind in OWN_WORDS else q for q in quotes]
+    return [next(newest_first) if is_own_words(q.source.passage) else q for q in quotes]

@@ -172,6 +172,44 @@ class AnswerSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MemorySettings:
+    """What becomes of what users state: [memory]."""
+
+    learn: bool = True  # what a message states is weighed and remembered; false keeps the message alone
+    agents: Literal["auto", "reader", "model"] = "auto"  # who weighs: auto is the chat model where one is set
+    shared_from: float = 0.9  # confidence from which a verified fact goes to the shared memory
+    curators: str = ""  # names of users, spaces between, who may decide proposals for the shared memory
+
+    def __post_init__(self) -> None:
+        _require(
+            ("memory.shared_from", self.shared_from, 0 <= self.shared_from <= 1, "between 0 and 1"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningSettings:
+    """How Vouch learns to find better from what was judged: [learning]."""
+
+    fewest_lessons: int = 100  # judged questions without which no round is begun
+    epochs: int = 4  # times that each lesson is seen, at most
+    learning_rate: float = 1e-5
+    seed: int = 1
+    threads: int = 1  # of the processor, for the training
+    threshold: float = 0.0  # gain that the whole interval must lie above, as a share
+    margin: float = 0.01  # loss that no month's questions may exceed, as a share
+
+    def __post_init__(self) -> None:
+        _require(
+            ("learning.fewest_lessons", self.fewest_lessons, self.fewest_lessons >= 1, "1 or more"),
+            ("learning.epochs", self.epochs, self.epochs >= 1, "1 or more"),
+            ("learning.learning_rate", self.learning_rate, self.learning_rate > 0, "above 0"),
+            ("learning.threads", self.threads, self.threads >= 1, "1 or more"),
+            ("learning.threshold", self.threshold, 0 <= self.threshold <= 1, "between 0 and 1"),
+            ("learning.margin", self.margin, 0 <= self.margin <= 1, "between 0 and 1"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class StoreSettings:
     """Where records are kept: [store]."""
 
@@ -247,6 +285,8 @@ class Settings:
     retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
     reranking: RerankingSettings = field(default_factory=RerankingSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
+    memory: MemorySettings = field(default_factory=MemorySettings)
+    learning: LearningSettings = field(default_factory=LearningSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
     index: IndexSettings = field(default_factory=IndexSettings)
     terminal: TerminalSettings = field(default_factory=TerminalSettings)
@@ -287,6 +327,8 @@ SECTIONS: dict[str, type[Any]] = {
     "retrieval": RetrievalSettings,
     "reranking": RerankingSettings,
     "answer": AnswerSettings,
+    "memory": MemorySettings,
+    "learning": LearningSettings,
     "store": StoreSettings,
     "index": IndexSettings,
     "terminal": TerminalSettings,

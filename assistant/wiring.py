@@ -7,6 +7,8 @@ else: listing memory loads no encoder, and a small shared space opens no ChromaD
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property, partial
 from ipaddress import ip_address
 from pathlib import Path
@@ -15,30 +17,42 @@ from urllib.parse import urlsplit
 
 from assistant.config import Settings
 from assistant.locations import Locations
-from stores.errors import EncoderUnavailable, ModelUnreachable
+from stores.errors import EncoderUnavailable, ModelUnreachable, StoreUnavailable, VouchError
 
 if TYPE_CHECKING:
     from agents.interfaces import ChatModel, Encoder, Judge, Vectors
     from agents.models.encoder import OnnxEncoder
+    from agents.models.reader import OnnxReader
     from agents.readings import Readings
     from agents.retriever import Retriever
     from assistant.encoder_change import BackgroundChange, EncoderChange
+    from assistant.learning.learner import Learner
     from assistant.library.ingest import Ingest
     from assistant.shared_indexes import SharedIndexes
+    from assistant.turns.answers_first import AnswersFirst
     from assistant.turns.pipeline import TurnPipeline
     from assistant.turns.player import TurnPlayer
+    from assistant.turns.remembering import Agents, Remembering
     from assistant.turns.searching import Searching
     from stores.catalogue import Catalogue
+    from stores.checkpoints import Checkpoints
+    from stores.claim_jobs import ClaimJobs
+    from stores.claims import Claims
     from stores.data_directory import DirectoryLock
     from stores.database import Database
     from stores.encoder_versions import EncoderVersion, EncoderVersions
     from stores.indexer import Indexer
     from stores.journal import Journal
     from stores.knowledge import Knowledge
+    from stores.lessons import Lesson
     from stores.live_models import LiveModels
+    from stores.proposals import Proposals
+    from stores.rounds import Rounds
     from stores.spaces import Spaces
     from stores.stored_documents import StoredDocuments
 
+QUERY_ENCODER = "query encoder"  # the role of a model that was trained for the live encoder's vectors
+ENCODER_FILES = ("model.onnx", "tokenizer.json", "encoder.json")  # that one is loaded from
 _ENCODED_AT_ONCE = 200  # passages that a start encodes anew without asking for patience
 
 
@@ -133,7 +147,8 @@ class Assistant:
     def searching(self) -> Searching:
         """What searches now: of the live encoder version, which another process may have changed."""
         live = self.encoder_versions.live()
-        return self._searching_by(self.wanted_encoder) if live is None else self.searching_with(live)
+        base = self._searching_by(self.wanted_encoder) if live is None else self.searching_with(live)
+        return self._with_trained_queries(base)
 
     def searching_with(self, version: EncoderVersion) -> Searching:
         """What searches by a version that has vectors here, whether it is the live one or not."""
@@ -187,6 +202,32 @@ class Assistant:
         self._searchings[encoder.version] = made
         return made
 
+    def _with_trained_queries(self, base: Searching) -> Searching:
+        """The same with the query encoder that was trained for these vectors and is live, if there is one."""
+        version = self.live_models.live(QUERY_ENCODER)
+        known = self.live_models.known(QUERY_ENCODER, version) if version else None
+        if known is None or known.details.get("encoder_version") != base.encoder.version:
+            return base
+        key = f"{base.encoder.version} {known.version}"
+        if key not in self._searchings:
+            try:
+                self._searchings[key] = self._with_queries_by(
+                    base, self.checkpoints.verified("retriever", known.version, files=ENCODER_FILES)
+                )
+            except VouchError as error:
+                self._tell(f"{error.message}. Search goes on without it. {error.hint}")
+                self._searchings[key] = base
+        return self._searchings[key]
+
+    def _with_queries_by(self, base: Searching, folder: Path) -> Searching:
+        from agents.models.encoder import OnnxEncoder
+        from agents.models.two_sided import TwoSidedEncoder
+
+        queries = OnnxEncoder(folder, threads=self.settings.encoder.threads)
+        encoder = TwoSidedEncoder(base.encoder, queries)
+        retriever = self.retriever_keeping(encoder, self.settings.retrieval.candidates)
+        return replace(base, encoder=encoder, retriever=retriever)
+
     def discard_shared_index(self) -> Path | None:
         """Deletes the files of the index in use, which is derived; None where it has none here."""
         return self._indexes.discard(self.encoder.version)
@@ -196,6 +237,65 @@ class Assistant:
         from assistant.shared_indexes import SharedIndexes
 
         return SharedIndexes(self.settings, self.locations.data, self.database)
+
+    # Learning
+
+    @cached_property
+    def checkpoints(self) -> Checkpoints:
+        """The models that were trained here."""
+        from stores.checkpoints import Checkpoints
+
+        return Checkpoints(self.locations.data / "models")
+
+    @cached_property
+    def rounds(self) -> Rounds:
+        """Rounds of training, and what came of them."""
+        from stores.rounds import Rounds
+
+        return Rounds(self.database)
+
+    @cached_property
+    def learner(self) -> Learner:
+        """Trains on what was judged, and decides what goes live."""
+        from assistant.learning.learner import Compared, Learner
+        from assistant.replay.held_out import compare
+        from stores.lessons import Lessons
+
+        learning = self.settings.learning
+        version = self.encoder_versions.live()
+        base = self._searching_by(self.wanted_encoder) if version is None else self.searching_with(version)
+
+        def compared(folder: Path, lessons: Sequence[Lesson], tell: Callable[[int, int], None]) -> Compared:
+            found = compare(
+                lessons,
+                live=self.searching.retriever,
+                candidate=self._with_queries_by(base, folder).retriever,
+                spaces=base.spaces,
+                judge=self.judge,
+                seed=learning.seed,
+                threshold=learning.threshold,
+                margin=learning.margin,
+                tell=tell,
+            )
+            return Compared(found.promotion, {**found.figures, "questions": found.questions})
+
+        return Learner(
+            lessons=Lessons(self.database),
+            rounds=self.rounds,
+            live_models=self.live_models,
+            checkpoints=self.checkpoints,
+            encoder_version=base.encoder.version,
+            dimension=base.encoder.dimension,
+            compare=compared,
+            settings={
+                "update_side": "query",
+                "epochs": learning.epochs,
+                "learning_rate": learning.learning_rate,
+                "seed": learning.seed,
+            },
+            fewest=learning.fewest_lessons,
+            threads=learning.threads,
+        )
 
     # Models
 
@@ -248,14 +348,20 @@ class Assistant:
         return OnnxEncoder(folder, threads=self.settings.encoder.threads if threads is None else threads)
 
     @cached_property
-    def readings(self) -> Readings:
-        """What the reader says of questions and passages; it is prepared on first use."""
+    def reader(self) -> OnnxReader:
+        """The built-in reader, prepared on first use."""
         from agents.models.reader import OnnxReader
         from agents.models.reader_files import WEIGHTS, prepare_reader
-        from agents.readings import Readings
 
         folder = prepare_reader(WEIGHTS, self.locations.cache / "readers", tell=self._tell)
-        return Readings(OnnxReader(folder, threads=self.settings.encoder.threads))
+        return OnnxReader(folder, threads=self.settings.encoder.threads)
+
+    @cached_property
+    def readings(self) -> Readings:
+        """What the reader says of questions and passages."""
+        from agents.readings import Readings
+
+        return Readings(self.reader)
 
     @cached_property
     def judge(self) -> Judge:
@@ -381,14 +487,79 @@ class Assistant:
             ),
             cut=partial(cut, whole_up_to_words=200),
             history_turns=self.settings.answer.history_turns,
+            learns=self.settings.memory.learn,
+            settled=self.claims.settled_words,
+            answers_first=self._answers_first,
         )
+
+    @cached_property
+    def _answers_first(self) -> AnswersFirst:
+        from assistant.turns.answers_first import AnswersFirst
+
+        return AnswersFirst()
+
+    @cached_property
+    def claims(self) -> Claims:
+        """What users stated, and what became of it."""
+        from stores.claims import Claims
+
+        return Claims(self.database)
+
+    @cached_property
+    def claim_jobs(self) -> ClaimJobs:
+        """What is left to remember."""
+        from stores.claim_jobs import ClaimJobs
+
+        return ClaimJobs(self.database)
+
+    @cached_property
+    def proposals(self) -> Proposals:
+        """Claims that somebody may take into the shared memory."""
+        from stores.proposals import Proposals
+
+        return Proposals(self.database)
+
+    @cached_property
+    def remembering(self) -> Remembering:
+        """Works off what turns have left to remember."""
+        from assistant.turns.remembering import Remembering
+
+        return Remembering(
+            claims=self.claims,
+            jobs=self.claim_jobs,
+            agents=lambda: self._remembering_agents,
+            searching=lambda: self.searching,
+            answers_first=self._answers_first,
+        )
+
+    @cached_property
+    def _remembering_agents(self) -> Agents:
+        from agents.classifier import Classifier
+        from agents.curator import RuleCurator
+        from assistant.turns.remembering import Agents
+
+        memory, reader = self.settings.memory, self.reader
+        by_model = memory.agents == "model" or (
+            memory.agents == "auto" and self.settings.model.backend != "extractive"
+        )
+        classifier, curator = Classifier(shared_from=memory.shared_from), RuleCurator(reader)
+        if by_model:
+            from agents.chat_discriminator import ChatDiscriminator
+            from agents.chat_summarizer import ChatSummarizer
+
+            chat = self.chat_model
+            return Agents(ChatSummarizer(chat), ChatDiscriminator(chat), classifier, curator)
+        from agents.reader_discriminator import ReaderDiscriminator
+        from agents.reader_summarizer import ReaderSummarizer
+
+        return Agents(ReaderSummarizer(reader), ReaderDiscriminator(reader), classifier, curator)
 
     @cached_property
     def player(self) -> TurnPlayer:
         """Plays turns for a command without an event loop of its own."""
         from assistant.turns.player import TurnPlayer
 
-        return TurnPlayer(self.pipeline)
+        return TurnPlayer(self.pipeline, lambda: self.remembering)
 
     @cached_property
     def ingest(self) -> Ingest:
@@ -441,6 +612,10 @@ class Assistant:
                     self._background_change.start()
                 else:
                     self._tell("`vouch encoder --build` does it now; `vouch chat` does it while it is open.")
+        from stores.forgetting import Forgetting
+
+        with suppress(StoreUnavailable):  # another process reads: the bytes go at the next start
+            Forgetting(self.database).compact(patience_seconds=2)
         indexer = self.indexer
         indexer.catch_up()
         if indexer.hindrance is not None:

@@ -193,7 +193,9 @@ def _check_vectors(sql: SqlSession, live: Any, *, is_caught_up: bool) -> None:
             f"(SELECT version_id FROM passage_vectors WHERE encoder_version = '{live.version}')",
         )
     }
-    payloads = [row[0] for row in rows(sql, "SELECT payload FROM jobs WHERE done_at IS NULL")]
+    payloads = [
+        row[0] for row in rows(sql, "SELECT payload FROM jobs WHERE kind = 'index' AND done_at IS NULL")
+    ]
     waiting = {i for p in payloads for i in (p if isinstance(p, dict) else json.loads(p))["version_ids"]}
     require(without <= waiting, "a passage has no vector and waits for none")
     if is_caught_up:
@@ -338,8 +340,14 @@ class Notes:
         differing = notes_of(assistant, user_id) ^ self._live
         require(differing <= self._unsure, f"lost or back: {sorted(differing - self._unsure)}")
         with assistant.database.reading() as sql:
-            notes = rows(sql, "SELECT added_by, text FROM passage_versions ORDER BY id")
-            receipts = rows(sql, "SELECT id, summary FROM receipts WHERE action = 'add' ORDER BY id")
+            notes = rows(
+                sql, "SELECT added_by, text FROM passage_versions WHERE erased_at IS NULL ORDER BY id"
+            )
+            receipts = rows(
+                sql,
+                "SELECT id, summary FROM receipts "
+                "WHERE action = 'add' AND summary <> '[forgotten]' ORDER BY id",
+            )
         require(notes == receipts, "a note has no receipt, or a receipt no note")
 
     def go_on(self, assistant: QuickAssistant, user_id: int) -> None:
@@ -380,10 +388,15 @@ def whole_lines(said: str) -> list[str]:
     return said.rpartition("\n")[0].splitlines()
 
 
+_NOTICES = ("Learned, ", "Taken out, ", "Not taken in: ")  # of what was remembered, in blocks of their own
+
+
 def exchanges(said: str) -> Iterator[tuple[str, str]]:
     """What was typed and what was answered, as far as the answer was finished by its empty line."""
     for block in said.split("\n\n")[:-1]:
         typed, _, reply = block.partition("\n")
+        if typed.startswith(_NOTICES):
+            continue
         require(typed.startswith("You: "), f"not a line that was typed: {typed}")
         yield typed.removeprefix("You: "), reply
 

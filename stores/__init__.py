@@ -13,7 +13,11 @@ journal          users, sessions, turns and what was found, judged and said in t
 receipts         what each write can be taken back by
 stored_documents documents added and replaced, passage by passage
 catalogue        what a user can see of what is known
-knowledge        a user's notes; forgetting; taking any write back
+claim_jobs       what is left to find and to weigh when a turn has ended
+claims           what users stated, and what became of it
+proposals        claims that somebody may take into the shared memory
+knowledge        a user's notes, setting aside, and taking any write back
+forgetting       texts leave every row and file, for good
 live_versions    live versions looked up by id, in given spaces
 live_models      which model of each role answers, and which one before it
 encoder_versions which encoder's vectors are searched, and the swap to another's
@@ -29,6 +33,10 @@ shared_index     whether the shared space has an index, and whether it is whole
 filled_indexes   the rows that say so
 spaces           what one user may search: the one place where isolation is decided
 indexer          brings the indexes up to what the database says
+
+lessons          what there is to learn from, read from the turns
+rounds           what was trained on what, and what came of it
+checkpoints      models that were trained here, as folders
 
 schema_check     whether the tables are those of this release
 text_check       whether the texts are those that were written

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,6 +31,8 @@ from stores.records import (
     own_space,
     well_formed,
 )
+
+_ROWS_AT_ONCE = 2_000
 
 
 @dataclass(frozen=True)
@@ -83,11 +87,15 @@ class Catalogue:
         *,
         scope: Literal["yours", "shared", "all"] = "all",
         kind: str | None = None,
+        memories_only: bool = False,
         query: str | None = None,
         since: datetime | None = None,
         limit: int | None = None,
     ) -> list[PassageLine]:
-        """Live passages that this user may see, newest first. query: words that all stand in the text."""
+        """Live passages that this user may see, newest first. query: words that all stand in the text.
+
+        memories_only: neither documents nor messages as they were said.
+        """
         spaces = {
             "yours": (own_space(user_id),),
             "shared": (SHARED,),
@@ -101,6 +109,8 @@ class Catalogue:
         )
         if kind:
             statement = statement.where(col(PassageIdentity.kind) == kind)
+        if memories_only:
+            statement = statement.where(col(PassageIdentity.kind).not_in(("document", "message")))
         if since:
             statement = statement.where(col(PassageIdentity.created_at) >= since)
         for word in well_formed(query or "").split():
@@ -123,7 +133,7 @@ class Catalogue:
         with self._database.reading() as sql:
             identity = sql.get(PassageIdentity, passage_id)
             if identity is None or identity.space not in allowed:
-                raise _not_visible(passage_id)
+                raise not_visible(passage_id)
             versions = sql.scalars(
                 select(PassageVersion)
                 .where(col(PassageVersion.passage_id) == passage_id)
@@ -219,6 +229,35 @@ class Catalogue:
             )
         return yours, shared
 
+    def state_hash(self, user_id: int | None = None) -> str:
+        """SHA-256 over all live passages that this user may see, of everybody's without one; 64 hex digits.
+
+        Over space, kind, title, text, source and position of each, in the order of their ids: equal for
+        equal knowledge. Vectors and words, which are derived, are not in it.
+        """
+        spaces = None if user_id is None else (SHARED, own_space(user_id))
+        statement = (
+            select(
+                col(PassageVersion.space),
+                col(PassageIdentity.kind),
+                col(PassageVersion.title),
+                col(PassageVersion.text),
+                func.coalesce(col(Document.source), ""),
+                col(PassageVersion.position),
+            )
+            .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
+            .outerjoin(Document, col(Document.id) == col(PassageVersion.document_id))
+            .where(col(PassageVersion.removed_at).is_(None))
+            .order_by(col(PassageVersion.passage_id), col(PassageVersion.id))
+        )
+        if spaces is not None:
+            statement = statement.where(col(PassageVersion.space).in_(spaces))
+        digest = hashlib.sha256()
+        with self._database.reading() as sql:
+            for row in sql.execute(statement.execution_options(yield_per=_ROWS_AT_ONCE)):
+                digest.update(json.dumps(list(row), ensure_ascii=False).encode())
+        return digest.hexdigest()
+
     def export(
         self, user_id: int, *, scope: Literal["yours", "shared", "all"] = "yours"
     ) -> Iterator[dict[str, Any]]:
@@ -240,7 +279,7 @@ def visible_line(sql: SqlSession, user_id: int, passage_id: int) -> PassageLine:
     """One live passage that this user may see."""
     found = live_passages(sql, live_version_ids(sql, passage_id), (SHARED, own_space(user_id)))
     if not found:
-        raise _not_visible(passage_id)
+        raise not_visible(passage_id)
     return PassageLine.of(next(iter(found.values())))
 
 
@@ -256,7 +295,8 @@ def live_version_ids(sql: SqlSession, passage_id: int) -> list[int]:
     ]
 
 
-def _not_visible(passage_id: int) -> NotFound:
+def not_visible(passage_id: int) -> NotFound:
+    """The same for a passage of somebody else and for one that never was."""
     return NotFound(
         f"there is no passage {passage_id}, or it is not yours to see",
         hint="`vouch memory list` shows what there is.",

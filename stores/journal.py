@@ -16,8 +16,10 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.changes import NewVersion, add_versions
+from stores.claim_jobs import ask_to_summarize, may_summarize
 from stores.database import Database
 from stores.errors import NotFound
+from stores.forgetting import blank_if_forgotten
 from stores.records import (
     Document,
     Feedback,
@@ -166,9 +168,19 @@ class Journal:
             self._session(sql, user_id, session_id)
 
     def accept(
-        self, user_id: int, session_id: int, message: str, *, parts: Sequence[str], material: str = ""
+        self,
+        user_id: int,
+        session_id: int,
+        message: str,
+        *,
+        parts: Sequence[str],
+        material: str = "",
+        learns: bool = False,
     ) -> Accepted:
-        """Keeps a message for good. parts: the message cut into passages."""
+        """Keeps a message for good. parts: the message cut into passages.
+
+        learns: what it states is to be remembered, once the turn has ended; never in a private session.
+        """
         message, material = well_formed(message), well_formed(material)
         parts = [well_formed(part) for part in parts]
         with self._database.writing() as sql:
@@ -188,6 +200,8 @@ class Journal:
             versions = (
                 [] if session.is_private else self._keep_words(sql, user_id, session_id, turn_id, parts)
             )
+            if learns and not session.is_private:
+                ask_to_summarize(sql, user_id, turn_id)
         return Accepted(turn_id, session_id, tuple(versions))
 
     def finish(self, turn_id: int, outcome: Outcome) -> None:
@@ -216,6 +230,8 @@ class Journal:
             judged = [{"turn_id": turn_id, "created_at": moment, **vars(each)} for each in outcome.judged]
             if judged:
                 sql.execute(insert(_judgements), judged)
+            may_summarize(sql, turn_id)
+            blank_if_forgotten(sql, turn_id)
 
     def turn(self, user_id: int, turn_id: int) -> Turn:
         """A turn of this user."""

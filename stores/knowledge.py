@@ -1,7 +1,8 @@
-"""What a user keeps: remembering, forgetting, and taking any write back.
+"""What a user keeps: remembering, setting aside, and taking any write back.
 
 Every write has a receipt. A version names the receipt that added it and the one that removed it, so
-undoing a receipt is: remove what it added, revive what it removed.
+undoing a receipt is: remove what it added, revive what it removed. What was forgotten for good
+(`stores.forgetting`) has no text any more, and no undo brings it back.
 """
 
 from __future__ import annotations
@@ -9,23 +10,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select, update
+from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.catalogue import PassageLine, live_version_ids, visible_line
 from stores.changes import NewVersion, add_versions, remove_versions, revive_versions, text_hash
 from stores.database import Database
-from stores.errors import CannotUndo, NotFound
+from stores.errors import CannotUndo, NotFound, WrongUsage
 from stores.live_versions import live_passages
 from stores.receipts import open_receipt, receipt_to_undo, shortened, standing_receipts
 from stores.records import (
     SHARED,
     DocumentVersion,
     Feedback,
-    PassageIdentity,
     PassageVersion,
+    Proposal,
     Receipt,
+    StatedClaim,
     User,
     known_id,
     now,
@@ -33,14 +35,15 @@ from stores.records import (
     well_formed,
 )
 
+EDITABLE = frozenset({"note", "fact", "preference", "correction"})  # kinds of memories, in a person's words
+
 
 @dataclass(frozen=True)
-class Forgotten:
-    """What was forgotten, and what still holds it."""
+class SetAside:
+    """What no answer uses any more, until its receipt is undone."""
 
     receipt_id: int
     lines: tuple[PassageLine, ...]
-    turns: tuple[int, ...]  # whose transcript shows the words
 
 
 class Knowledge:
@@ -67,10 +70,11 @@ class Knowledge:
             version = sql.get_one(PassageVersion, version_ids[0])
             return version.passage_id, receipt_id
 
-    def forget(self, user_id: int, passage_ids: Sequence[int]) -> Forgotten:
-        """Takes passages out of every answer from now on; all of them or none.
+    def set_aside(self, user_id: int, passage_ids: Sequence[int], *, summary: str | None = None) -> SetAside:
+        """Takes passages out of every answer from now on, all of them or none; undo brings them back.
 
-        A shared passage can be forgotten by the user who added it.
+        A shared passage can be set aside by the user who added it. summary: of the receipt, in a person's
+        words; what the passages say when it is left out.
         """
         with self._database.writing() as sql:
             lines = [visible_line(sql, user_id, passage_id) for passage_id in passage_ids]
@@ -80,18 +84,37 @@ class Knowledge:
                     _must_have_added(sql, user_id, line.passage_id)
                 versions.extend(live_version_ids(sql, line.passage_id))
             spaces = {SHARED if line.scope == "shared" else own_space(user_id) for line in lines}
-            summary = shortened("; ".join(line.text for line in lines))
+            told = shortened("; ".join(line.text for line in lines) if summary is None else summary)
             space = spaces.pop() if len(spaces) == 1 else own_space(user_id)
-            receipt_id = open_receipt(sql, user_id, "delete", space, summary)
+            receipt_id = open_receipt(sql, user_id, "delete", space, told)
             remove_versions(sql, versions, receipt_id=receipt_id)
-            turns = sql.scalars(
-                select(col(PassageIdentity.turn_id))
-                .where(
-                    col(PassageIdentity.id).in_(list(passage_ids)), col(PassageIdentity.turn_id).is_not(None)
+        return SetAside(receipt_id, tuple(lines))
+
+    def edit(self, user_id: int, passage_id: int, written: str) -> int:
+        """Gives a memory of the user's own another text; returns the receipt's id.
+
+        The old one stays readable.
+        Raises `WrongUsage` for a message, which is what was said, and for a document, which is replaced by
+        its file.
+        """
+        written = well_formed(written).strip()
+        if not written:
+            raise WrongUsage("the new text is empty", hint="`vouch memory forget` takes a memory away.")
+        with self._database.writing() as sql:
+            line = visible_line(sql, user_id, passage_id)
+            if line.scope == "shared" or line.kind not in EDITABLE:
+                kind = "shared" if line.scope == "shared" else f"a {line.kind}"
+                raise WrongUsage(
+                    f"passage {passage_id} is {kind}, and cannot be edited",
+                    hint=f"What can: {', '.join(sorted(EDITABLE))} of your own.",
                 )
-                .distinct()
-            ).all()
-        return Forgotten(receipt_id, tuple(lines), tuple(sorted(t for t in turns if t is not None)))
+            space = own_space(user_id)
+            receipt_id = open_receipt(sql, user_id, "modify", space, shortened(written))
+            [old] = live_version_ids(sql, passage_id)
+            remove_versions(sql, [old], receipt_id=receipt_id)
+            new = NewVersion(text=written, title=line.title, passage_id=passage_id, kind=line.kind)
+            add_versions(sql, space, [new], author="user", receipt_id=receipt_id)
+        return receipt_id
 
     def import_own(self, user_id: int, entries: Sequence[tuple[str, str, str]]) -> tuple[int, int]:
         """Keeps (kind, title, text) entries in the user's own memory; returns how many were new and known."""
@@ -160,8 +183,27 @@ class Knowledge:
                 )
                 .values(withdrawn_at=moment)
             )
+            _withdraw_claims(sql, known_id(receipt.id))
             back = list(live_passages(sql, revived, (SHARED, own_space(user_id))).values())
         return receipt, [PassageLine.of(passage) for passage in back]
+
+
+def _withdraw_claims(sql: SqlSession, receipt_id: int) -> None:
+    """What was learned by a write is no lesson any more once the write is undone."""
+    claims = sql.scalars(select(col(StatedClaim.id)).where(col(StatedClaim.receipt_id) == receipt_id)).all()
+    sql.execute(
+        update(StatedClaim)
+        .where(col(StatedClaim.receipt_id) == receipt_id, col(StatedClaim.state) != "forgotten")
+        .values(state="withdrawn")
+    )
+    sql.execute(
+        update(Proposal)
+        .where(
+            or_(col(Proposal.claim_id).in_(claims), col(Proposal.receipt_id) == receipt_id),
+            col(Proposal.state) != "refused",
+        )
+        .values(state="refused", decided_at=now())
+    )
 
 
 def _added_by(sql: SqlSession, receipt_id: int) -> list[int]:
@@ -170,11 +212,15 @@ def _added_by(sql: SqlSession, receipt_id: int) -> list[int]:
 
 
 def _removed_by(sql: SqlSession, receipt_id: int) -> list[int]:
-    """What a receipt removed, without what came by a write that was itself taken back since."""
+    """What a receipt removed, without what was forgotten or came by a write that was taken back since."""
     statement = (
         select(col(PassageVersion.id))
         .outerjoin(Receipt, col(Receipt.id) == col(PassageVersion.added_by))
-        .where(col(PassageVersion.removed_by) == receipt_id, col(Receipt.undone_at).is_(None))
+        .where(
+            col(PassageVersion.removed_by) == receipt_id,
+            col(PassageVersion.erased_at).is_(None),
+            col(Receipt.undone_at).is_(None),
+        )
     )
     return [known_id(i) for i in sql.scalars(statement)]
 
@@ -231,5 +277,5 @@ def _must_have_added(sql: SqlSession, user_id: int, passage_id: int) -> None:
         name = sql.scalar(select(col(User.name)).where(col(User.id) == adder)) if adder else None
         raise NotFound(
             f"passage {passage_id} is shared and was added by {name or 'somebody else'}",
-            hint="Who added a shared passage can forget it.",
+            hint="Who added a shared passage can take it away.",
         )

@@ -60,6 +60,11 @@ class LiveModels:
         with self._database.writing() as sql:
             swap(sql, role, version, details=details)
 
+    def step_back(self, role: str) -> str:
+        """Points to the version before the live one, and returns it. Raises `CannotUndo`."""
+        with self._database.writing() as sql:
+            return step_back(sql, role)
+
 
 def live_version(sql: SqlSession, role: str) -> str | None:
     """The version that answers in this role; None before the first."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from sqlalchemy import Select, exists, or_, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
@@ -11,15 +14,26 @@ from stores.records import SHARED, PassageVersion, Receipt, known_id, now, well_
 
 
 def open_receipt(
-    sql: SqlSession, user_id: int, action: str, space: str, summary: str, *, turn_id: int | None = None
+    sql: SqlSession,
+    user_id: int,
+    action: str,
+    space: str,
+    summary: str,
+    *,
+    turn_id: int | None = None,
+    grounds: Mapping[str, Any] | None = None,
 ) -> int:
-    """Writes a receipt, with the caller's change, and returns its id. action: add, modify or delete."""
+    """Writes a receipt, with the caller's change, and returns its id. action: add, modify or delete.
+
+    grounds: why, as plain values: claim, evidence with scores, prior, verdict, models.
+    """
     receipt = Receipt(
         user_id=user_id,
         turn_id=turn_id,
         action=action,
         space=space,
         summary=well_formed(summary),
+        grounds=dict(grounds or {}),
         created_at=now(),
     )
     sql.add(receipt)

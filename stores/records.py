@@ -224,6 +224,7 @@ class PassageVersion(SQLModel, table=True):
     added_by: int | None = Field(default=None, foreign_key="receipts.id", index=True)
     removed_at: datetime | None = _moment(nullable=True)
     removed_by: int | None = Field(default=None, foreign_key="receipts.id", index=True)
+    erased_at: datetime | None = _moment(nullable=True)  # forgotten for good: its text is gone
 
 
 class PassageVector(SQLModel, table=True):
@@ -344,13 +345,72 @@ class Job(SQLModel, table=True):
     __tablename__ = "jobs"
     __table_args__ = (Index("waiting_jobs", "kind", "id", **_only("done_at IS NULL")),)
     id: int | None = Field(default=None, primary_key=True)
-    kind: str  # index
+    kind: str  # index, summarize, weigh or compact
     space: str
     payload: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+    subject_id: int | None = Field(default=None, index=True)  # the turn to summarize, the claim to weigh
     attempts: int = 0
-    error: str = ""
+    error: str = ""  # why the last attempt failed
+    not_before: datetime | None = _moment(nullable=True)  # somebody works at it until then, or waits
     created_at: datetime = _moment()
     done_at: datetime | None = _moment(nullable=True)
+
+
+class StatedClaim(SQLModel, table=True):
+    """Something a user stated, and what became of it.
+
+    state: pending (not weighed yet), stored (a passage holds it), confirmed (a passage said so already),
+    rejected (weighed as incorrect), withdrawn (undone), or forgotten.
+    """
+
+    __tablename__ = "claims"
+    __table_args__ = (
+        UniqueConstraint("turn_id", "origin", "number"),
+        Index("claims_of_user", "user_id", "id"),
+        Index("claims_alike", "text_key"),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    user_id: int = Field(foreign_key="users.id")
+    turn_id: int | None = Field(default=None, foreign_key="turns.id", index=True)
+    origin: str  # turn, taught, or share: by which door it came
+    number: int  # its place among those of its turn and origin, from 1
+    text: str
+    text_key: str  # equal for equal words: by it the same claim of another user is found
+    quote: str  # the user's words it rests on
+    kind: str  # fact, preference or correction
+    about: str  # world or user
+    is_hearsay: bool = False
+    state: str = "pending"
+    status: str = ""  # correct, incorrect or unknown, once it was weighed
+    confidence: float = 0.0
+    scope: str = ""  # shared or yours
+    action: str = ""  # add, modify, delete or nothing
+    passage_id: int | None = Field(default=None, foreign_key="passages.id", index=True)
+    # the passage that holds it, or said so already
+    receipt_id: int | None = Field(default=None, foreign_key="receipts.id", index=True)
+    grounds: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+    # evidence with scores, prior, reasons, models' versions
+    created_at: datetime = _moment()
+    decided_at: datetime | None = _moment(nullable=True)
+
+
+class Proposal(SQLModel, table=True):
+    """A claim that somebody may take into the shared memory, which could not be verified.
+
+    state: open, accepted or refused. Nobody who stated it can accept it.
+    """
+
+    __tablename__ = "proposals"
+    id: int | None = Field(default=None, primary_key=True)
+    claim_id: int = Field(foreign_key="claims.id", index=True)
+    text: str
+    text_key: str = Field(index=True)
+    reason: str  # second user, new evidence, or share
+    state: str = "open"
+    created_at: datetime = _moment()
+    decided_at: datetime | None = _moment(nullable=True)
+    decided_by: int | None = Field(default=None, foreign_key="users.id")
+    receipt_id: int | None = Field(default=None, foreign_key="receipts.id", index=True)
 
 
 class FilledIndex(SQLModel, table=True):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Literal
 
 from sqlalchemy.orm import Session as SqlSession
 
@@ -177,6 +178,16 @@ class Space:
         """The k live versions most similar to a query vector: (version id, cosine), best first."""
         with self._spaces.database.reading() as sql:
             return self._nearest(sql, vector, k)
+
+    def nearest_of(
+        self, vector: Vector, k: int, *, scope: Literal["shared", "yours"]
+    ) -> list[tuple[Passage, float]]:
+        """The k live passages of one of its two scopes that are most similar to a vector, with cosines."""
+        space = SHARED if scope == "shared" else self._allowed[1]
+        with self._spaces.database.reading() as sql:
+            near = self._spaces.nearest_in(sql, space, vector, k)
+            passages = live_passages(sql, [i for i, _ in near], (space,))
+        return [(passages[i], cosine) for i, cosine in near if i in passages]
 
     def _nearest(self, sql: SqlSession, vector: Vector, k: int) -> list[tuple[int, float]]:
         found = [hit for space in self._allowed for hit in self._spaces.nearest_in(sql, space, vector, k)]

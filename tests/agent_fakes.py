@@ -48,7 +48,9 @@ def candidate(rank: int, text: str = "", *, dense: float = 0.5, kind: str = "doc
     return Candidate(passage(rank, text, kind=kind), dense, 1.0, 0.0, 1 / rank, rank)
 
 
-def source(number: int, text: str, *, kind: str = "document", space: str = SHARED) -> Source:
+def source(number: int, text: str, *, kind: str = "document", space: str = "") -> Source:
+    """Shared when it is a document, of somebody's own when it was told."""
+    space = space or (SHARED if kind == "document" else "user:1")
     return Source(number, passage(number, text, kind=kind, space=space))
 
 

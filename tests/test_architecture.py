@@ -91,6 +91,7 @@ MAY_IMPORT = {
     "assistant.identity": {"assistant.config", "assistant.locations", "stores.errors"},
     "assistant.log": {"assistant.config", "assistant.locations", "stores.errors"},
     "assistant.library": {"agents", "stores"},
+    "assistant.one_line": set(),
     "assistant.turns": {"agents", "stores", "assistant.log"},
     "assistant.learning": {"agents", "stores"},
     "assistant.learning.mine_negatives": {

@@ -73,11 +73,14 @@ Noted for turn 1: good.
 You: My locker number is 214.
 Assistant: Noted: I keep what you tell me in your own memory.
 
+Learned, yours, as 4: “My locker number is 214.”. /undo 2 takes it back.
+
 You: /memory locker
+    4  fact        My locker number is 214.
     3  message     My locker number is 214.
 
 You: /remember I take my tea without milk.
-Remembered, yours, as 4: “I take my tea without milk.”. /undo takes it back.
+Remembered, yours, as 5: “I take my tea without milk.”. /undo takes it back.
 
 You: /undo
 Undone: add “I take my tea without milk.”.
@@ -97,7 +100,7 @@ def test_what_was_told_is_known_after_a_restart_and_in_another_session(vouch: Vo
         == """\
 You: What is my locker number?
 Assistant: 214. You said: “My locker number is 214.” [1]
-Source 1, yours: “My locker number is 214.” (your message of TODAY)
+Source 1, yours: “My locker number is 214.” (your fact of TODAY)
 
 """
     )
@@ -146,19 +149,51 @@ def test_two_slashes_send_a_message_that_begins_with_one(vouch: Vouch) -> None:
     assert [turn.message for turn in turns(vouch)] == ["/etc is a folder"]
 
 
-def test_what_is_forgotten_answers_no_more_and_undo_brings_it_back(vouch: Vouch) -> None:
+def test_what_is_forgotten_answers_no_more_and_no_undo_brings_it_back(vouch: Vouch) -> None:
     told = vouch.chat(
         "/remember My locker number is 214.",
+        "What is my locker number?",
         "/forget 1",
         "What is my locker number?",
         "/undo",
-        "What is my locker number?",
+        code=1,
     )
-    forgotten, _, back = told.partition("You: /undo")
-    assert "Forgotten: “My locker number is 214.” · /undo brings it back." in forgotten
-    assert "Assistant: You said" not in forgotten
-    assert "Undone: delete “My locker number is 214.”.\nBack: 1 “My locker number is 214.”." in back
-    assert "Assistant: 214. You said: “My locker number is 214.” [1]" in back
+    before, _, after = told.partition("You: /forget 1")
+    assert "214. You said" in before
+    assert "Forgotten: “My locker number is 214.”.\n" in after
+    assert "Blank now, since it was made with it: the answer of turn 1.\n" in after
+    assert "Its bytes are gone" in after
+    assert "Assistant: You said" not in after
+    assert "214" not in after.partition("You: What")[2]
+    assert "there is nothing to undo" in after
+
+
+def test_forgetting_by_words_lists_what_may_be_meant(vouch: Vouch) -> None:
+    told = vouch.chat(
+        "/remember My locker number is 214.", "/forget locker", "/forget bicycle", "/memory locker"
+    )
+    listed = told.partition("You: /forget locker\n")[2]
+    assert listed.startswith(
+        "    1  note        My locker number is 214.\nName the one that is meant: /forget 1"
+    )
+    assert "Nothing of yours says bicycle." in told
+    assert told.partition("You: /memory")[2].count("214") == 1  # it is still there
+
+
+def test_at_a_terminal_forgetting_asks_first(vouch: Vouch) -> None:
+    with vouch.terminal("chat") as person:
+        person.sees("You: ")
+        person.types("/remember My locker number is 214.\r")
+        person.sees("Remembered")
+        for answer, outcome in (("n", "Nothing was forgotten."), ("y", "Forgotten: ")):
+            person.types("/forget 1\r")
+            person.sees("Forget this passage for good? This cannot be undone. [y/N]")
+            person.sees("You: ")
+            person.types(f"{answer}\r")
+            person.sees(outcome)
+            person.sees("You: ")
+        person.types("\x04")
+        assert person.exit_code() == 0
 
 
 def test_why_tells_what_the_answer_was_made_from(vouch: Vouch) -> None:
@@ -287,7 +322,9 @@ def test_a_closed_window_ends_the_chat_and_the_part_is_kept(vouch: Vouch) -> Non
             person.sees("It opens at ten")
             person.close()
             assert person.exit_code() == 129
-    assert [(turn.state, turn.answer) for turn in turns(vouch)] == [("stopped", "It opens at ten")]
+    assert [(turn.state, turn.answer, turn.failure) for turn in turns(vouch)] == [
+        ("stopped", "It opens at ten", "")
+    ]
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
@@ -301,7 +338,9 @@ def test_told_to_end_during_a_reply_it_keeps_the_part(
             process.stdin.flush()
             read_until(process.stdout, "It opens at ten")
             assert tell_to_end(process, number) == code
-    assert [(turn.state, turn.answer) for turn in turns(vouch)] == [("stopped", "It opens at ten")]
+    assert [(turn.state, turn.answer, turn.failure) for turn in turns(vouch)] == [
+        ("stopped", "It opens at ten", "")
+    ]
 
 
 def test_interrupted_ask_ends_with_130_and_keeps_the_part(vouch: Vouch) -> None:
@@ -313,7 +352,9 @@ def test_interrupted_ask_ends_with_130_and_keeps_the_part(vouch: Vouch) -> None:
             process.send_signal(signal.SIGINT)
             assert process.wait(timeout=60) == 130
             assert process.stderr.read() == b""
-    assert [(turn.state, turn.answer) for turn in turns(vouch)] == [("stopped", "It opens at ten")]
+    assert [(turn.state, turn.answer, turn.failure) for turn in turns(vouch)] == [
+        ("stopped", "It opens at ten", "")
+    ]
 
 
 def test_told_to_end_while_it_waits_for_a_line_it_just_ends(vouch: Vouch) -> None:

@@ -478,18 +478,68 @@ def test_memory_show_tells_where_a_passage_comes_from(vouch: Vouch) -> None:
     assert vouch.run("memory", "show", str(tea)).out.startswith(f"{tea}  note · yours\nI take my tea")
 
 
-def test_what_is_forgotten_is_in_no_answer_and_undo_brings_it_back(vouch: Vouch) -> None:
-    (locker,) = remember(vouch, "My locker number is 214.")
+def test_what_is_forgotten_is_in_no_answer_and_in_no_file_of_the_data_directory(vouch: Vouch) -> None:
+    (locker,) = remember(vouch, "My locker number is 21429.")
+    assert "21429" in vouch.run("ask", "What is my locker number?").out
+    asked = vouch.run("memory", "list", "--query", "What locker", "--json").object["passage"]
     forgotten = vouch.run("memory", "forget", str(locker))
-    assert forgotten.cells == [[str(locker), "forgotten", "My locker number is 214."]]
-    assert "can bring it back" in forgotten.err
-    assert "214" not in vouch.run("ask", "--no-learn", "What is my locker number?").out
-    assert "214" not in vouch.run("search", "locker number", code=1).out
-    listed = vouch.run("memory", "undo", "--list", "--json").objects
-    assert [receipt["action"] for receipt in listed] == ["delete", "add"]
-    back = vouch.run("memory", "undo")
-    assert back.cells[-1] == [str(locker), "back", "My locker number is 214."]
-    assert "214" in vouch.run("ask", "--no-learn", "What is my locker number?").out
+    assert forgotten.cells == [[str(locker), "forgotten", "My locker number is 21429."]]
+    assert "since it was made with it: the answer of turn 1." in forgotten.err
+    assert "Its bytes are gone" in forgotten.err
+    assert "Out of reach: backups" in forgotten.err
+    assert "21429" not in vouch.run("ask", "--no-learn", "What is my locker number?").out
+    vouch.run("search", "locker 21429", "--json", code=0)
+    assert "nothing to undo" in vouch.run("memory", "undo", code=1).err
+    assert vouch.run("memory", "show", str(locker), "--json").object["text"] == ""
+    assert texts(vouch.run("memory", "list", "--json")) == ["What is my locker number?"]
+    assert "forgotten before" in vouch.run("memory", "forget", str(locker), code=1).err
+    vouch.run("memory", "forget", str(asked))
+    for file in vouch.data.rglob("*"):
+        assert not file.is_file() or b"21429" not in file.read_bytes(), file
+
+
+def test_forgetting_at_a_terminal_asks_once(vouch: Vouch) -> None:
+    first, second = remember(vouch, "One.", "Two.")
+    question = "Forget these 2 passages for good? This cannot be undone. [y/N]"
+    with vouch.terminal("memory", "forget", str(first), str(second)) as person:
+        person.sees(question)
+        person.types("n\r")
+        assert person.exit_code() != 0
+    assert len(vouch.run("memory", "list").cells) == 2
+    with vouch.terminal("memory", "forget", str(first), "--yes") as person:
+        assert person.exit_code() == 0
+        assert "[y/N]" not in person.screen
+    with vouch.terminal("memory", "forget", str(second)) as person:
+        person.sees("Forget this passage for good?")
+        person.types("y\r")
+        person.sees("forgotten")
+        assert person.exit_code() == 0
+    vouch.run("memory", "list", code=1)
+
+
+def test_forgetting_names_the_log_and_old_databases_where_they_may_hold_it(vouch: Vouch) -> None:
+    first, second = remember(vouch, "One.", "Two.")
+    told = vouch.run("memory", "forget", str(first)).err
+    assert "log.log_text" not in told
+    assert "before a restore" not in told
+    vouch.set("[log]\nlog_text = true\n")
+    kept = vouch.data / "vouch-before-restore-20260101T000000Z.db"
+    kept.write_bytes(b"")
+    told = vouch.run("memory", "forget", str(second)).err
+    assert "log.log_text has it keep texts" in told
+    assert f"A database from before a restore may hold it: {kept}" in told
+
+
+def test_forgetting_everything_reaches_what_left_no_passage(vouch: Vouch) -> None:
+    remember(vouch, "One.")
+    vouch.chat("/private", "My secret is xylograph.")
+    vouch.run("--user", "bob", "memory", "import", "-", stdin='{"text": "bob has a xylophone"}\n')
+    told = vouch.run("memory", "forget", "--all-mine", "--yes", "--json").object
+    assert [line["text"] for line in told["forgotten"]] == ["One."]
+    assert len(told["blank_turns"]) == 1
+    content = b"".join(file.read_bytes() for file in vouch.data.rglob("*") if file.is_file())
+    assert b"xylograph" not in content
+    assert b"xylophone" in content
 
 
 def test_undo_takes_back_the_receipt_that_is_named_and_each_only_once(vouch: Vouch) -> None:
@@ -508,6 +558,7 @@ def test_forget_reads_ids_from_standard_input_and_can_forget_all_of_ones_own(vou
     first, second, _ = remember(vouch, "One.", "Two.", "Three.")
     told = vouch.run("memory", "forget", "-", "--json", stdin=f"{first}\n{second}\n").object
     assert [line["text"] for line in told["forgotten"]] == ["One.", "Two."]
+    assert (told["blank_turns"], told["still_in"]) == ([], [])
     vouch.run("memory", "forget", "--all-mine", "--yes")
     vouch.run("memory", "list", code=1)
     assert len(vouch.run("memory", "list", "--scope", "shared").cells) == 1

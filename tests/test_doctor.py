@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,6 +38,7 @@ from assistant.locations import Locations
 from assistant.wiring import Assistant
 from stores.database import Database
 from stores.errors import DamagedEncoder
+from stores.journal import Outcome
 from stores.records import SHARED, searchable_text
 from stores.vectors import vector_bytes
 
@@ -405,6 +407,21 @@ def test_a_truncated_database_is_told_with_what_to_do(tmp_path: Path, left: floa
     assert broken(checks).keys() == {"database"}
     assert "estore a backup" in checks["database"].advice
     again.close()
+
+
+def test_what_could_not_be_weighed_is_told_with_its_reason(tmp_path: Path) -> None:
+    assistant = assistant_at(tmp_path / "data", index="exact")
+    ann = assistant.journal.user_id("ann")
+    session = assistant.journal.open_session(ann)
+    turn = assistant.journal.accept(ann, session, "It rains.", parts=["It rains."], learns=True).turn_id
+    assistant.journal.finish(turn, Outcome(state="done"))
+    assert examined(assistant)["remembering"].found == "1 job left for the next chat"
+    job = assistant.claim_jobs.take(ann, lease=timedelta(minutes=1))
+    assert job is not None
+    assistant.claim_jobs.postpone(job, "the model is down")
+    told = examined(assistant)["remembering"]
+    assert (told.state, told.found) == ("missing", "1 job waits after a failure: the model is down")
+    assistant.close()
 
 
 # The shared index

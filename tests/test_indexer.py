@@ -157,7 +157,7 @@ def test_removed_versions_leave_the_index_and_revived_ones_return(stores: Stores
 
 def test_what_was_added_and_removed_before_the_indexer_ran_is_never_encoded(stores: Stores, ann: int) -> None:
     note, _ = stores.knowledge.remember(ann, "a secret")
-    stores.knowledge.forget(ann, [note])
+    stores.knowledge.set_aside(ann, [note])
     encoded: list[str] = []
 
     def encode(texts: Sequence[str]) -> Vectors:
@@ -275,7 +275,7 @@ def test_a_version_removed_while_it_is_encoded_gets_no_vector(stores: Stores, an
     note, _ = stores.knowledge.remember(ann, "my cat")
 
     def encode(texts: Sequence[str]) -> Vectors:
-        stores.knowledge.forget(ann, [note])
+        stores.knowledge.set_aside(ann, [note])
         return fake_encode(texts)
 
     stores.indexer(encode=encode).catch_up()
@@ -350,7 +350,7 @@ def work_to_do(folder: Path) -> None:
     stores.indexer(KeptVectors()).catch_up()
     stores.add(ann, document("a.txt", "dog", "ant"))
     stores.say(bob, "my cat", "my dog")
-    stores.knowledge.forget(ann, [old])
+    stores.knowledge.set_aside(ann, [old])
     stores.knowledge.remember(ann, "a new note")
     stores.add(bob, document("c.txt", "bee"))
     stores.knowledge.undo(bob, stores.knowledge.receipts(bob)[0].id)

@@ -78,7 +78,7 @@ def keep_secrets(assistant: QuickAssistant, name: str, number: int) -> Kept:
     assistant.journal.rate(user_id, turn.id, "bad", reason=f"no {word}", correction=f"it is {word}")
     note, _ = assistant.knowledge.remember(user_id, f"note {word}", turn_id=turn.id)
     forgotten, _ = assistant.knowledge.remember(user_id, f"forgotten {word}")
-    assistant.knowledge.forget(user_id, [forgotten])
+    assistant.knowledge.set_aside(user_id, [forgotten])
     new = document(f"{word}.txt", f"page of {word}", f"another page of {word}", title=f"Title {word}")
     plan = assistant.stored_documents.plan(own_space(user_id), [new])
     receipt = assistant.stored_documents.open_receipt(user_id, own_space(user_id), f"read {word}")
@@ -224,7 +224,7 @@ def test_asking_by_number_shows_nothing_of_others(house: House, user: int, other
         lambda a, me: a.journal.check_session(me, session),
         lambda a, me: a.journal.rate(me, turn, "good"),
         lambda a, me: a.journal.accept(me, session, "hello", parts=["hello"]),
-        lambda a, me: a.knowledge.forget(me, [passage]),
+        lambda a, me: a.knowledge.set_aside(me, [passage]),
         lambda a, me: a.knowledge.undo(me, receipt),
     ]
     before = whole(house, other)

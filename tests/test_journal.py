@@ -151,7 +151,7 @@ def test_positions_in_a_conversation_are_consecutive(stores_: Stores, ann: int) 
     [said] = stores_.journal.accept(ann, session, "c", parts=["c"]).version_ids
     stores_.journal.accept(ann, session, "", parts=[])
     passage = stores_.spaces().of(ann).passages([said])[said].passage_id
-    stores_.knowledge.forget(ann, [passage])
+    stores_.knowledge.set_aside(ann, [passage])
     stores_.journal.accept(ann, session, "d e", parts=["d", "e"])
     with stores_.database.reading() as sql:
         rows = sql.execute(

@@ -1,4 +1,4 @@
-"""Remembering and forgetting: each write is one receipt, and taking it back gives back what was there."""
+"""Remembering and setting aside: each write is one receipt, and taking it back gives back what was there."""
 
 from __future__ import annotations
 
@@ -23,47 +23,46 @@ from stores.catalogue import PassageLine
 from stores.errors import CannotUndo, NotFound
 from stores.records import SHARED, Receipt
 
-# Forgetting
+# Setting aside
 
 
-def test_what_is_forgotten_is_found_by_no_search(stores: Stores, ann: int) -> None:
+def test_what_is_set_aside_is_found_by_no_search(stores: Stores, ann: int) -> None:
     note, _ = stores.knowledge.remember(ann, "the cat sleeps")
     stores.indexer().catch_up()
-    forgotten = stores.knowledge.forget(ann, [note])
+    aside = stores.knowledge.set_aside(ann, [note])
     space = stores.spaces().of(ann)
-    assert [line.text for line in forgotten.lines] == ["the cat sleeps"]
+    assert [line.text for line in aside.lines] == ["the cat sleeps"]
     assert space.matching("cat", 10) == []
     assert space.nearest(fake_encode(["the cat sleeps"])[0], 10) == []
     assert stores.catalogue.lines(ann) == []
     assert_words_are_exact(stores.database)
 
 
-def test_forgetting_names_the_turns_that_still_show_the_words(stores: Stores, ann: int) -> None:
-    stores.say(ann, "my cat is Tom")
-    note, _ = stores.knowledge.remember(ann, "a note of no turn")
-    [said] = [line.passage_id for line in stores.catalogue.lines(ann, kind="message")]
-    assert stores.knowledge.forget(ann, [said, note]).turns == (stores.journal.last_turn(ann).id,)
+def test_what_is_set_aside_has_the_summary_that_it_was_given(stores: Stores, ann: int) -> None:
+    note, _ = stores.knowledge.remember(ann, "the cat sleeps")
+    stores.knowledge.set_aside(ann, [note], summary="weighed and found wrong")
+    assert stores.knowledge.receipts(ann)[0].summary == "weighed and found wrong"
 
 
-def test_all_are_forgotten_or_none(stores: Stores, ann: int, bob: int) -> None:
+def test_all_are_set_aside_or_none(stores: Stores, ann: int, bob: int) -> None:
     note, _ = stores.knowledge.remember(ann, "mine")
     foreign, _ = stores.knowledge.remember(bob, "his")
     before = findable(stores.database)
     for wrong in (foreign, 999):
         with pytest.raises(NotFound):
-            stores.knowledge.forget(ann, [note, wrong])
+            stores.knowledge.set_aside(ann, [note, wrong])
     assert findable(stores.database) == before
 
 
-def test_a_shared_passage_is_forgotten_only_by_who_added_it(stores: Stores, ann: int, bob: int) -> None:
+def test_a_shared_passage_is_set_aside_only_by_who_added_it(stores: Stores, ann: int, bob: int) -> None:
     stores.add(ann, document("a.txt", "cat"))
     note, _ = stores.knowledge.remember(bob, "his note")
     shared = passages_by_text(stores)["cat"]
     before = findable(stores.database)
     with pytest.raises(NotFound, match="was added by ann"):
-        stores.knowledge.forget(bob, [note, shared])
+        stores.knowledge.set_aside(bob, [note, shared])
     assert findable(stores.database) == before
-    stores.knowledge.forget(ann, [shared])
+    stores.knowledge.set_aside(ann, [shared])
     assert stores.texts() == {}
 
 
@@ -100,16 +99,16 @@ def test_undoing_a_replacement_gives_back_what_was_there(stores: Stores, ann: in
     assert stores.stored_documents.plan(SHARED, [document("a.txt", "cat", "dog", "owl")]).changed == []
 
 
-def test_undoing_a_forgetting_gives_back_what_was_there(stores: Stores, ann: int) -> None:
+def test_undoing_a_setting_aside_gives_back_what_was_there(stores: Stores, ann: int) -> None:
     stores.say(ann, "my cat is Tom", "my dog is Rex")
     stores.knowledge.remember(ann, "a cat note")
     stores.indexer().catch_up()
     spaces = stores.spaces()
     query = fake_encode(["my cat is Tom"])[0]
     before, nearest = seen(stores, ann), spaces.of(ann).nearest(query, 10)
-    forgotten = stores.knowledge.forget(ann, stores.catalogue.own_passages(ann))
+    aside = stores.knowledge.set_aside(ann, stores.catalogue.own_passages(ann))
     assert spaces.of(ann).nearest(query, 10) == []
-    _, back = stores.knowledge.undo(ann, forgotten.receipt_id)
+    _, back = stores.knowledge.undo(ann, aside.receipt_id)
     assert len(back) == 3
     assert seen(stores, ann) == before
     assert spaces.of(ann).nearest(query, 10) == nearest  # also where the vectors were in memory
@@ -121,7 +120,7 @@ def test_undoing_everything_backwards_gives_back_each_state(stores: Stores, ann:
     states.append(seen(stores, ann))
     stores.add(ann, document("a.txt", "dog", "owl", "elk"))
     states.append(seen(stores, ann))
-    stores.knowledge.forget(ann, [passages_by_text(stores)["owl"]])
+    stores.knowledge.set_aside(ann, [passages_by_text(stores)["owl"]])
     states.append(seen(stores, ann))
     stores.add(ann, document("a.txt", "cat"))
     states.append(seen(stores, ann))
@@ -147,36 +146,38 @@ def test_a_write_cannot_be_undone_before_the_one_that_replaced_it(stores: Stores
     assert stores.texts() == {}
 
 
-def test_a_forgotten_passage_cannot_come_back_into_a_document_replaced_since(
+def test_a_passage_set_aside_cannot_come_back_into_a_document_replaced_since(
     stores: Stores, ann: int
 ) -> None:
     stores.add(ann, document("a.txt", "cat", "dog"))
-    forgotten = stores.knowledge.forget(ann, [passages_by_text(stores)["cat"]])
+    aside = stores.knowledge.set_aside(ann, [passages_by_text(stores)["cat"]])
     replaced, _ = stores.add(ann, document("a.txt", "owl", "elk"))
     with pytest.raises(CannotUndo):
-        stores.knowledge.undo(ann, forgotten.receipt_id)
+        stores.knowledge.undo(ann, aside.receipt_id)
     stores.knowledge.undo(ann, replaced)
-    stores.knowledge.undo(ann, forgotten.receipt_id)
+    stores.knowledge.undo(ann, aside.receipt_id)
     assert set(stores.texts().values()) == {"cat", "dog"}
 
 
-def test_undoing_a_forgetting_brings_back_nothing_whose_addition_was_undone(stores: Stores, ann: int) -> None:
+def test_undoing_a_setting_aside_brings_back_nothing_whose_addition_was_undone(
+    stores: Stores, ann: int
+) -> None:
     note, added = stores.knowledge.remember(ann, "my cat")
-    forgotten = stores.knowledge.forget(ann, [note])
+    aside = stores.knowledge.set_aside(ann, [note])
     stores.knowledge.undo(ann, added)
-    _, back = stores.knowledge.undo(ann, forgotten.receipt_id)
+    _, back = stores.knowledge.undo(ann, aside.receipt_id)
     assert back == []
     assert stores.own_texts(ann) == set()
 
 
-def test_a_replacement_whose_text_was_forgotten_never_leaves_two_versions_of_a_passage(
+def test_a_replacement_whose_text_was_set_aside_never_leaves_two_versions_of_a_passage(
     stores: Stores, ann: int
 ) -> None:
     stores.add(ann, document("a.txt", "cat"))
     replaced, _ = stores.add(ann, document("a.txt", "dog"))
-    forgotten = stores.knowledge.forget(ann, [passages_by_text(stores)["dog"]])
+    aside = stores.knowledge.set_aside(ann, [passages_by_text(stores)["dog"]])
     stores.knowledge.undo(ann, replaced)
-    stores.knowledge.undo(ann, forgotten.receipt_id)
+    stores.knowledge.undo(ann, aside.receipt_id)
     assert list(stores.texts().values()) == ["cat"]
 
 
@@ -210,7 +211,7 @@ ACTIONS = st.lists(
             st.sampled_from(["a.txt", "b.txt"]),
             st.lists(st.sampled_from(["cat", "dog", "owl", "elk"]), max_size=3),
         ),
-        st.tuples(st.just("forget"), st.integers(0, 5), st.just([])),
+        st.tuples(st.just("set aside"), st.integers(0, 5), st.just([])),
         st.tuples(st.just("remember"), st.sampled_from(["a cat", "a dog"]), st.just([])),
     ),
     max_size=6,
@@ -237,7 +238,7 @@ def test_any_writes_are_undone_backwards_one_by_one(tmp_path: Path, actions: lis
             lines = stores.catalogue.lines(ann)
             if not lines:
                 continue
-            receipt = stores.knowledge.forget(ann, [lines[what % len(lines)].passage_id]).receipt_id
+            receipt = stores.knowledge.set_aside(ann, [lines[what % len(lines)].passage_id]).receipt_id
         states.append((receipt, before))
         live = [row["passage"] for row in findable(stores.database)["texts"]]
         assert len(live) == len(set(live))  # one live version a passage
@@ -255,7 +256,7 @@ def test_another_users_passages_and_receipts_cannot_be_touched(stores: Stores, a
     note, receipt = stores.knowledge.remember(ann, "ann's cat")
     before = findable(stores.database)
     for touch in (
-        lambda: stores.knowledge.forget(bob, [note]),
+        lambda: stores.knowledge.set_aside(bob, [note]),
         lambda: stores.knowledge.undo(bob, receipt),
         lambda: stores.knowledge.undo(bob),
     ):

@@ -13,7 +13,7 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from agents.interfaces import ChatMessage, ContinuationScore, ReplyRequest
-from agents.quoting import OWN_WORDS, Quote, Quoter
+from agents.quoting import Quote, Quoter, is_own_words
 from agents.sentences import asks_only, is_question, sentences
 from agents.token_budget import estimated_tokens
 from stores.errors import ModelRefused, NoLogProbabilities
@@ -103,5 +103,5 @@ def _frame(quote: Quote) -> str:
     text = " ".join(quote.text.split())
     if len(text) > _LONGEST_QUOTE:
         text = text[:_LONGEST_QUOTE].rsplit(" ", 1)[0] + " …"
-    said = "You said: " if quote.source.passage.kind in OWN_WORDS else ""
+    said = "You said: " if is_own_words(quote.source.passage) else ""
     return f"{said}“{text}” [{quote.source.number}]"

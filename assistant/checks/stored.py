@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assistant.checks.check import Check, Look, counted
+from stores.claim_jobs import ClaimJobs
 from stores.database import Database
 from stores.errors import RESTORE
 from stores.schema_check import schema_faults
@@ -55,6 +56,20 @@ def words(opened: Database, how: Look) -> Check:
     return Check(
         "words", "ok", "made anew from the texts where they differed", repaired=tuple(_told(repaired))
     )
+
+
+def remembering(opened: Database) -> Check:
+    """Whether what users stated is weighed, or waits for a model."""
+    queue = ClaimJobs(opened).state()
+    if queue.failed:
+        return Check(
+            "remembering",
+            "missing",
+            f"{counted(queue.failed, 'job waits', 'jobs wait')} after a failure: {queue.last_error}",
+            "See to the chat model; `vouch memory pending --retry` tries again at once.",
+        )
+    waits = f"{counted(queue.waiting, 'job')} left for the next chat" if queue.waiting else "nothing waits"
+    return Check("remembering", "ok", waits)
 
 
 def _told(faults: WordFaults) -> list[str]:

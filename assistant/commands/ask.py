@@ -45,6 +45,7 @@ def command(
         raise WrongUsage("--no-learn needs a session of its own", hint="Leave out --session and --last.")
     message, material = _message(text)
 
+    from assistant.terminal.notices import Notices
     from assistant.terminal.plain import cut_line, source_line, write_out
     from assistant.turns.events import Accepted, Chosen, Event, Wrote
 
@@ -108,6 +109,11 @@ def command(
                 call.tell(cut_line(finished.cut))
             if sources:
                 write_out("".join(f"{source_line(source)}\n" for source in finished.cited))
+        notices = Notices("vouch memory undo")
+        assistant.player.remember(user_id, notices.put)
+        assistant.player.settle()
+        for line in notices.take():
+            call.tell(line)
         if finished.error is not None:
             raise finished.error
     return 0

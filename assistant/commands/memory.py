@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from assistant.cli import common_options
+from assistant.commands import memory_claims
 from assistant.invocation import Invocation, RowId, Words, shown
 from stores.errors import WrongUsage
 
 if TYPE_CHECKING:
     from stores.catalogue import History, PassageLine
+    from stores.forgetting import Forgotten
 
-_KINDS = ("document", "message", "note", "correction")
+_KINDS = ("document", "message", "note", "fact", "preference", "correction")
 _SCOPES = click.Choice(["yours", "shared", "all"])
 
 
@@ -35,9 +37,13 @@ def command() -> None:
     """
 
 
+for each in (memory_claims.pending, memory_claims.edit, memory_claims.share, memory_claims.proposals):
+    command.add_command(each)
+
+
 @command.command("list")
 @click.option("--scope", type=_SCOPES, default="yours", show_default=True, help="Whose.")
-@click.option("--kind", type=Words(), help="document, message, note or correction.")
+@click.option("--kind", type=Words(), help="document, message, note, fact, preference or correction.")
 @click.option("--query", type=Words(), help="Words that must all stand in the text.")
 @click.option("--since", type=click.DateTime(), help="Only newer than this.")
 @click.option("--limit", type=click.IntRange(min=1), help="How many at most.")
@@ -81,57 +87,60 @@ def show(ctx: click.Context, passage_id: int) -> int:
     """Show one passage: text, where it came from, versions, receipts and uses."""
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        history = assistant.catalogue.history(assistant.journal.known_user_id(call.user), passage_id)
+        user_id = assistant.journal.known_user_id(call.user)
+        history = assistant.catalogue.history(user_id, passage_id)
+        claims = assistant.claims.of_passage(user_id, passage_id)
+        deciding = [d for claim in claims if (d := claim.grounds.get("decided_by")) not in (None, "prior")]
+        evidence = assistant.catalogue.passages_of(user_id, deciding)
     if call.as_json:
-        call.give(_history_as_json(history))
+        call.give(
+            _history_as_json(history) | {"claims": [memory_claims.claim_as_json(claim) for claim in claims]}
+        )
     else:
-        for line in _history_lines(history):
+        for line in (*_history_lines(history), *memory_claims.claim_lines(claims, evidence)):
             click.echo(line)
     return 0
 
 
 @command.command("forget")
 @click.argument("passage_ids", nargs=-1, metavar="ID...")
-@click.option("--all-mine", is_flag=True, help="Everything in your own memory.")
+@click.option("--all-mine", is_flag=True, help="Everything of yours: memory, transcripts, drafts.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common_options
 @click.pass_context
 def forget(ctx: click.Context, passage_ids: tuple[str, ...], all_mine: bool, yes: bool) -> int:
-    """Take passages out of every answer, at once; `memory undo` brings them back.
+    """Forget passages for good: their texts are erased, and nothing brings them back.
 
-    With - the ids are read from standard input, one a line.
+    What was said or learned with them goes along, and so do the answers that were made with them. With -
+    the ids are read from standard input, one a line.
     """
+    from assistant.terminal.plain import forget_for_good
+
     call = Invocation(ctx)
     with call.assistant() as assistant:
         user_id = assistant.journal.known_user_id(call.user)
+        ids = None
         if all_mine:
             _must_be_sure(call, yes)
-            ids = assistant.catalogue.own_passages(user_id)
         else:
             ids = _ids(sys.stdin.read().split() if passage_ids == ("-",) else passage_ids)
-        if not ids and all_mine:
-            call.tell("There is nothing of yours to forget.")
-            return 1
-        if not ids:
-            raise WrongUsage("no passage is named", hint="`vouch memory list` shows their ids.")
-        forgotten = assistant.knowledge.forget(user_id, ids)
-        if call.as_json:
-            call.give(
-                {
-                    "receipt": forgotten.receipt_id,
-                    "forgotten": [_as_json(line) for line in forgotten.lines],
-                    "turns_that_show_the_words": list(forgotten.turns),
-                }
-            )
-            return 0
-        for line in forgotten.lines:
-            click.echo(f"{line.passage_id}\tforgotten\t{shown(line.text)}")
-        for turn_id in forgotten.turns:
-            call.tell(f"The transcript of turn {turn_id} still shows the words.")
-        call.tell(
-            "No answer uses it from now on. The text is kept, so that "
-            f"`vouch memory undo {forgotten.receipt_id}` can bring it back."
-        )
+            if not ids:
+                raise WrongUsage("no passage is named", hint="`vouch memory list` shows their ids.")
+            for passage_id in ids:
+                assistant.catalogue.history(user_id, passage_id)  # told before anything is asked
+            _ask_if_sure(call, len(ids), yes)
+        forgotten, told = forget_for_good(assistant, user_id, ids)
+    if all_mine and not (forgotten.lines or forgotten.turns):
+        call.tell("There is nothing of yours to forget.")
+        return 1
+    if call.as_json:
+        call.give(_forgotten_as_json(forgotten, told))
+        return 0
+    for state, lines in (("forgotten", forgotten.lines), ("went with it", forgotten.with_them)):
+        for line in lines:
+            click.echo(f"{line.passage_id}\t{state}\t{shown(line.text)}")
+    for sentence in told:
+        call.tell(shown(sentence))
     return 0
 
 
@@ -246,7 +255,16 @@ def _must_be_sure(call: Invocation, yes: bool) -> None:
         return
     if call.no_input or not sys.stdin.isatty():
         raise WrongUsage("--all-mine forgets everything of yours", hint="Add --yes to mean it.")
-    click.confirm("Forget everything in your own memory?", abort=True, err=True)
+    click.confirm("Forget everything of yours for good? This cannot be undone.", abort=True, err=True)
+
+
+def _ask_if_sure(call: Invocation, count: int, yes: bool) -> None:
+    """At a terminal; elsewhere the ids that were written are sure enough."""
+    from assistant.terminal.plain import sure_to_forget
+
+    if not yes and not call.no_input and sys.stdin.isatty():
+        question = sure_to_forget(count).removesuffix(" [y/N]")  # which click adds
+        click.confirm(question, abort=True, err=True)
 
 
 def _ids(words: Iterable[str]) -> list[int]:
@@ -274,6 +292,21 @@ def _as_json(line: PassageLine) -> dict[str, Any]:
         "text": line.text,
         "source": line.source,
         "created_at": line.created_at.isoformat(),
+    }
+
+
+def _forgotten_as_json(forgotten: Forgotten, told: list[str]) -> dict[str, Any]:
+    return {
+        "forgotten": [_as_json(line) for line in forgotten.lines],
+        "went_with_it": [_as_json(line) for line in forgotten.with_them],
+        "claims": forgotten.claims,
+        "blank_turns": list(forgotten.turns),
+        "blank_answers": list(forgotten.answers),
+        "marked_turns": list(forgotten.marked),
+        "blank_answers_of_others": forgotten.answers_of_others,
+        "still_in": list(forgotten.still_in),
+        "rounds": list(forgotten.rounds),
+        "told": told,
     }
 
 

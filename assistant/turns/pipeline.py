@@ -12,9 +12,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from contextlib import aclosing
+from dataclasses import asdict, replace
 from typing import Any, ParamSpec, TypeVar
 
 from agents.interfaces import CutAtLimit, Encoder, Exchange, ReplyRequest
@@ -23,8 +24,10 @@ from agents.reranker import Reranked, Reranker
 from agents.responder import Citations, Responder
 from agents.retriever import Retrieved
 from assistant.log import fields
+from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, Wrote
 from assistant.turns.searching import Searching
+from assistant.turns.settled import without_settled
 from stores.errors import VouchError, WrongUsage
 from stores.journal import FoundPassage, Journal, Judged, Outcome
 from stores.records import Passage, now, well_formed
@@ -49,10 +52,15 @@ class TurnPipeline:
         responder: Responder,
         cut: Callable[[str], Sequence[str]],
         history_turns: int,
+        learns: bool = True,
+        settled: Callable[[int, Sequence[int]], Mapping[int, Sequence[str]]] = lambda user_id, versions: {},
+        answers_first: AnswersFirst | None = None,
     ) -> None:
         """searching: what searches now, asked once a turn. cut: a long text as passages.
 
-        history_turns: how many earlier turns the model sees.
+        history_turns: how many earlier turns the model sees. learns: what is stated is to be remembered.
+        settled: which words of a user's messages became knowledge, by version id.
+        answers_first: what works in the background waits for it.
         """
         self._journal = journal
         self._searching = searching
@@ -61,6 +69,9 @@ class TurnPipeline:
         self._responder = responder
         self._cut = cut
         self._history_turns = history_turns
+        self._learns = learns
+        self._settled = settled
+        self._answers_first = answers_first or AnswersFirst()
         self._model_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
 
     @property
@@ -75,12 +86,26 @@ class TurnPipeline:
 
         Cancelling the task that reads the events stops the reply; what had arrived is kept, as stopped.
         """
+        with self._answers_first.answering():
+            async with aclosing(self._events(user_id, session_id, message, material)) as events:
+                async for event in events:
+                    yield event
+
+    async def _events(
+        self, user_id: int, session_id: int, message: str, material: str
+    ) -> AsyncGenerator[Event]:
         message, material = well_formed(message).strip(), well_formed(material)
         if not message:
             raise WrongUsage("the message is empty")
         earlier = await self._on_thread(self._recent, user_id, session_id)
         accepted = await self._on_thread(
-            self._journal.accept, user_id, session_id, message, parts=self._cut(message), material=material
+            self._journal.accept,
+            user_id,
+            session_id,
+            message,
+            parts=self._cut(message),
+            material=material,
+            learns=self._learns,
         )
         turn = _TurnInProgress(accepted.turn_id)
         try:
@@ -91,10 +116,7 @@ class TurnPipeline:
 
             searching = await self._on_thread(self._searching)
             retrieved = await self._on_thread(
-                searching.retriever.retrieve,
-                query.text,
-                searching.spaces.of(user_id),
-                without=accepted.version_ids,
+                self._retrieve, searching, user_id, query.text, accepted.version_ids
             )
             turn.note("retrieve", retrieved=retrieved)
             yield Searched(query, retrieved.candidates)
@@ -149,6 +171,12 @@ class TurnPipeline:
         """Gives back the model's connections and waits for the model thread."""
         await self._responder.aclose()
         self._model_thread.shutdown(wait=True)
+
+    def _retrieve(self, searching: Searching, user_id: int, query: str, without: Sequence[int]) -> Retrieved:
+        found = searching.retriever.retrieve(query, searching.spaces.of(user_id), without=without)
+        messages = [c.passage.version_id for c in found.candidates if c.passage.kind == "message"]
+        settled = self._settled(user_id, messages) if messages else {}
+        return replace(found, candidates=without_settled(found.candidates, settled))
 
     def _recent(self, user_id: int, session_id: int) -> list[Exchange]:
         turns = self._journal.turns(user_id, session_id, limit=self._history_turns)

@@ -1,0 +1,247 @@
+"""vouch memory pending, edit, share, proposals: what is being weighed, and what a person decides."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assistant.cli import common_options
+from assistant.invocation import Invocation, RowId, shown
+from stores.errors import WrongUsage
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
+    from stores.claim_jobs import WaitingJob
+    from stores.claims import Learned
+    from stores.records import Passage, Proposal, StatedClaim
+
+
+@click.command("pending")
+@click.option("--retry", is_flag=True, help="Try again now what failed before.")
+@common_options
+@click.pass_context
+def pending(ctx: click.Context, retry: bool) -> int:
+    """Show what you said that is not weighed yet. Exits with 1 when nothing waits."""
+    call = Invocation(ctx)
+    with call.assistant(limits_turns=True) as assistant:
+        user_id = assistant.journal.known_user_id(call.user)
+        if retry and user_id:
+            assistant.claim_jobs.retry_now(user_id)
+            _learn(assistant, user_id, call)
+        jobs = assistant.claim_jobs.waiting(user_id)
+        claims = {claim.id: claim for claim in assistant.claims.pending(user_id)}
+        for job in jobs:
+            about = _about(assistant, user_id, job, claims.get(job.subject_id))
+            if call.as_json:
+                call.give(_job_as_json(job, about))
+            else:
+                click.echo(_job_line(job, about))
+    return 0 if jobs else 1
+
+
+@click.command("edit")
+@click.argument("passage_id", type=RowId(), metavar="ID")
+@click.argument("text", nargs=-1)
+@common_options
+@click.pass_context
+def edit(ctx: click.Context, passage_id: int, text: tuple[str, ...]) -> int:
+    """Give a memory of yours another text; without TEXT, in your editor. With - it is read from a pipe."""
+    call = Invocation(ctx)
+    with call.assistant() as assistant:
+        user_id = assistant.journal.known_user_id(call.user)
+        old = assistant.catalogue.line(user_id, passage_id).text
+        new = sys.stdin.read() if text == ("-",) else " ".join(text)
+        if not text:
+            if call.no_input or not sys.stdin.isatty():
+                raise WrongUsage("there is no new text", hint="Write it behind the id, or - to read it.")
+            new = click.edit(old) or old
+        if new.strip() == old.strip():
+            call.tell("Nothing was changed.")
+            return 1
+        receipt_id = assistant.knowledge.edit(user_id, passage_id, new)
+        assistant.catch_up()
+    if call.as_json:
+        call.give({"passage": passage_id, "receipt": receipt_id})
+    else:
+        click.echo(f"{passage_id}\tedited\t{shown(new)}")
+        call.tell(f"`vouch memory undo {receipt_id}` brings the old text back.")
+    return 0
+
+
+@click.command("share")
+@click.argument("passage_id", type=RowId(), metavar="ID")
+@common_options
+@click.pass_context
+def share(ctx: click.Context, passage_id: int) -> int:
+    """Offer a memory of yours to every user. It is shared if shared passages bear it out.
+
+    What they say nothing of becomes a proposal, which somebody else may accept. Exits with 1 unless it
+    is shared now, or was known already.
+    """
+    call = Invocation(ctx)
+    from assistant.terminal.sharing import share_memory, shared_line
+
+    with call.assistant(limits_turns=True) as assistant:
+        user_id = assistant.journal.known_user_id(call.user)
+        assistant.catch_up()
+        learned = share_memory(assistant, user_id, passage_id)
+    if learned is None:
+        call.tell("It is not weighed yet: a model is missing. `vouch memory pending` shows why.")
+        return 3
+    if call.as_json:
+        call.give(_learned_as_json(learned))
+    else:
+        click.echo(shared_line(learned))
+    return 0 if learned.scope == "shared" else 1
+
+
+@click.command("proposals")
+@click.option("--accept", type=RowId(), metavar="ID", help="Take one into the shared memory.")
+@click.option("--refuse", type=RowId(), metavar="ID", help="Put one away for good.")
+@common_options
+@click.pass_context
+def proposals(ctx: click.Context, accept: int | None, refuse: int | None) -> int:
+    """Show claims that users made and no passage decides, proposed for the shared memory.
+
+    Those whom memory.curators names may decide them; nobody what they stated themselves.
+    """
+    call = Invocation(ctx)
+    if accept is not None and refuse is not None:
+        raise WrongUsage("--accept and --refuse exclude one another")
+    with call.assistant() as assistant:
+        if accept is None and refuse is None:
+            found = assistant.proposals.open()
+            for proposal in found:
+                call.give(_proposal_as_json(proposal)) if call.as_json else click.echo(
+                    _proposal_line(proposal)
+                )
+            return 0 if found else 1
+        _must_be_curator(call)
+        user_id = assistant.journal.user_id(call.user)
+        if refuse is not None:
+            assistant.proposals.refuse(user_id, refuse)
+            click.echo(f"{refuse}\trefused")
+            return 0
+        assert accept is not None, "one of both was given"
+        passage_id, receipt_id = assistant.proposals.accept(user_id, accept)
+        assistant.catch_up()
+    click.echo(f"{accept}\taccepted\tshared passage {passage_id}")
+    call.tell(f"`vouch memory undo {receipt_id}` takes it back for everybody.")
+    return 0
+
+
+def claim_lines(claims: Sequence[StatedClaim], evidence: Mapping[int, tuple[Passage, bool]]) -> Iterator[str]:
+    """How a passage came to be known, claim by claim. evidence: the deciding passages, by version."""
+    for claim in claims:
+        turn = f"turn {claim.turn_id}" if claim.turn_id is not None else "an offer of yours"
+        yield f"Stated    in {turn}: “{shown(claim.quote)}”"
+        if claim.state == "pending":
+            yield "Checked   not yet"
+            continue
+        decider = evidence.get(claim.grounds.get("decided_by") or 0)
+        if claim.about == "user":
+            yield f"Checked   not needed, it is about you · {claim.state}, {claim.scope}"
+            continue
+        by = f" · by “{shown(decider[0].title or decider[0].text)}”" if decider else ""
+        reason = claim.grounds.get("reason", "")
+        yield (
+            f"Checked   {claim.status}, {claim.confidence:.2f}{by} · {claim.state}, {claim.scope}"
+            f"{f' · {shown(reason)}' if reason else ''}"
+        )
+
+
+def claim_as_json(claim: StatedClaim) -> dict[str, Any]:
+    """A claim with all that it rests on, as plain values."""
+    return {
+        "claim": claim.id,
+        "turn": claim.turn_id,
+        "origin": claim.origin,
+        "text": claim.text,
+        "quote": claim.quote,
+        "kind": claim.kind,
+        "about": claim.about,
+        "hearsay": claim.is_hearsay,
+        "state": claim.state,
+        "status": claim.status,
+        "confidence": round(claim.confidence, 4),
+        "scope": claim.scope,
+        "action": claim.action,
+        "passage": claim.passage_id,
+        "receipt": claim.receipt_id,
+        "grounds": claim.grounds,
+    }
+
+
+def _learn(assistant: Assistant, user_id: int, call: Invocation) -> None:
+    from assistant.terminal.notices import Notices
+
+    notices = Notices("vouch memory undo")
+    assistant.player.remember(user_id, notices.put)
+    assistant.player.settle()
+    for line in notices.take():
+        call.tell(line)
+
+
+def _about(assistant: Assistant, user_id: int, job: WaitingJob, claim: StatedClaim | None) -> str:
+    if job.kind == "summarize":
+        return assistant.journal.turn(user_id, job.subject_id).message
+    return claim.text if claim is not None else ""
+
+
+def _job_line(job: WaitingJob, about: str) -> str:
+    state = "to be weighed" if job.kind == "weigh" else "to be read"
+    again = f", again after {job.not_before.astimezone():%H:%M:%S}" if job.not_before else ""
+    failed = f" ({job.attempts} failed, last: {shown(job.error)}{again})" if job.error else ""
+    return f"{job.id}\t{state}{failed}\t{shown(about)}"
+
+
+def _job_as_json(job: WaitingJob, about: str) -> dict[str, Any]:
+    return {
+        "job": job.id,
+        "step": job.kind,
+        "text": about,
+        "attempts": job.attempts,
+        "error": job.error,
+        "not_before": job.not_before.isoformat() if job.not_before else None,
+        "created_at": job.created_at.isoformat(),
+    }
+
+
+def _learned_as_json(learned: Learned) -> dict[str, Any]:
+    return {
+        "claim": learned.claim_id,
+        "text": learned.text,
+        "state": learned.state,
+        "status": learned.status,
+        "confidence": round(learned.confidence, 4),
+        "scope": learned.scope,
+        "action": learned.action,
+        "reason": learned.reason,
+        "passage": learned.passage_id,
+        "receipt": learned.receipt_id,
+        "proposal": learned.proposal_id,
+    }
+
+
+def _proposal_line(proposal: Proposal) -> str:
+    return f"{proposal.id}\t{proposal.reason}\t{shown(proposal.text)}"
+
+
+def _proposal_as_json(proposal: Proposal) -> dict[str, Any]:
+    return {
+        "proposal": proposal.id,
+        "reason": proposal.reason,
+        "text": proposal.text,
+        "created_at": proposal.created_at.isoformat(),
+    }
+
+
+def _must_be_curator(call: Invocation) -> None:
+    if call.user not in call.settings.memory.curators.split():
+        raise WrongUsage(
+            f"{call.user} may not decide proposals",
+            hint='Who may is named in settings.toml: [memory] curators = "ann bob".',
+        )

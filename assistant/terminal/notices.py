@@ -1,0 +1,56 @@
+"""What was learned, told where it was learned, with the way back."""
+
+from __future__ import annotations
+
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
+
+from assistant.one_line import short
+
+if TYPE_CHECKING:
+    from stores.claims import Learned
+
+
+class Notices:
+    """Notices of the user who sits here, put in on one thread and taken out on another."""
+
+    def __init__(self, undo: str) -> None:
+        """undo: what a person types before a receipt's number: `/undo`, or `vouch memory undo`."""
+        self._undo = undo
+        self._waiting: SimpleQueue[str] = SimpleQueue()
+
+    def put(self, learned: Learned) -> None:
+        """Keeps what is to be told of it, if anything."""
+        if line := learned_line(learned, self._undo):
+            self._waiting.put(line)
+
+    def take(self) -> list[str]:
+        """All that were not told yet, in their order."""
+        lines: list[str] = []
+        while True:
+            try:
+                lines.append(self._waiting.get_nowait())
+            except Empty:
+                return lines
+
+
+def learned_line(learned: Learned, undo: str) -> str:
+    """One line on what became of a claim; empty where nothing changed."""
+    said = f"“{short(learned.text)}”"
+    back = f"{undo} {learned.receipt_id}"
+    proposed = (
+        f" It is proposed for the shared memory, as proposal {learned.proposal_id}."
+        if learned.proposal_id is not None
+        else ""
+    )
+    if learned.receipt_id is None and learned.state == "rejected":
+        return f"It stays yours alone: {said}: {learned.reason}."
+    if learned.receipt_id is None:
+        return f"{said}:{proposed}" if proposed else ""
+    if learned.state == "rejected":
+        return f"Not taken in: {said}: {learned.reason}. {back} keeps it."
+    where = f"{learned.scope}, as {learned.passage_id}"
+    if learned.action == "delete":
+        return f"Taken out, {learned.scope}, {learned.passage_id}, because of {said}. {back} brings it back."
+    instead = ", in place of what was known" if learned.action == "modify" else ""
+    return f"Learned, {where}{instead}: {said}. {back} takes it back.{proposed}"

@@ -1,0 +1,46 @@
+"""A memory of one's own, offered to every user: through the check, and never past it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stores.claims import Learned, NewClaim
+from stores.errors import WrongUsage
+from stores.knowledge import EDITABLE
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
+
+
+def share_memory(assistant: Assistant, user_id: int, passage_id: int) -> Learned | None:
+    """Has a memory of the user's own weighed for the shared memory; None where that must wait."""
+    line = assistant.catalogue.line(user_id, passage_id)
+    if line.scope == "shared":
+        raise WrongUsage(f"passage {passage_id} is shared already")
+    if line.kind not in EDITABLE:
+        raise WrongUsage(
+            f"passage {passage_id} is a {line.kind}",
+            hint="Facts and notes can be offered; a document is shared by `vouch ingest --shared`.",
+        )
+    kind = "preference" if line.kind == "preference" else "fact"
+    stated = [claim.about for claim in assistant.claims.of_passage(user_id, passage_id)]
+    about = stated[0] if stated else "world"
+    claim = NewClaim(text=line.text, quote=line.text, kind=kind, about=about)
+    claim_id = assistant.claims.put_one(user_id, claim, origin="share", passage_id=passage_id)
+    found: list[Learned] = []
+    assistant.player.remember(user_id, found.append)
+    assistant.player.settle()
+    return next((learned for learned in found if learned.claim_id == claim_id), None)
+
+
+def shared_line(learned: Learned) -> str:
+    """What became of an offer, in a person's words."""
+    if learned.state == "rejected":
+        return f"Not shared: {learned.reason}."
+    if learned.scope == "shared" and learned.receipt_id is not None:
+        return f"Shared, as {learned.passage_id}. `vouch memory undo {learned.receipt_id}` takes it back."
+    if learned.scope == "shared":
+        return f"Known to all already, by shared passage {learned.passage_id}."
+    if learned.proposal_id is not None:
+        return f"No shared passage decides it: it is proposal {learned.proposal_id} now, and stays yours."
+    return "Not shared: no shared passage bears it out. It stays yours."

@@ -1,0 +1,292 @@
+"""What follows a turn: what the user stated becomes knowledge, once it was weighed.
+
+    summarize -> [per claim] find evidence -> discriminate -> classify -> curate -> write (one transaction)
+
+All of it runs from durable jobs, after the answer and never while one is being given. A claim ends stored
+once, with its receipt, or stays pending: a model that is down delays it and loses nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, Literal, ParamSpec, TypeVar
+
+from agents.classifier import Classifier
+from agents.interfaces import (
+    Candidate,
+    Claim,
+    Curation,
+    Curator,
+    Discriminator,
+    Exchange,
+    Said,
+    Summarizer,
+    Vector,
+    Weighed,
+)
+from assistant.log import fields
+from assistant.turns.answers_first import AnswersFirst
+from assistant.turns.searching import Searching
+from stores.claim_jobs import ClaimJob, ClaimJobs
+from stores.claims import Claims, Decision, Learned, NewClaim, Outdated, ToldTurn
+from stores.errors import VouchError
+from stores.receipts import shortened
+from stores.records import StatedClaim, known_id
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_log = logging.getLogger(__name__)
+_LEASE = timedelta(minutes=5)  # longer than a model takes for one claim
+_EVIDENCE = 5  # shared passages beside a claim: luf.md section 8
+_NEAREST = 5  # passages of the target space that the curator sees
+_LOOKED_AT = 50  # nearest ones that these are taken from: messages and documents are not written to
+_WRITTEN_KINDS = frozenset({"note", "fact", "preference", "correction"})
+_NOBODY = 0  # the user who owns nothing: their space is the shared one alone
+
+
+@dataclass(frozen=True)
+class Agents:
+    """Who decides what becomes knowledge."""
+
+    summarizer: Summarizer
+    discriminator: Discriminator
+    classifier: Classifier
+    curator: Curator
+
+
+class Remembering:
+    """Works off what turns have left to remember."""
+
+    def __init__(
+        self,
+        *,
+        claims: Claims,
+        jobs: ClaimJobs,
+        agents: Callable[[], Agents],
+        searching: Callable[[], Searching],
+        answers_first: AnswersFirst,
+        lease: timedelta = _LEASE,
+    ) -> None:
+        """agents: made when there is first something to do. searching: what searches now.
+
+        lease: for how long nobody else does a job that was taken here.
+        """
+        self._claims = claims
+        self._jobs = jobs
+        self._agents = agents
+        self._searching = searching
+        self.answers_first = answers_first
+        self._lease = lease
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="remembering")
+
+    async def run_due(self, user_id: int, tell: Callable[[Learned], None]) -> int:
+        """Does every job of this user that is due and tells what was learned; returns how many were done.
+
+        A job that fails waits and is tried again by a later call. Cancelling gives the job that runs back.
+        """
+        done = 0
+        outdated: set[int] = set()
+        while (job := await self._take(user_id)) is not None:
+            try:
+                learned = await self._do(user_id, job)
+            except asyncio.CancelledError:
+                self._jobs.release(job)
+                raise
+            except Outdated:
+                if job.id in outdated:  # once more it would go in a circle
+                    await self._postpone(job, "what it would change was changed meanwhile")
+                else:
+                    outdated.add(job.id)
+                    await self._on_thread(self._jobs.release, job)
+            except VouchError as error:
+                await self._postpone(job, error.message)
+            except Exception as error:  # a defect of ours: told by whoever awaits this, and the job waits
+                await self._postpone(job, type(error).__name__)
+                raise
+            else:
+                done += 1
+                if learned is not None:
+                    tell(learned)
+        return done
+
+    def close(self) -> None:
+        """Waits for the step that runs."""
+        self._thread.shutdown(wait=True)
+
+    async def _take(self, user_id: int) -> ClaimJob | None:
+        """The next job; given back where this is cancelled while it is taken."""
+        taken: list[ClaimJob | None] = []
+        try:
+            await self._on_thread(lambda: taken.append(self._jobs.take(user_id, lease=self._lease)))
+        except asyncio.CancelledError:
+            for job in filter(None, taken):
+                self._jobs.release(job)
+            raise
+        return taken[0]
+
+    async def _do(self, user_id: int, job: ClaimJob) -> Learned | None:
+        if job.kind == "summarize":
+            await self._summarize(user_id, job)
+            return None
+        return await self._weigh(user_id, job)
+
+    async def _postpone(self, job: ClaimJob, reason: str) -> None:
+        moment = await self._on_thread(self._jobs.postpone, job, reason)
+        _log.warning(
+            "not remembered yet",
+            extra=fields(job=job.id, kind=job.kind, attempts=job.attempts, again=str(moment)),
+        )
+
+    # The steps
+
+    async def _summarize(self, user_id: int, job: ClaimJob) -> None:
+        told = await self._on_thread(self._claims.told, user_id, job.subject_id)
+        summarizer = self._agents().summarizer
+        await self.answers_first.wait()
+        found = await summarizer.summarize(_said(told))
+        new = [
+            NewClaim(text=c.text, quote=c.quote, kind=c.kind, about=c.about, is_hearsay=c.is_hearsay)
+            for c in found
+        ]
+        await self._on_thread(self._claims.put, user_id, job.id, job.subject_id, new, by=summarizer.name)
+
+    async def _weigh(self, user_id: int, job: ClaimJob) -> Learned | None:
+        row = await self._on_thread(self._claims.claim, user_id, job.subject_id)
+        claim = _claim(row)
+        searching = await self._on_thread(self._searching)
+        vector, evidence = await self._on_thread(_find_evidence, searching, claim)
+        await self.answers_first.wait()
+        weighed = await self._verdict(claim, evidence)
+        scope = self._agents().classifier.classify(claim, weighed)
+        curation, nearest = await self._curation(user_id, row, weighed, scope, searching, vector)
+        if row.is_hearsay and curation.text:  # who said it stays with what was said
+            curation = replace(curation, text=row.quote)
+        decision = _decision(weighed, scope, curation, nearest)
+        learned = await self._on_thread(self._claims.decide, user_id, job.id, known_id(row.id), decision)
+        await self._on_thread(searching.indexer.catch_up)
+        return learned
+
+    async def _verdict(self, claim: Claim, evidence: Sequence[Candidate]) -> Weighed:
+        """What is about the user, no shared passage can decide; what somebody else says need not be."""
+        if claim.about == "user" or claim.kind == "preference":
+            return Weighed("unknown", 1.0, by="rule: about the user")
+        if claim.is_hearsay:
+            return Weighed("unknown", 1.0, by="rule: hearsay")
+        return await self._agents().discriminator.weigh(claim, evidence)
+
+    async def _curation(
+        self,
+        user_id: int,
+        row: StatedClaim,
+        weighed: Weighed,
+        scope: Literal["shared", "yours"],
+        searching: Searching,
+        vector: Vector,
+    ) -> tuple[Curation, Sequence[Candidate]]:
+        if weighed.status == "incorrect":
+            return Curation("nothing", reason=_says_otherwise(weighed)), ()
+        if row.passage_id is not None and scope == "yours":  # handed in, and in the user's memory already
+            return Curation("nothing", reason="it is in your memory already"), ()
+        nearest = await self._on_thread(_nearest, searching, user_id, vector, scope)
+        await self.answers_first.wait()
+        return await self._agents().curator.curate(_claim(row), weighed, nearest), nearest
+
+    async def _on_thread(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """A step on the thread, begun while no answer is given; one that has begun is waited for."""
+        await self.answers_first.wait()
+        loop = asyncio.get_running_loop()
+        step = loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
+        try:
+            return await asyncio.shield(step)
+        except asyncio.CancelledError:
+            await asyncio.wait([step])
+            raise
+
+
+def _says_otherwise(weighed: Weighed) -> str:
+    decisive = weighed.decisive
+    if decisive is None:
+        return f"{weighed.by} knows otherwise"
+    return f"“{decisive.passage.title or shortened(decisive.passage.text)}” says otherwise"
+
+
+def _said(told: ToldTurn) -> Said:
+    earlier = tuple(Exchange(t.message, t.standalone, t.answer, known_id(t.id)) for t in told.earlier)
+    return Said(told.message, earlier, told.recalled, told.answer)
+
+
+def _claim(row: StatedClaim) -> Claim:
+    return Claim(
+        row.text,
+        row.quote,
+        "preference" if row.kind == "preference" else "fact",
+        "world" if row.about == "world" else "user",
+        row.is_hearsay,
+    )
+
+
+def _find_evidence(searching: Searching, claim: Claim) -> tuple[Vector, list[Candidate]]:
+    """The claim's vector, and the shared passages that speak of it; a user's own are no evidence."""
+    retrieved = searching.retriever.retrieve(claim.text, searching.spaces.of(_NOBODY))
+    shared = [candidate for candidate in retrieved.candidates if candidate.passage.is_shared]
+    return retrieved.vector, shared[:_EVIDENCE]
+
+
+def _nearest(
+    searching: Searching, user_id: int, vector: Vector, scope: Literal["shared", "yours"]
+) -> list[Candidate]:
+    """What the target space holds nearest to the claim; of a user's own only what was kept as memory."""
+    space = searching.spaces.of(user_id if scope == "yours" else _NOBODY)
+    near = space.nearest_of(vector, _LOOKED_AT, scope=scope)
+    wanted = [
+        (passage, cosine) for passage, cosine in near if scope == "shared" or passage.kind in _WRITTEN_KINDS
+    ]
+    return [
+        Candidate(passage, cosine, 0.0, 0.0, cosine, rank)
+        for rank, (passage, cosine) in enumerate(wanted[:_NEAREST], start=1)
+    ]
+
+
+def _decision(
+    weighed: Weighed, scope: Literal["shared", "yours"], curation: Curation, nearest: Sequence[Candidate]
+) -> Decision:
+    decisive = weighed.decisive
+    passage = curation.passage
+    if weighed.status == "incorrect" and decisive is not None:
+        passage = decisive.passage
+    grounds: dict[str, Any] = {
+        "evidence": [
+            {
+                "version": each.passage.version_id,
+                "passage": each.passage.passage_id,
+                "similarity": round(each.similarity, 4),
+                "supports": round(each.supports, 4),
+                "refutes": round(each.refutes, 4),
+            }
+            for each in weighed.evidence
+        ],
+        "decided_by": "prior" if weighed.is_decided_by_prior else (decisive and decisive.passage.version_id),
+        "prior": weighed.prior,
+        "mode": weighed.mode,
+        "discriminator": weighed.by,
+        "nearest": [
+            {"version": each.passage.version_id, "similarity": round(each.dense, 4)} for each in nearest
+        ],
+    }
+    return Decision(
+        status=weighed.status,
+        confidence=weighed.confidence,
+        scope=scope,
+        action=curation.action,
+        passage_id=passage.passage_id if passage else None,
+        version_id=passage.version_id if passage else None,
+        text=curation.text,
+        reason=curation.reason,
+        grounds=grounds,
+    )

@@ -1,0 +1,196 @@
+"""The work that is left when a turn has ended: find what it states, then weigh each claim.
+
+    accept (with the message) -> summarize, when the turn has ended -> weigh, one job a claim -> done
+
+Every job is done at least once, and its result counts once: it is marked done in the transaction that
+writes the result. Who takes a job has it until its lease ends; whoever was killed loses nothing but time.
+A job belongs to its user, and only what runs for that user takes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, func, or_, select, update
+from sqlalchemy.orm import Session as SqlSession
+from sqlmodel import col
+
+from stores.database import Database
+from stores.records import Job, known_id, now, own_space, well_formed
+
+UNANSWERED_FOR = timedelta(minutes=10)  # a turn that has not ended by then has lost its process
+FIRST_WAIT = timedelta(seconds=20)  # after a failure; doubles
+LONGEST_WAIT = timedelta(hours=1)
+
+_KINDS = ("summarize", "weigh")
+
+
+@dataclass(frozen=True)
+class ClaimJob:
+    """A job that was taken, until its lease ends."""
+
+    id: int
+    kind: str  # summarize or weigh
+    subject_id: int  # the turn, or the claim
+    attempts: int  # this one included
+
+
+@dataclass(frozen=True)
+class WaitingJob:
+    """A job that is not done, as a person is told."""
+
+    id: int
+    kind: str
+    subject_id: int
+    attempts: int
+    error: str
+    not_before: datetime | None
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class QueueState:
+    """What waits, of all users together; no text."""
+
+    waiting: int
+    failed: int  # of these, whose last attempt failed
+    last_error: str
+
+
+class ClaimJobs:
+    """The queue, user by user."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def take(self, user_id: int, *, lease: timedelta) -> ClaimJob | None:
+        """The oldest job that is due, which nobody else gets before the lease ends; None without one."""
+        moment = now()
+        with self._database.reading() as sql:  # mostly there is none, and no lock is needed to know it
+            if sql.scalar(select(col(Job.id)).where(*_due(user_id, moment)).limit(1)) is None:
+                return None
+        with self._database.writing() as sql:
+            job = sql.scalar(select(Job).where(*_due(user_id, moment)).order_by(col(Job.id)).limit(1))
+            if job is None:
+                return None
+            job.not_before, job.attempts = moment + lease, job.attempts + 1
+            return ClaimJob(known_id(job.id), job.kind, known_id(job.subject_id), job.attempts)
+
+    def release(self, job: ClaimJob) -> None:
+        """Gives a job back that was not done and did not fail."""
+        with self._database.writing() as sql:
+            sql.execute(
+                update(Job)
+                .where(col(Job.id) == job.id, col(Job.done_at).is_(None))
+                .values(not_before=None, attempts=job.attempts - 1)
+            )
+
+    def postpone(self, job: ClaimJob, reason: str) -> datetime:
+        """Has a failed job tried again, later each time; returns when."""
+        wait: timedelta = min(FIRST_WAIT * 2 ** min(job.attempts - 1, 10), LONGEST_WAIT)
+        with self._database.writing() as sql:
+            moment = now() + wait
+            sql.execute(
+                update(Job)
+                .where(col(Job.id) == job.id, col(Job.done_at).is_(None))
+                .values(not_before=moment, error=well_formed(reason))
+            )
+        return moment
+
+    def retry_now(self, user_id: int) -> int:
+        """Makes due what waits after a failure; returns how many."""
+        with self._database.writing() as sql:
+            waits = (col(Job.error) != "", col(Job.done_at).is_(None), *_of(user_id))
+            found = sql.scalars(select(col(Job.id)).where(*waits)).all()
+            sql.execute(update(Job).where(col(Job.id).in_(found)).values(not_before=None))
+        return len(found)
+
+    def waiting(self, user_id: int) -> list[WaitingJob]:
+        """What is not done yet, oldest first."""
+        with self._database.reading() as sql:
+            jobs = sql.scalars(
+                select(Job).where(*_of(user_id), col(Job.done_at).is_(None)).order_by(col(Job.id))
+            )
+            return [
+                WaitingJob(
+                    known_id(job.id),
+                    job.kind,
+                    known_id(job.subject_id),
+                    job.attempts,
+                    job.error,
+                    job.not_before,
+                    job.created_at,
+                )
+                for job in jobs
+            ]
+
+    def state(self) -> QueueState:
+        """How the queues of all users stand."""
+        of_all = (col(Job.kind).in_(_KINDS), col(Job.done_at).is_(None))
+        with self._database.reading() as sql:
+            waiting = sql.scalar(select(func.count()).select_from(Job).where(*of_all)) or 0
+            errors = sql.scalars(
+                select(col(Job.error)).where(*of_all, col(Job.error) != "").order_by(col(Job.id))
+            ).all()
+        return QueueState(waiting, len(errors), errors[-1] if errors else "")
+
+    def due(self, user_id: int) -> int:
+        """How many jobs could be taken now."""
+        with self._database.reading() as sql:
+            count = select(func.count()).select_from(Job).where(*_due(user_id, now()))
+            return sql.scalar(count) or 0
+
+
+def ask_to_summarize(sql: SqlSession, user_id: int, turn_id: int) -> None:
+    """Commits, with the message, that what it states is to be found once the turn has ended."""
+    moment = now()
+    sql.add(
+        Job(
+            kind="summarize",
+            space=own_space(user_id),
+            subject_id=turn_id,
+            not_before=moment + UNANSWERED_FOR,
+            created_at=moment,
+        )
+    )
+
+
+def may_summarize(sql: SqlSession, turn_id: int) -> None:
+    """The turn has ended: what it states may be found now."""
+    sql.execute(
+        update(Job)
+        .where(col(Job.kind) == "summarize", col(Job.subject_id) == turn_id, col(Job.done_at).is_(None))
+        .values(not_before=None)
+    )
+
+
+def ask_to_weigh(sql: SqlSession, user_id: int, claim_ids: Sequence[int]) -> None:
+    """Commits, with the claims, the jobs to weigh them."""
+    moment = now()
+    sql.add_all(
+        Job(kind="weigh", space=own_space(user_id), subject_id=claim_id, created_at=moment)
+        for claim_id in claim_ids
+    )
+
+
+def is_open(sql: SqlSession, job_id: int) -> bool:
+    """Whether a job still wants a result: another process may have done it meanwhile."""
+    job = sql.get(Job, job_id)
+    return job is not None and job.done_at is None
+
+
+def mark_done(sql: SqlSession, job_id: int) -> None:
+    """With the transaction that wrote the result."""
+    job = sql.get_one(Job, job_id)
+    job.done_at, job.error, job.not_before = now(), "", None
+
+
+def _of(user_id: int) -> tuple[ColumnElement[bool], ...]:
+    return (col(Job.kind).in_(_KINDS), col(Job.space) == own_space(user_id))
+
+
+def _due(user_id: int, moment: datetime) -> tuple[ColumnElement[bool], ...]:
+    is_free = or_(col(Job.not_before).is_(None), col(Job.not_before) <= moment)
+    return (*_of(user_id), col(Job.done_at).is_(None), is_free)

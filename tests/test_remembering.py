@@ -1,0 +1,249 @@
+"""What follows a turn, over real stores and fakes of those who decide."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+from store_fixtures import DIMENSION, ENCODER, Stores, document, fake_encode, findable
+
+from agents.classifier import Classifier
+from agents.interfaces import Candidate, Claim, Curation, Evidence, Said, Vectors, Weighed
+from agents.retriever import Fusion, Retriever
+from assistant.turns.answers_first import AnswersFirst
+from assistant.turns.remembering import Agents, Remembering
+from assistant.turns.searching import Searching
+from stores.claim_jobs import ClaimJobs
+from stores.claims import Claims, Learned
+from stores.errors import MalformedReply, ModelUnreachable
+from stores.journal import Outcome
+from stores.records import SHARED
+
+LOCKER = Claim("My locker number is 214.", "My locker number is 214.", "fact", "user")
+OPENS = Claim("The room opens at ten.", "The room opens at ten.", "fact", "world")
+
+
+class Encoder:
+    """The fake encoding of the stores' tests."""
+
+    version = ENCODER
+    dimension = DIMENSION
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        return fake_encode(texts)
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        return fake_encode(texts)
+
+
+@dataclass
+class Fakes:
+    """Agents that find these claims in messages that hold them, and say this of them."""
+
+    claims: Sequence[Claim] = (LOCKER, OPENS)
+    status: str = "unknown"
+    fail: Callable[[str], None] = lambda step: None  # may raise
+    said: list[Said] = field(default_factory=list)
+    evidence: list[tuple[str, ...]] = field(default_factory=list)
+    nearest: list[tuple[str, ...]] = field(default_factory=list)
+
+    name = "fake"
+
+    async def summarize(self, said: Said) -> list[Claim]:
+        self.fail("summarize")
+        self.said.append(said)
+        return [claim for claim in self.claims if claim.quote in said.message]
+
+    async def weigh(self, claim: Claim, candidates: Sequence[Candidate]) -> Weighed:
+        self.fail("weigh")
+        self.evidence.append(tuple(candidate.passage.text for candidate in candidates))
+        evidence = tuple(Evidence(c.passage, c.dense, 0.9, 0.05) for c in candidates)
+        return Weighed(self.status, 0.95, evidence, by="fake")  # type: ignore[arg-type]
+
+    async def curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
+        self.fail("curate")
+        self.nearest.append(tuple(candidate.passage.text for candidate in nearest))
+        return Curation("add", text=claim.text, reason="new")
+
+
+class House:
+    """Stores, fakes, and remembering over them."""
+
+    def __init__(self, stores: Stores, fakes: Fakes) -> None:
+        self.stores, self.fakes = stores, fakes
+        self.learned: list[Learned] = []
+        self.answers_first = AnswersFirst()
+        encoder, spaces, indexer = Encoder(), stores.spaces(), stores.indexer(exact_up_to=10_000)
+        retriever = Retriever(encoder, keep=10, pool=10, fusion=Fusion(0.5, 0.0, 0.4))
+        searching = Searching(
+            encoder, spaces, retriever, indexer, stores.shared_index(None, exact_up_to=10_000)
+        )
+        self.remembering = Remembering(
+            claims=Claims(stores.database),
+            jobs=ClaimJobs(stores.database),
+            agents=lambda: Agents(fakes, fakes, Classifier(shared_from=0.9), fakes),
+            searching=lambda: searching,
+            answers_first=self.answers_first,
+        )
+
+    def tell(self, user: int, message: str) -> int:
+        session = self.stores.journal.open_session(user)
+        turn = self.stores.journal.accept(user, session, message, parts=[message], learns=True).turn_id
+        self.stores.journal.finish(turn, Outcome(state="done", answer="I see."))
+        return turn
+
+    async def run(self, user: int) -> int:
+        return await self.remembering.run_due(user, self.learned.append)
+
+
+@pytest.fixture
+def house(stores: Stores) -> House:
+    return House(stores, Fakes())
+
+
+async def test_what_was_stated_is_found_weighed_and_kept(house: House, ann: int) -> None:
+    turn = house.tell(ann, "My locker number is 214. Thanks!")
+    assert await house.run(ann) == 2  # found, and weighed
+    [learned] = house.learned
+    assert (learned.turn_id, learned.text, learned.scope) == (turn, LOCKER.text, "yours")
+    assert [line.text for line in house.stores.catalogue.lines(ann, kind="fact")] == [LOCKER.text]
+    assert house.stores.indexer(exact_up_to=10_000).waiting() == 0
+
+
+async def test_running_again_changes_nothing(house: House, ann: int) -> None:
+    house.tell(ann, LOCKER.text)
+    await house.run(ann)
+    before = findable(house.stores.database)
+    assert await house.run(ann) == 0
+    assert findable(house.stores.database) == before
+
+
+async def test_evidence_is_shared_and_never_a_users_own(house: House, ann: int, bob: int) -> None:
+    house.stores.add(bob, document("rules", "The room opens at ten on Saturdays."))
+    house.stores.knowledge.remember(ann, "The room opens at ten, I say.")
+    house.stores.knowledge.remember(bob, "The room opens at ten, he says.")
+    house.tell(ann, OPENS.text)
+    await house.run(ann)
+    assert house.fakes.evidence == [("The room opens at ten on Saturdays.",)]
+
+
+async def test_what_is_about_the_user_is_weighed_by_no_model(house: House, ann: int) -> None:
+    house.tell(ann, LOCKER.text)
+    await house.run(ann)
+    assert house.fakes.evidence == []
+    assert house.learned[0].status == "unknown"
+
+
+async def test_hearsay_is_weighed_by_no_model_and_keeps_who_said_it(stores: Stores, ann: int) -> None:
+    heard = Claim("The cellar floods.", "My boss says the cellar floods.", "fact", "world", is_hearsay=True)
+    house = House(stores, Fakes(claims=(heard,), status="correct"))
+    stores.add(ann, document("rules", "The cellar floods every spring."))
+    house.tell(ann, heard.quote)
+    await house.run(ann)
+    assert house.fakes.evidence == []
+    assert [line.text for line in stores.catalogue.lines(ann, scope="yours", kind="fact")] == [heard.quote]
+
+
+async def test_the_curator_sees_memories_of_the_user_and_neither_messages_nor_documents(
+    house: House, ann: int, bob: int
+) -> None:
+    house.stores.add(ann, document("book", "A document of Ann's."), space=f"user:{ann}")
+    house.stores.knowledge.remember(ann, "A note of Ann's.")
+    house.stores.knowledge.remember(bob, "A note of Bob's.")
+    house.stores.indexer(exact_up_to=10_000).catch_up()
+    house.tell(ann, LOCKER.text)
+    await house.run(ann)
+    assert house.fakes.nearest == [("A note of Ann's.",)]
+
+
+async def test_a_verified_fact_goes_to_the_shared_memory(stores: Stores, ann: int) -> None:
+    house = House(stores, Fakes(status="correct"))
+    stores.add(ann, document("rules", "The room opens at ten on Saturdays."))
+    house.tell(ann, OPENS.text)
+    await house.run(ann)
+    assert OPENS.text in stores.texts(SHARED).values()
+    assert house.learned[0].scope == "shared"
+
+
+async def test_a_wrong_claim_changes_the_shared_memory_in_nothing(stores: Stores, ann: int) -> None:
+    house = House(stores, Fakes(status="incorrect"))
+    stores.add(ann, document("rules", "The room opens at nine on Saturdays."))
+    shared = stores.texts(SHARED)
+    house.tell(ann, OPENS.text)
+    await house.run(ann)
+    assert stores.texts(SHARED) == shared
+    assert (house.learned[0].state, house.fakes.nearest) == ("rejected", [])
+    assert stores.own_texts(ann) == set()
+
+
+@pytest.mark.parametrize("step", ["summarize", "weigh", "curate"])
+@pytest.mark.parametrize("error", [ModelUnreachable("it is down"), MalformedReply("no JSON")])
+async def test_a_model_that_fails_delays_and_loses_nothing(
+    stores: Stores, ann: int, step: str, error: Exception
+) -> None:
+    is_down = True
+
+    def fail(at: str) -> None:
+        if is_down and at == step:
+            raise error
+
+    house = House(stores, Fakes(fail=fail))
+    house.tell(ann, OPENS.text)
+    await house.run(ann)
+    assert house.learned == []
+    [waiting] = ClaimJobs(stores.database).waiting(ann)
+    assert (waiting.error, waiting.attempts) == (str(error), 1)
+    is_down = False
+    assert await house.run(ann) == 0  # it waits
+    ClaimJobs(stores.database).retry_now(ann)
+    await house.run(ann)
+    assert [learned.text for learned in house.learned] == [OPENS.text]
+
+
+async def test_a_defect_is_raised_and_the_claim_still_pending(stores: Stores, ann: int) -> None:
+    def fail(step: str) -> None:
+        if step == "weigh":
+            raise ZeroDivisionError
+
+    house = House(stores, Fakes(fail=fail))
+    house.tell(ann, OPENS.text)
+    with pytest.raises(ZeroDivisionError):
+        await house.run(ann)
+    assert [claim.text for claim in Claims(stores.database).pending(ann)] == [OPENS.text]
+    assert ClaimJobs(stores.database).due(ann) == 0  # it waits, and does not fail in a circle
+
+
+async def test_a_cancelled_run_gives_its_job_back(stores: Stores, ann: int) -> None:
+    def fail(step: str) -> None:
+        raise asyncio.CancelledError
+
+    house = House(stores, Fakes(fail=fail))
+    house.tell(ann, OPENS.text)
+    with pytest.raises(asyncio.CancelledError):
+        await house.run(ann)
+    [waiting] = ClaimJobs(stores.database).waiting(ann)
+    assert (waiting.not_before, waiting.attempts) == (None, 0)
+
+
+async def test_nothing_is_done_while_an_answer_is_given(house: House, ann: int) -> None:
+    house.tell(ann, LOCKER.text)
+    with house.answers_first.answering():
+        running = asyncio.create_task(house.run(ann))
+        done, _ = await asyncio.wait([running], timeout=0.2)
+        assert not done
+        assert house.fakes.said == []
+    assert await running == 2
+
+
+async def test_earlier_turns_and_answers_are_context_and_never_the_message(house: House, ann: int) -> None:
+    session = house.stores.journal.open_session(ann)
+    for message in ("My locker number is 214.", "Thanks."):
+        turn = house.stores.journal.accept(ann, session, message, parts=[message], learns=True).turn_id
+        house.stores.journal.finish(turn, Outcome(state="done", answer=f"You said: {message}"))
+    await house.run(ann)
+    last = house.fakes.said[-1]
+    assert (last.message, last.answer) == ("Thanks.", "You said: Thanks.")
+    assert [exchange.answer for exchange in last.earlier] == ["You said: My locker number is 214."]
+    assert len(house.learned) == 1

@@ -1,0 +1,36 @@
+"""What became knowledge is not said a second time by the message it came from."""
+
+from __future__ import annotations
+
+from agent_fakes import candidate
+
+from assistant.turns.settled import without_settled
+
+
+def texts(*messages: str, settled: dict[int, list[str]]) -> list[str]:
+    candidates = [candidate(rank, text, kind="message") for rank, text in enumerate(messages, start=1)]
+    return [c.passage.text for c in without_settled(candidates, settled)]
+
+
+def test_a_message_that_became_a_fact_is_gone() -> None:
+    assert texts("My locker is 214.", "It rains.", settled={1: ["My locker is 214."]}) == ["It rains."]
+
+
+def test_the_rest_of_a_message_stays() -> None:
+    said = "Hello there! My locker is 214. I like the green one."
+    assert texts(said, settled={1: ["My locker is 214."]}) == ["Hello there! I like the green one."]
+
+
+def test_of_two_quotes_the_longer_goes_first() -> None:
+    said = "I like tea. I like tea with milk."
+    assert texts(said, settled={1: ["I like tea", "I like tea with milk."]}) == []
+
+
+def test_another_message_of_the_same_words_stays() -> None:
+    assert texts("It rains.", "It rains.", settled={1: ["It rains."]}) == ["It rains."]
+
+
+def test_ranks_stay_what_they_were() -> None:
+    candidates = [candidate(1, "It rains.", kind="message"), candidate(2, "It snows.", kind="message")]
+    [left] = without_settled(candidates, {1: ["It rains."]})
+    assert left.found_rank == 2
