@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ from typing import Any
 
 from assistant.library.cutting import cut
 from assistant.library.documents import PreparedDocument, read_documents
+from assistant.replay.datasets import locomo_evidence, locomo_message, locomo_turns
+from assistant.replay.metrics import evidence_recall_at
 from assistant.wiring import Assistant
 from benchmarks.questions import read_questions
 from stores.errors import UnreadableDocument
@@ -72,9 +73,7 @@ class Question:
 
     def recall(self, found: Sequence[str], depth: int) -> float:
         """The share of `right` among the first `depth` found; names, best first."""
-        first = set(found[:depth])
-        share = sum(not first.isdisjoint(names) for names in self.right) / len(self.right)
-        return float(share == 1.0) if self.needs_all else share
+        return evidence_recall_at(found, self.right, depth, needs_all=self.needs_all)
 
 
 def document_questions(path: Path, same_as: Mapping[str, str], *, count: int, seed: int) -> list[Question]:
@@ -143,26 +142,15 @@ def read_conversations(data: Path) -> list[Conversation]:
 
 
 def _conversation(record: Mapping[str, Any]) -> Conversation:
-    said = record["conversation"]
-    numbers = sorted(int(match[1]) for key in said if (match := re.fullmatch(r"session_(\d+)", key)))
     turns = tuple(
-        Turn(turn["dia_id"], number, _as_message(turn))
-        for number in numbers
-        for turn in said[f"session_{number}"]
+        Turn(turn["dia_id"], session, locomo_message(turn)) for session, turn in locomo_turns(record)
     )
     known = {turn.name for turn in turns}
     questions: list[Question] = []
     for entry in record["qa"]:
-        joined = " ".join(entry.get("evidence", []))  # some ids are joined in one string, some malformed
-        evidence = [name for name in dict.fromkeys(re.findall(r"D\d+:\d+", joined)) if name in known]
-        if entry["category"] != 5 and evidence:  # 5: adversarial
+        if evidence := locomo_evidence(entry, known):
             questions.append(Question(entry["question"], tuple(frozenset({name}) for name in evidence)))
     return Conversation(record["sample_id"], turns, tuple(questions))
-
-
-def _as_message(turn: Mapping[str, Any]) -> str:
-    picture = f" [shares {turn['blip_caption']}]" if turn.get("blip_caption") else ""
-    return f"{turn['speaker']}: {turn['text']}{picture}"
 
 
 def ingest_conversations(

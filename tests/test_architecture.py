@@ -103,6 +103,16 @@ MAY_IMPORT = {
         "assistant.wiring",
     },
     "assistant.replay": {"agents", "stores", "assistant.learning"},
+    "assistant.replay.bootstrap": set(),
+    "assistant.replay.datasets": {"assistant.learning.example", "stores.errors"},
+    "assistant.replay.metrics": set(),
+    "assistant.replay.simulate": {
+        "agents.interfaces",
+        "agents.token_budget",
+        "assistant.replay.datasets",
+        "assistant.replay.metrics",
+        "stores.records",
+    },
     "assistant.encoder_change": {"stores", "assistant.log", "assistant.turns"},
     "assistant.shared_indexes": {"agents.interfaces", "stores", "assistant.config"},
     "assistant.wiring": {

@@ -1,0 +1,140 @@
+"""Whether one system is better than another on the same questions, and whether it may take its place.
+
+    scores of both, question by question -> differences -> mean with interval -> promoted, or refused and why
+
+The interval comes from drawing questions again, with replacement (Efron 1979; for retrieval, Sakai 2006):
+both systems keep their pairs, so what makes a question hard for both does not widen it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Scores = npt.NDArray[np.float64]
+
+RESAMPLES = 10_000
+_DRAWN_AT_ONCE = 250_000  # places of questions; more is slower, since they leave the cache
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How far a candidate is above the live system, with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+    questions: int  # that it is the mean of
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """Whether a candidate goes live, and why in a person's words."""
+
+    is_promoted: bool
+    reason: str
+
+
+def interval(differences: npt.ArrayLike, *, seed: int, resamples: int = RESAMPLES) -> tuple[float, float]:
+    """The 95 % interval of a mean, by bootstrap over questions.
+
+    differences: (N,), at least one. Raises ValueError where there is none.
+    """
+    values: Scores = np.asarray(differences, dtype=np.float64)
+    if values.ndim != 1 or not len(values):
+        raise ValueError(f"differences have shape {values.shape}, but must be (N,) with N of at least 1")
+    random = np.random.default_rng(seed)
+    rows = max(1, _DRAWN_AT_ONCE // len(values))  # drawn row by row, so their number changes no figure
+    means = np.concatenate(
+        [
+            values[random.integers(0, len(values), (min(rows, resamples - done), len(values)))].mean(axis=1)
+            for done in range(0, resamples, rows)
+        ]
+    )
+    return float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975))
+
+
+def paired_gain(
+    candidate: Sequence[float], live: Sequence[float], *, seed: int, resamples: int = RESAMPLES
+) -> Gain:
+    """The mean difference of two systems, higher is better for the candidate.
+
+    candidate, live: a score a question, in the same order. Raises ValueError where their numbers differ,
+    there is none, or one is not finite.
+    """
+    if len(candidate) != len(live):
+        raise ValueError(f"{len(candidate)} scores of the candidate, but {len(live)} of the live system")
+    differences: Scores = np.asarray(candidate, dtype=np.float64) - np.asarray(live, dtype=np.float64)
+    if not np.isfinite(differences).all():
+        raise ValueError("a score is not a finite number")
+    low, high = interval(differences, seed=seed, resamples=resamples)
+    return Gain(float(differences.mean()), low, high, len(differences))
+
+
+def promotion(
+    gains: Mapping[str, Gain],
+    earlier: Mapping[str, Gain],
+    *,
+    threshold: float = 0.0,
+    margin: float = 0.01,
+    fewest_questions: int = 30,
+) -> Promotion:
+    """Promoted where every measure surely gains and no earlier slice loses too much; refused otherwise.
+
+    gains: by measure ("R@5", "nDCG@10"), over all held-out questions: its whole interval must lie above
+    `threshold`. earlier: by slice (a domain, a month; of several measures one entry each): its mean must not
+    lie more than `margin` below 0. With fewer than `fewest_questions` an interval says little: refused. Both
+    limits are shares, 0 to 1. Raises ValueError where a limit is below 0 or there is no measure.
+    """
+    if min(threshold, margin) < 0:
+        raise ValueError(f"threshold {threshold} and margin {margin} must be 0 or more")
+    if not gains:
+        raise ValueError("there is no measure to decide by")
+    against = [
+        *_too_few(gains, fewest_questions),
+        *_unproven(gains, threshold),
+        *_lost(earlier, margin),
+    ]
+    if against:
+        return Promotion(False, f"Refused: {'; '.join(against)}.")
+    gained = ", ".join(f"{name} {_shown(gain)}" for name, gain in gains.items())
+    kept = f", and no slice of {len(earlier)} lost more than {_points(margin)}" if earlier else ""
+    return Promotion(True, f"Promoted: {gained}{kept}.")
+
+
+def _too_few(gains: Mapping[str, Gain], fewest: int) -> list[str]:
+    return [
+        f"{name} was measured on {gain.questions} questions, fewer than {fewest}"
+        for name, gain in gains.items()
+        if gain.questions < fewest
+    ]
+
+
+def _unproven(gains: Mapping[str, Gain], threshold: float) -> list[str]:
+    """Those whose interval is not above the threshold; one that is not a number is not."""
+    return [
+        f"{name} {_shown(gain)} is not surely above {_points(threshold)}"
+        for name, gain in gains.items()
+        if not gain.low > threshold
+    ]
+
+
+def _lost(earlier: Mapping[str, Gain], margin: float) -> list[str]:
+    return [
+        f"it lost {_points(-gain.mean)} on {name} ({gain.questions} questions), more than {_points(margin)}"
+        for name, gain in earlier.items()
+        if not (gain.mean >= -margin or math.isclose(gain.mean, -margin))
+    ]
+
+
+def _shown(gain: Gain) -> str:
+    low, high = f"{100 * gain.low:+.2f}", f"{100 * gain.high:+.2f}"
+    return f"{100 * gain.mean:+.2f} points [{low}, {high}]"
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.2f} points"

@@ -1,0 +1,302 @@
+"""Data sets as questions and passages, and the streams made of them."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import json
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant.replay.datasets import (
+    SETS,
+    Order,
+    PassageColumns,
+    QuestionColumns,
+    ReplayPassage,
+    ReplayQuestion,
+    Split,
+    last_third,
+    read_set,
+    read_table,
+    stream,
+    table_passages,
+    table_questions,
+    text_id,
+)
+from stores.errors import UnreadableDocument, WrongUsage
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+needs_data = pytest.mark.skipif(not (DATA / "squad").is_dir(), reason="the data folder is not here")
+
+# set, part, passages, questions, without known gold, that nothing answers: counted apart from the readers
+COUNTS: Sequence[tuple[str, Split, int, int, int, int]] = (
+    ("squad", "dev", 19_707, 4_479, 0, 0),
+    ("nq", "test", 2_600, 799, 0, 0),
+    ("covidqa", "test", 3_549, 313, 0, 0),
+    ("friendsqa", "test", 946, 1_201, 0, 0),
+    ("realtimeqa", "test", 4_935, 1_517, 0, 0),
+    ("timeqa", "test", 22_389, 989, 53, 159),
+    ("locomo", "test", 2_760, 999, 2, 237),
+    ("hotpotqa", "test", 10_787, 500, 0, 0),
+)
+
+
+def write(path: Path, records: Sequence[Mapping[str, Any]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "".join(f"{json.dumps(record)}\n" for record in records)
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    else:
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+# the data folder's form
+
+
+def test_questions_and_passages_of_a_plain_set(tmp_path: Path) -> None:
+    write(
+        tmp_path / "nq/passages.jsonl.gz", [{"id": "p1", "doc": "D", "title": "T", "text": "Paris is big."}]
+    )
+    plain = {"question": "Which?", "doc": "D"}
+    write(
+        tmp_path / "nq/test.jsonl.gz",
+        [
+            {"id": "q1", "answers": ["Paris", "paris"], "passage_ids": ["p1"], **plain},
+            {"id": "q2", "answers": ["Lyon"], "passage_ids": [], **plain},
+            {"id": "q3", "answers": [], "passage_ids": [], **plain},
+        ],
+    )
+    found = read_set(tmp_path, "nq", "test")
+    assert found.passages == (ReplayPassage("p1", "T", "Paris is big."),)
+    first, unknown, unanswerable = found.questions
+    assert first == ReplayQuestion(
+        "q1", "Which?", ("Paris", "paris"), frozenset({"p1"}), domain="nq", topic="D"
+    )
+    assert unknown.gold is None  # answered, but no passage is known to hold it
+    assert unanswerable.gold == frozenset()  # nothing answers it
+
+
+def test_both_passages_of_a_hotpotqa_question_are_needed(tmp_path: Path) -> None:
+    paragraphs = {"A": ["One. ", " Two."], "B": ["Three."], "C": ["Four."]}
+    write(
+        tmp_path / "mixed/passages_hotpotqa.jsonl.gz",
+        [
+            {"id": f"p{title}", "doc": title, "title": title, "text": "".join(lines)}
+            for title, lines in paragraphs.items()
+        ],
+    )
+    record = {"id": "h1", "question": "?", "answer": "yes", "context": list(paragraphs.items())}
+    write(
+        tmp_path / "hotpotqa/dev.jsonl.gz", [{**record, "supporting_facts": [["B", 0], ["A", 0], ["A", 1]]}]
+    )
+    (question,) = read_set(tmp_path, "hotpotqa", "dev").questions
+    assert (question.answers, question.gold, question.needs_all) == (("yes",), {"pA", "pB"}, True)
+
+
+def test_a_conversation_is_a_users_own_memory(tmp_path: Path) -> None:
+    turn = {"speaker": "Ann", "text": "Look!", "dia_id": "D1:1", "blip_caption": "a cat"}
+    said = {
+        "session_10": [{"speaker": "Bob", "text": "Ten.", "dia_id": "D10:1"}],
+        "session_2": [{"speaker": "Bob", "text": "Two.", "dia_id": "D2:1"}],
+        "session_1": [turn],
+        "session_1_date_time": "noon",
+    }
+    qa = [
+        {"question": "When?", "answer": 2022, "evidence": ["D1:1; D2:1", "D:3"], "category": 2},
+        {"question": "Who?", "answer": "Ann", "evidence": ["D9:9"], "category": 4},
+        {"question": "Why?", "adversarial_answer": "so", "evidence": ["D1:1"], "category": 5},
+    ]
+    write(tmp_path / "locomo/locomo.jsonl.gz", [{"sample_id": "c1", "conversation": said, "qa": qa}])
+    found = read_set(tmp_path, "locomo", "test")
+    assert [(p.id, p.owner, p.session) for p in found.passages] == [
+        ("c1/D1:1", "c1", 1),
+        ("c1/D2:1", "c1", 2),
+        ("c1/D10:1", "c1", 10),
+    ]
+    assert found.passages[0].text == "Ann: Look! [shares a cat]"
+    first, lost, unanswerable = found.questions
+    assert (first.answers, first.gold, first.user) == (("2022",), {"c1/D1:1", "c1/D2:1"}, "c1")
+    assert lost.gold is None
+    assert (unanswerable.answers, unanswerable.gold) == ((), frozenset())
+
+
+def test_what_there_is_none_of() -> None:
+    with pytest.raises(ValueError, match="no part 'train' of a set 'locomo'"):
+        read_set(DATA, "locomo", "train")
+    with pytest.raises(ValueError, match="no part 'test' of a set 'other'"):
+        read_set(DATA, "other", "test")
+
+
+@needs_data
+@pytest.mark.parametrize(("name", "split", "passages", "questions", "unknown", "unanswerable"), COUNTS)
+def test_a_set_of_the_data_folder(
+    name: str, split: Split, passages: int, questions: int, unknown: int, unanswerable: int
+) -> None:
+    found = read_set(DATA, name, split)
+    ids = {passage.id for passage in found.passages}
+    assert (len(ids), len(found.passages), len(found.questions)) == (passages, passages, questions)
+    assert len({question.id for question in found.questions}) == questions
+    assert sum(question.gold is None for question in found.questions) == unknown
+    assert sum(question.gold == frozenset() for question in found.questions) == unanswerable
+    assert all((question.gold or set()) <= ids for question in found.questions)
+    assert all(question.text and question.topic for question in found.questions)
+
+
+@needs_data
+def test_every_set_was_counted() -> None:
+    assert {name for name, *_ in COUNTS} == set(SETS)
+    assert all(len(question.gold or ()) == 2 for question in read_set(DATA, "hotpotqa", "test").questions)
+
+
+# tables
+
+ROWS = [
+    {
+        "qid": 7,
+        "question": "Where?",
+        "answers": {"text": ["Rome", "in Rome"], "answer_start": [0, 3]},
+        "context": "Rome it is.",
+        "title": "Italy",
+    },
+    {"qid": 8, "question": "Who?", "answers": {"text": [], "answer_start": []}, "context": "Rome it is."},
+]
+COLUMNS = QuestionColumns(answers="answers.text", id="qid", context="context")
+
+
+def test_a_table_whose_rows_carry_their_passage(tmp_path: Path) -> None:
+    rows = list(read_table(write(tmp_path / "rows.jsonl", ROWS)))
+    (passage,) = table_passages(rows, PassageColumns(text="context"))
+    one, other = table_questions(rows, COLUMNS, domain="own")
+    assert passage == ReplayPassage(text_id("Rome it is."), "", "Rome it is.")
+    assert (one.id, one.answers, one.gold, one.domain) == ("7", ("Rome", "in Rome"), {passage.id}, "own")
+    assert other.answers == ()
+
+
+def test_columns_by_any_name_and_rows_without_ids() -> None:
+    rows = [{"q": "Who?", "a": "Ann", "ids": ["p1", "p2"], "who": "u1", "about": None}]
+    columns = QuestionColumns(text="q", answers="a", gold="ids", user="who", topic="about")
+    (question,) = table_questions(rows, columns, domain="own")
+    assert question == ReplayQuestion(
+        "own/0", "Who?", ("Ann",), frozenset({"p1", "p2"}), "u1", "own", topic=""
+    )
+    (bare,) = table_questions(rows, QuestionColumns(text="q", answers="a"), domain="own")
+    assert (bare.gold, bare.user) == (None, "replay")
+
+
+def test_a_column_that_is_not_there_is_named() -> None:
+    with pytest.raises(WrongUsage, match=r"no column 'answers\.text'; its columns: question, answers, "):
+        list(
+            table_questions(
+                [{"question": "?", "answers": "a", "context": "c", "qid": 1}], COLUMNS, domain="own"
+            )
+        )
+
+
+def test_files_of_a_split_by_their_names(tmp_path: Path) -> None:
+    write(tmp_path / "data/train-00001-of-00002.jsonl", [{"n": 2}])
+    write(tmp_path / "data/train-00000-of-00002.jsonl.gz", [{"n": 1}])
+    write(tmp_path / "test/part.jsonl", [{"n": 3}])
+    write(tmp_path / "training.jsonl", [{"n": 4}])
+    (tmp_path / "train.txt").write_text("no table")
+    assert [row["n"] for row in read_table(tmp_path, "train")] == [1, 2]
+    assert [row["n"] for row in read_table(tmp_path, "test")] == [3]
+    assert [row["n"] for row in read_table(tmp_path)] == [1, 2, 3, 4]
+    with pytest.raises(WrongUsage, match="no table of split 'validation'; tables there: train-0"):
+        list(read_table(tmp_path, "validation"))
+
+
+@pytest.mark.parametrize(("line", "problem"), [("{", "line 3 is not JSON"), ("[1]", "line 3 is not a JSON")])
+def test_a_line_that_is_no_row_is_named(tmp_path: Path, line: str, problem: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f'{{"n": 1}}\n\n{line}\n', encoding="utf-8")
+    with pytest.raises(UnreadableDocument, match=problem):
+        list(read_table(path))
+
+
+def test_parquet_rows_are_as_those_of_json(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = importlib.import_module("pyarrow.parquet")
+    path = tmp_path / "data" / "train-00000-of-00001.parquet"
+    path.parent.mkdir()
+    parquet.write_table(pyarrow.Table.from_pylist(ROWS), path)
+    rows = list(read_table(tmp_path, "train"))
+    expected = list(table_questions(ROWS, COLUMNS, domain="own"))
+    assert list(table_questions(rows, COLUMNS, domain="own")) == expected
+
+
+def test_parquet_without_pyarrow_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
+    (tmp_path / "rows.parquet").touch()
+    with pytest.raises(WrongUsage, match="needs pyarrow") as raised:
+        list(read_table(tmp_path))
+    assert raised.value.hint == "pip install pyarrow"
+
+
+# streams
+
+
+def asked(*topics: str) -> list[ReplayQuestion]:
+    return [ReplayQuestion(f"q{i:02}", f"{topic}?", (), None, topic=topic) for i, topic in enumerate(topics)]
+
+
+streams = st.lists(st.sampled_from("abcd"), max_size=20).map(lambda topics: asked(*topics))
+orders: st.SearchStrategy[Order] = st.sampled_from(["given", "seeded", "drift"])
+
+
+@given(streams, orders, st.integers(0, 3))
+def test_a_stream_holds_every_question_once_with_its_place(
+    questions: list[ReplayQuestion], order: Order, seed: int
+) -> None:
+    arriving = stream(questions, order=order, seed=seed)
+    assert [question.arrival for question in arriving] == list(range(len(questions)))
+    assert sorted(question.id for question in arriving) == [question.id for question in questions]
+
+
+@given(streams, orders, st.integers(0, 3), st.integers(0, 20))
+def test_a_prefix_is_the_beginning_of_the_whole(
+    questions: list[ReplayQuestion], order: Order, seed: int, first: int
+) -> None:
+    whole = stream(questions, order=order, seed=seed)
+    assert stream(questions, order=order, seed=seed, first=first) == whole[:first]
+
+
+@given(streams, st.sampled_from(["seeded", "drift"]), st.randoms())
+def test_a_shuffled_order_hangs_on_seed_and_ids_alone(
+    questions: list[ReplayQuestion], order: Order, chance: Any
+) -> None:
+    mixed = list(questions)
+    chance.shuffle(mixed)
+    assert stream(mixed, order=order, seed=1) == stream(questions, order=order, seed=1)
+
+
+@given(streams, st.integers(0, 3))
+def test_a_drifting_stream_leaves_a_topic_for_good(questions: list[ReplayQuestion], seed: int) -> None:
+    topics = [question.topic for question in stream(questions, order="drift", seed=seed)]
+    changes = sum(one != other for one, other in pairwise(topics))
+    assert changes == max(0, len(set(topics)) - 1)
+
+
+def test_seeds_give_orders_of_their_own() -> None:
+    questions = asked(*"aabbccddeeffgghh")
+    for order in ("seeded", "drift"):
+        assert len({stream(questions, order=order, seed=seed) for seed in range(5)}) == 5
+    assert [q.topic for q in stream(questions, order="given")] == [q.topic for q in questions]
+
+
+def test_two_questions_of_one_id_are_refused() -> None:
+    with pytest.raises(ValueError, match="same id"):
+        stream([*asked("a"), *asked("b")], order="given")
+
+
+def test_the_last_third() -> None:
+    assert [list(last_third(n)) for n in (0, 1, 3, 10)] == [[], [0], [2], [6, 7, 8, 9]]

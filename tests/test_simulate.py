@@ -1,0 +1,312 @@
+"""Simulated judges, answerers and users: as accurate as they are told to be, and the same every time."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from agent_fakes import candidate, passage
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.interfaces import Candidate, Judge
+from agents.reranker import Reranker
+from assistant.replay.datasets import ReplayQuestion
+from assistant.replay.simulate import (
+    RIGHT_ON_IRRELEVANT,
+    FeedbackKind,
+    SimulatedAnswerer,
+    SimulatedJudge,
+    draws,
+    feedback_counts,
+    gold_truth,
+    simulated_feedback,
+)
+from benchmarks.feedback import counts, simulated
+from stores.records import Passage
+
+MANY = 4_000  # passages of one question
+PINNED = (0.6656892017707108, 0.8333019799961576)  # of blake2b; a change would change every report
+accuracies = st.floats(0, 1)
+
+
+def named(number: int) -> Candidate:
+    found = candidate(number)
+    return replace(found, passage=replace(found.passage, external_id=f"p{number}"))
+
+
+CANDIDATES = [named(number) for number in range(1, MANY + 1)]
+
+
+def is_even(question: str, found: Passage) -> bool:
+    return found.passage_id % 2 == 0
+
+
+def is_fourth(question: str, found: Passage) -> bool:
+    return found.passage_id % 4 == 0
+
+
+def labels(judge: Judge, candidates: Sequence[Candidate] = CANDIDATES) -> list[str]:
+    return [verdict.label for verdict in judge.judge("Who?", candidates).verdicts if verdict]
+
+
+def scores(judge: Judge, candidates: Sequence[Candidate]) -> list[float]:
+    return [verdict.score for verdict in judge.judge("Who?", candidates).verdicts if verdict]
+
+
+def within_3_sigma(count: int, of: int, share: float) -> bool:
+    return abs(count / of - share) <= 3 * math.sqrt(share * (1 - share) / of)
+
+
+# the judge
+
+
+@pytest.mark.parametrize("accuracy", [0.5, 0.6, 0.75, 0.9, 0.97])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_it_is_as_accurate_as_told(accuracy: float, seed: int) -> None:
+    said = labels(SimulatedJudge(accuracy, seed, is_relevant=is_even))
+    relevant, irrelevant = said[1::2], said[0::2]
+    assert within_3_sigma(relevant.count("answer"), MANY // 2, accuracy)
+    assert within_3_sigma(irrelevant.count("irrelevant"), MANY // 2, RIGHT_ON_IRRELEVANT)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_of_accuracy_1_reproduces_the_oracle(seed: int) -> None:
+    judge = SimulatedJudge(1.0, seed, is_relevant=is_even, is_answer=is_fourth)
+    expected = [
+        "answer" if n % 4 == 0 else "relevant" if n % 2 == 0 else "irrelevant" for n in range(1, MANY + 1)
+    ]
+    assert labels(judge) == expected
+
+
+def test_what_only_helps_is_missed_as_often_as_the_answer() -> None:
+    said = labels(SimulatedJudge(0.8, 1, is_relevant=is_even, is_answer=is_fourth))
+    helps = said[1::4]
+    assert set(helps) == {"relevant", "irrelevant"}
+    assert within_3_sigma(helps.count("relevant"), MANY // 4, 0.8)
+
+
+def test_the_irrelevant_side_can_be_told_apart() -> None:
+    said = labels(SimulatedJudge(1.0, 1, is_relevant=is_even, accuracy_on_irrelevant=0.98))
+    assert set(said[1::2]) == {"answer"}
+    assert within_3_sigma(said[0::2].count("irrelevant"), MANY // 2, 0.98)
+
+
+@given(accuracies, st.integers(0, 5), st.permutations(CANDIDATES[:12]), st.integers(1, 12))
+def test_judging_again_says_the_same_in_any_order_and_any_call(
+    accuracy: float, seed: int, order: list[Candidate], step: int
+) -> None:
+    judge = SimulatedJudge(accuracy, seed, is_relevant=is_even)
+    whole = dict(zip(CANDIDATES[:12], judge.judge("Who?", CANDIDATES[:12]).verdicts, strict=True))
+    again = SimulatedJudge(accuracy, seed, is_relevant=is_even)
+    for start in range(0, 12, step):
+        some = order[start : start + step]
+        assert list(again.judge("Who?", some).verdicts) == [whole[c] for c in some]
+
+
+@given(accuracies, accuracies, st.integers(0, 5))
+def test_what_is_right_stays_right_at_a_higher_accuracy(one: float, other: float, seed: int) -> None:
+    some = CANDIDATES[:30]
+    low, high = (
+        labels(SimulatedJudge(accuracy, seed, is_relevant=is_even, accuracy_on_irrelevant=0.98), some)
+        for accuracy in sorted((one, other))
+    )
+    right = labels(SimulatedJudge(1.0, seed, is_relevant=is_even), some)
+    assert all(h == r for wrong, h, r in zip(low, high, right, strict=True) if wrong == r)
+
+
+def test_errors_hang_on_seed_question_and_passage() -> None:
+    one, other = passage(1), replace(passage(1), external_id="1")
+    first = draws(1, "Who?", one)
+    assert first == draws(1, "Who?", replace(one, version_id=9, text="Another version."))
+    assert len({first, draws(2, "Who?", one), draws(1, "Why?", one), draws(1, "Who?", other)}) == 4
+    assert draws(1, "Who?", other) == draws(1, "Who?", replace(other, passage_id=5))
+
+
+def test_draws_are_the_same_on_every_machine() -> None:
+    assert draws(1, "Who?", replace(passage(1), external_id="p1"))[:2] == PINNED
+
+
+def test_scores_are_the_truth_blurred() -> None:
+    judge = SimulatedJudge(0.5, 1, is_relevant=is_even, is_answer=is_fourth)
+    said = scores(judge, CANDIDATES)
+    # Beta(a, b) for (9, 1), (5, 5), (1, 9): mean a / (a + b), variance ab / ((a + b)^2 (a + b + 1))
+    for group, mean, variance in (
+        (said[3::4], 0.9, 9 / 1100),
+        (said[1::4], 0.5, 25 / 1100),
+        (said[0::2], 0.1, 9 / 1100),
+    ):
+        assert sum(group) / len(group) == pytest.approx(mean, abs=3 * math.sqrt(variance / len(group)))
+        assert all(0 <= score < 1 for score in group)
+
+
+def test_scores_around_the_verdict_tell_nothing_more_than_it() -> None:
+    judge = SimulatedJudge(0.5, 1, is_relevant=is_even, blurs="verdict")
+    missed, found = [], []
+    for verdict in judge.judge("Who?", CANDIDATES[1::2]).verdicts:
+        assert verdict
+        (found if verdict.label == "answer" else missed).append(verdict.score)
+    assert sum(found) / len(found) == pytest.approx(0.9, abs=0.01)
+    assert sum(missed) / len(missed) == pytest.approx(0.1, abs=0.01)
+
+
+def test_a_call_costs_its_prompt_and_its_reply() -> None:
+    judge = SimulatedJudge(0.9, 1, is_relevant=is_even, count_tokens=lambda text: len(text.split()))
+    one, two = judge.judge("Who is it?", CANDIDATES[:1]), judge.judge("Who is it?", CANDIDATES[:2])
+    assert (one.tokens_in, one.tokens_out) == (60 + 3 + 2, 8)  # "Passage 1." has two words
+    assert (two.tokens_in, two.tokens_out) == (60 + 3 + 4, 16)
+    assert judge.judge("Who is it?", []).tokens_in == 0
+
+
+def test_an_oracle_reranks_what_is_right_to_the_front() -> None:
+    judge = SimulatedJudge(1.0, 1, is_relevant=lambda _, found: found.passage_id == 7)
+    reranker = Reranker(judge, schedule="multi", budget=10, min_judged=1)
+    assert reranker.rerank("Who?", CANDIDATES[:10]).order[0].passage.passage_id == 7
+
+
+@pytest.mark.parametrize("accuracy", [-0.1, 1.1])
+def test_an_accuracy_is_a_probability(accuracy: float) -> None:
+    with pytest.raises(ValueError, match="0 to 1"):
+        SimulatedJudge(accuracy, 1, is_relevant=is_even)
+    with pytest.raises(ValueError, match="0 to 1"):
+        SimulatedJudge(0.5, 1, is_relevant=is_even, accuracy_on_irrelevant=accuracy)
+
+
+def test_judges_of_other_settings_have_other_names() -> None:
+    judges = [
+        SimulatedJudge(0.9, 1, is_relevant=is_even),
+        SimulatedJudge(0.8, 1, is_relevant=is_even),
+        SimulatedJudge(0.9, 2, is_relevant=is_even),
+        SimulatedJudge(0.9, 1, is_relevant=is_even, accuracy_on_irrelevant=1.0),
+        SimulatedJudge(0.9, 1, is_relevant=is_even, blurs="verdict"),
+    ]
+    assert len({judge.name for judge in judges}) == len(judges)
+
+
+# what is true
+
+
+def question(number: int, *, gold: frozenset[str] | None = None, needs_all: bool = False) -> ReplayQuestion:
+    return ReplayQuestion(f"q{number}", f"Question {number}?", ("Rome",), gold, needs_all=needs_all)
+
+
+def test_gold_ids_decide_or_else_the_answer() -> None:
+    truth = gold_truth([question(1, gold=frozenset({"p1"})), question(2)])
+    right, other = named(1).passage, replace(named(2).passage, text="It is in Rome.")
+    assert truth("Question 1?", right)
+    assert not truth("Question 1?", other)  # its answer stands there, but gold is known
+    assert truth("Question 2?", other)
+    assert not truth("Question 2?", right)
+    with pytest.raises(ValueError, match="nothing is known"):
+        truth("Question 3?", right)
+
+
+def test_the_answerer_is_right_when_it_reads_the_answer() -> None:
+    found = [named(number).passage for number in range(1, 8)]
+    answerer = SimulatedAnswerer(depth=5)
+    assert answerer.answer(question(1, gold=frozenset({"p5"})), found) == "Rome"
+    assert answerer.answer(question(1, gold=frozenset({"p6"})), found) == answerer.NOT_KNOWN
+    both = question(1, gold=frozenset({"p1", "p2"}), needs_all=True)
+    assert answerer.answer(both, found) == "Rome"
+    assert answerer.answer(both, found[1:]) == answerer.NOT_KNOWN
+
+
+def test_the_answerer_makes_nothing_up() -> None:
+    unanswerable = ReplayQuestion("q", "?", (), frozenset())
+    assert SimulatedAnswerer().answer(unanswerable, [named(1).passage]) == SimulatedAnswerer.NOT_KNOWN
+    assert SimulatedAnswerer().answer(question(1), []) == SimulatedAnswerer.NOT_KNOWN
+
+
+# users
+
+
+def tell_all(kind: FeedbackKind, questions: Sequence[ReplayQuestion]) -> Mapping[str, str]:
+    return {each.id: f"{kind} about {each.text}" for each in questions}
+
+
+def kinds(total: int, seed: int) -> dict[str, FeedbackKind]:
+    found = simulated_feedback([question(n) for n in range(total)], tell_all, seed=seed)
+    return {name: each.kind for name, each in found.items()}
+
+
+@given(st.integers(0, 200), st.integers(0, 5))
+def test_feedback_comes_in_exactly_these_shares(total: int, seed: int) -> None:
+    found = Counter(kinds(total, seed).values())
+    assert found == Counter(feedback_counts(total))
+    assert found.total() == total
+    assert all(abs(found[kind] - share * total) < 1 for kind, share in SHARES)
+
+
+SHARES: Sequence[tuple[FeedbackKind, float]] = (("right", 0.4), ("wrong", 0.4), ("unrelated", 0.2))
+
+
+def test_counts_by_hand() -> None:
+    assert feedback_counts(10) == {"right": 4, "wrong": 4, "unrelated": 2}
+    # 7: 2.8, 2.8, 1.4 make 2, 2, 1; the two left go to the larger remainders
+    assert feedback_counts(7) == {"right": 3, "wrong": 3, "unrelated": 1}
+
+
+@given(st.integers(0, 5_000))
+def test_the_feedback_protocol_counts_in_the_same_way(total: int) -> None:
+    assert feedback_counts(total) == counts(total)
+
+
+@given(st.permutations([question(n) for n in range(15)]))
+def test_who_gets_what_hangs_on_seed_and_ids_alone(order: list[ReplayQuestion]) -> None:
+    expected = simulated_feedback([question(n) for n in range(15)], tell_all, seed=3)
+    assert simulated_feedback(order, tell_all, seed=3) == expected
+
+
+def test_seeds_give_feedback_of_their_own() -> None:
+    assert len({tuple(sorted(kinds(40, seed).items())) for seed in range(5)}) == 5
+
+
+def test_a_question_of_which_nothing_wrong_can_be_said_gets_another_kind() -> None:
+    def tell(kind: FeedbackKind, questions: Sequence[ReplayQuestion]) -> Mapping[str, str]:
+        said = tell_all(kind, questions)
+        return said if kind != "wrong" else {name: said[name] for name in said if int(name[1:]) < 5}
+
+    found = simulated_feedback([question(n) for n in range(10)], tell, seed=1)
+    assert Counter(each.kind for each in found.values()) == {"right": 4, "wrong": 4, "unrelated": 2}
+    assert all(int(name[1:]) < 5 for name, each in found.items() if each.kind == "wrong")
+
+
+def test_where_too_few_can_have_a_kind_it_is_said() -> None:
+    with pytest.raises(ValueError, match="4 questions need wrong feedback, but 0 can have it"):
+        simulated_feedback(
+            [question(n) for n in range(10)],
+            lambda kind, questions: {} if kind == "wrong" else tell_all(kind, questions),
+            seed=1,
+        )
+
+
+def test_the_feedback_protocols_wordings_can_be_told() -> None:
+    records = [
+        {
+            "question": f"When was house {n} built?",
+            "answers": [str(1900 + n)],
+            "passage_ids": [f"p{n}"],
+            "doc": f"d{n}",
+        }
+        for n in range(10)
+    ]
+    questions = [
+        ReplayQuestion(f"q{n}", str(r["question"]), tuple(r["answers"]), frozenset(r["passage_ids"]))
+        for n, r in enumerate(records)
+    ]
+    record_of = {question.id: record for question, record in zip(questions, records, strict=True)}
+
+    def tell(kind: FeedbackKind, some: Sequence[ReplayQuestion]) -> Mapping[str, str]:
+        ids = {each.text: each.id for each in some}
+        shares: dict[FeedbackKind, float] = {"right": 0.0, "wrong": 0.0, "unrelated": 0.0}
+        told = simulated([record_of[each.id] for each in some], records, seed=1, shares=shares | {kind: 1.0})
+        return {ids[one.question]: one.message for one in told}
+
+    found = simulated_feedback(questions, tell, seed=1)
+    for number, each in enumerate(questions):
+        feedback = found[each.id]
+        assert (str(1900 + number) in feedback.message) == (feedback.kind == "right")
+        assert any(str(1900 + n) in feedback.message for n in range(10)) == (feedback.kind != "unrelated")
