@@ -127,6 +127,27 @@ async def test_the_message_is_durable_before_the_model_is_asked(tmp_path: Path) 
     assert seen == ["Is it kept?"]
 
 
+async def test_stopped_is_stopped_also_where_the_model_calls_that_a_failure(tmp_path: Path) -> None:
+    begun = asyncio.Event()
+
+    async def hangs(_request: ReplyRequest) -> AsyncIterator[str]:
+        yield "It opens"
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            raise ModelUnreachable("the connection was closed") from None
+
+    house = House(tmp_path, hangs)
+    saying = asyncio.create_task(house.say("When does the room open?"))
+    await begun.wait()
+    saying.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await saying
+    turn = house.journal.last_turn(house.ann)
+    assert (turn.state, turn.answer, turn.failure) == ("stopped", "It opens", "")
+
+
 async def test_a_message_does_not_find_itself(house: House) -> None:
     searched = (await house.say("The reading room is warm."))[1]
     assert isinstance(searched, Searched)

@@ -149,6 +149,9 @@ class TurnPipeline:
             self._journal.finish(turn.turn_id, turn.outcome("stopped"))
             raise
         except VouchError as error:
+            if _is_being_stopped():  # a model may take being cancelled for a failure of its own
+                self._journal.finish(turn.turn_id, turn.outcome("stopped"))
+                raise asyncio.CancelledError from error
             await self._on_thread(self._journal.finish, turn.turn_id, turn.outcome("failed", error.message))
             yield turn.finished("failed", error)
         except BaseException as error:
@@ -194,6 +197,11 @@ class TurnPipeline:
     async def _on_thread(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._model_thread, lambda: work(*args, **kwargs))
+
+
+def _is_being_stopped() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 class _TurnInProgress:

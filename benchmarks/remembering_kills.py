@@ -1,0 +1,469 @@
+"""kill -9 at every step of remembering: each claim ends stored once with its receipt, or pending.
+
+    python -m benchmarks.remembering_kills --kills 300 --seed 7
+    python -m benchmarks.remembering_kills --kills 100 --store postgresql://vouch@127.0.0.1:5432/empty
+    python -m benchmarks.remembering_kills --kills 20 --reader
+
+A process (tests/remembering_child.py) talks and remembers over real stores and kills itself at a named
+point, or is killed from here at a random moment. What it left is looked through. Then the leases of its jobs
+end, here by hand, and another process does what is due; every third time two of them at once, every fifth
+time one that is killed too comes before it. Then it is looked through again, and nothing may wait any more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sqlalchemy.orm import Session as SqlSession
+
+from benchmarks.durability import NotDurable, fresh_database, require, rows
+from stores.database import Database
+from stores.records import own_space
+from stores.word_check import word_faults
+from tests.remembering_child import SCENES, Life, stated, subject
+
+AT_RANDOM = "at a random moment"
+_LONGEST_PAUSE_SECONDS = 0.7  # about as long as a life
+
+
+class Death(NamedTuple):
+    """Where a life ends."""
+
+    scene: str
+    point: str = ""  # at a random moment without one
+    occasion: int = 1
+    pause_seconds: float = 0.0
+
+    @property
+    def told(self) -> str:
+        return self.point or AT_RANDOM
+
+
+@dataclass
+class Told:
+    """What lives have said, which is acknowledged."""
+
+    answered: list[str] = field(default_factory=list)
+    learned: dict[int, tuple[str, int | None]] = field(default_factory=dict)
+    points: list[tuple[str, int]] = field(default_factory=list)
+    failed: str = ""  # why the last one ended by itself
+    code: int = 0  # with which it ended
+
+    def hear(self, line: dict[str, Any]) -> None:
+        if "answered" in line:
+            self.answered.append(line["answered"])
+        elif "learned" in line:
+            require(line["learned"] not in self.learned, f"claim {line['learned']} was told twice")
+            self.learned[line["learned"]] = (line["state"], line["receipt"])
+        elif "point" in line:
+            self.points.append((line["point"], line["occasion"]))
+        elif "failed" in line:
+            self.failed = line["failed"]
+        elif "ended" in line:
+            self.code = line["ended"]
+
+
+class Nursery:
+    """A process that has imported everything and forks lives."""
+
+    def __init__(self) -> None:
+        self._early: list[dict[str, Any]] = []  # lines of a life that came before word of its birth
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.remembering_child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd=Path(__file__).parent.parent,
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        )
+        self._line()
+
+    def begin(self, life: Life) -> int:
+        """Forks a life; returns its process id."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(life.write())
+        self._process.stdin.flush()
+        while "born" not in (line := self._line()):
+            self._early.append(line)
+        return int(line["born"])
+
+    def end(self, told: Told) -> None:
+        """Waits until the life is over, and hears what it said."""
+        for line in self._early:
+            told.hear(line)
+        self._early.clear()
+        while "ended" not in (line := self._line()):
+            told.hear(line)
+        told.hear(line)
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def _line(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        written = self._process.stdout.readline()
+        require(bool(written), "the process that forks has ended")
+        read: dict[str, Any] = json.loads(written)
+        return read
+
+
+@contextmanager
+def nurseries() -> Iterator[tuple[Nursery, Nursery]]:
+    """Two, so that two processes can be at work at once."""
+    both = Nursery(), Nursery()
+    try:
+        yield both
+    finally:
+        for each in both:
+            each.close()
+
+
+# What holds after every death, and after the work that was left
+
+
+class Claim(NamedTuple):
+    id: int
+    user_id: int
+    turn_id: int
+    number: int
+    text: str
+    quote: str
+    state: str
+    scope: str
+    action: str
+    passage_id: int | None
+    receipt_id: int | None
+
+
+class Version(NamedTuple):
+    id: int
+    passage_id: int
+    turn_id: int | None
+    kind: str
+    space: str
+    text: str
+    author: str
+    added_by: int | None
+    removed_by: int | None
+    is_live: bool
+
+
+class Job(NamedTuple):
+    id: int
+    kind: str
+    subject_id: int | None
+    is_open: bool
+    payload: Any
+
+
+class House:
+    """All that the stores hold, as of one moment."""
+
+    def __init__(self, sql: SqlSession) -> None:
+        self.turns = {
+            row[0]: row[1:] for row in rows(sql, "SELECT id, user_id, message, state FROM turns ORDER BY id")
+        }
+        self.claims = [
+            Claim(*row)
+            for row in rows(
+                sql,
+                "SELECT id, user_id, turn_id, number, text, quote, state, scope, action, passage_id, "
+                "receipt_id FROM claims ORDER BY id",
+            )
+        ]
+        self.versions = [
+            Version._make((*row[:-1], row[-1] is None))
+            for row in rows(
+                sql,
+                "SELECT v.id, v.passage_id, p.turn_id, p.kind, v.space, v.text, v.author, v.added_by, "
+                "v.removed_by, v.removed_at FROM passage_versions AS v JOIN passages AS p "
+                "ON p.id = v.passage_id ORDER BY v.id",
+            )
+        ]
+        self.jobs = [
+            Job(row[0], row[1], row[2], row[3] is None, row[4])
+            for row in rows(sql, "SELECT id, kind, subject_id, done_at, payload FROM jobs ORDER BY id")
+        ]
+        self.receipts = {
+            row[0]: row[1:] for row in rows(sql, "SELECT id, user_id, turn_id, space, summary FROM receipts")
+        }
+        self.proposals = rows(sql, "SELECT claim_id, text_key FROM proposals")
+        self.encoded = {row[0] for row in rows(sql, "SELECT version_id FROM passage_vectors")}
+
+
+def check(database: Database, told: Told, *, is_done: bool, by_fakes: bool = True) -> Counter[str]:
+    """Looks everything through; returns how many claims are in which state.
+
+    is_done: somebody has done what was left, so that nothing waits.
+    """
+    require(database.integrity_problems() == [], "the database is damaged")
+    require(database.rows_without_parents() == {}, "a row names another that is not there")
+    require(not word_faults(database), "the words are not those of the live passages")
+    with database.reading() as sql:
+        house = House(sql)
+    _check_jobs(house, is_done=is_done, by_fakes=by_fakes)
+    _check_receipts(house)
+    for claim in house.claims:
+        _check_claim(house, claim)
+    _check_told(house, told)
+    return Counter(claim.state for claim in house.claims)
+
+
+def _check_jobs(house: House, *, is_done: bool, by_fakes: bool) -> None:
+    """Each turn is summarized once and each claim weighed once, or a job is there that will."""
+    of_turn: dict[int, list[Claim]] = defaultdict(list)
+    for claim in house.claims:
+        of_turn[claim.turn_id].append(claim)
+    by_kind: dict[str, dict[int | None, Job]] = {"summarize": {}, "weigh": {}}
+    waiting: set[int] = set()
+    for job in house.jobs:
+        require(not (is_done and job.is_open), f"job {job.id}, {job.kind}, waits")
+        if job.kind == "index":
+            payload = job.payload if isinstance(job.payload, dict) else json.loads(job.payload)
+            waiting.update(payload["version_ids"] if job.is_open else ())
+        else:
+            require(job.subject_id not in by_kind[job.kind], f"two jobs to {job.kind} {job.subject_id}")
+            by_kind[job.kind][job.subject_id] = job
+    require(by_kind["summarize"].keys() == house.turns.keys(), "a turn has no job")
+    require(by_kind["weigh"].keys() == {claim.id for claim in house.claims}, "a claim has no job")
+    for turn_id, (_, message, _) in house.turns.items():
+        claims = of_turn[turn_id]
+        require([c.number for c in claims] == list(range(1, len(claims) + 1)), "a claim is there twice")
+        if by_kind["summarize"][turn_id].is_open:
+            require(not claims, f"turn {turn_id} is summarized by half")
+        elif by_fakes:
+            require([c.text for c in claims] == stated(message), f"of turn {turn_id} a claim is lost")
+    for claim in house.claims:
+        is_pending = claim.state == "pending"
+        require(by_kind["weigh"][claim.id].is_open == is_pending, f"claim {claim.id} is weighed by half")
+    unencoded = {v.id for v in house.versions if v.is_live} - house.encoded
+    require(unencoded <= waiting, "a passage has no vector and waits for none")
+
+
+def _check_receipts(house: House) -> None:
+    """No receipt without its claim, no passage without its receipt."""
+    named = Counter(claim.receipt_id for claim in house.claims if claim.receipt_id is not None)
+    require(named.keys() == house.receipts.keys(), "a receipt has no claim, or a claim's is not there")
+    require(all(count == 1 for count in named.values()), "two claims have one receipt")
+    for version in house.versions:
+        is_written = version.author == "remembering"
+        require(is_written == (version.added_by is not None), f"version {version.id} has no receipt")
+    live = [v for v in house.versions if v.is_live and v.kind != "message"]
+    require(len({(v.space, v.text) for v in live}) == len(live), "the same is stored twice")
+    require(len({key for _, key in house.proposals}) == len(house.proposals), "the same is proposed twice")
+
+
+def _check_claim(house: House, claim: Claim) -> None:
+    """What became of a claim is whole: passage, receipt and state tell the same."""
+    by = [v for v in house.versions if claim.receipt_id is not None and v.added_by == claim.receipt_id]
+    gone = [v for v in house.versions if claim.receipt_id is not None and v.removed_by == claim.receipt_id]
+    live = [v for v in house.versions if v.is_live and v.passage_id == claim.passage_id]
+    name = f"claim {claim.id}, {claim.state}"
+    if claim.receipt_id is not None:
+        user_id, turn_id, _, summary = house.receipts[claim.receipt_id]
+        require((user_id, turn_id, summary) == (claim.user_id, claim.turn_id, claim.text), f"{name}: receipt")
+    if claim.state == "pending":
+        require(claim.receipt_id is None and claim.passage_id is None and not claim.scope, name)
+    elif claim.state == "stored":
+        space = "shared" if claim.scope == "shared" else own_space(claim.user_id)
+        require([(v.text, v.space) for v in by] == [(claim.text, space)], f"{name}: its passage")
+        require(by[0].passage_id == claim.passage_id and len(live) == 1, f"{name}: one live version")
+        require(len(gone) == (1 if claim.action == "modify" else 0), f"{name}: what it displaced")
+    elif claim.state == "confirmed":
+        require(claim.receipt_id is None and len(live) == 1, name)
+    else:
+        require(claim.state == "rejected", name)
+        words = [v for v in house.versions if v.is_live and v.turn_id == claim.turn_id]
+        require(not any(claim.quote in v.text for v in words), f"{name}: its words are found")
+
+
+def _check_told(house: House, told: Told) -> None:
+    """Nobody was told of what is not there."""
+    done = Counter(message for _, message, state in house.turns.values() if state == "done")
+    require(done >= Counter(told.answered), "an answer that was given is lost")
+    now = {claim.id: (claim.state, claim.receipt_id) for claim in house.claims}
+    require(now.items() >= told.learned.items(), "what a person was told is not so")
+
+
+def split_subjects(database: Database) -> int:
+    """Subjects of which more than one live fact says something, in one space: an order was lost."""
+    with database.reading() as sql:
+        live = [v for v in House(sql).versions if v.is_live and v.kind != "message"]
+    return sum(count > 1 for count in Counter((v.space, subject(v.text)) for v in live).values())
+
+
+# Lives and deaths
+
+
+def points_of(nursery: Nursery, scene: str) -> list[Death]:
+    """Every point that a life passes, in its order, seen in one that is let live."""
+    with tempfile.TemporaryDirectory() as folder:
+        told = Told()
+        nursery.begin(Life(folder=folder, scene=scene, number=0, is_told=True))
+        nursery.end(told)
+        require(told.code == 0, f"a life of {scene} ended with {told.code}")
+    return [Death(scene, point, occasion) for point, occasion in told.points]
+
+
+def choose(points: Sequence[Death], count: int, seed: int) -> list[Death]:
+    """So many deaths: each named point once, then others; every fourth is at a random moment."""
+    chance = random.Random(seed)
+    shuffled = chance.sample(list(points), len(points))
+    firsts = {death.point: death for death in reversed(shuffled)}
+    rest = [death for death in shuffled if death not in set(firsts.values())]
+    named = iter([*firsts.values(), *rest, *chance.choices(shuffled, k=count)])
+    return [
+        Death(chance.choice(list(SCENES)), pause_seconds=chance.random() * _LONGEST_PAUSE_SECONDS)
+        if number % 4 == 3
+        else next(named)
+        for number in range(count)
+    ]
+
+
+@dataclass
+class Found:
+    """What deaths have left."""
+
+    kills: Counter[str] = field(default_factory=Counter)  # by point
+    survived: int = 0  # ended before the death came
+    left: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))  # states, by point
+    at_once: int = 0  # times that two worked at once
+    split: int = 0  # subjects that two at work at once left with two values
+
+
+class Killing:
+    """One store, on which life after life is ended."""
+
+    def __init__(self, life: Life, both: tuple[Nursery, Nursery], found: Found) -> None:
+        """life: where, and with which agents."""
+        self._life, self._both, self._found = life, both, found
+        self._told = Told()
+        Path(life.folder, "data").mkdir(exist_ok=True)
+        self._database = (
+            Database(life.store_url) if life.store_url else Database.at(Path(life.folder, "data"))
+        )
+        self._by_fakes = life.agents == "fake"
+
+    def close(self) -> None:
+        self._database.close()
+
+    def kill(self, death: Death, number: int) -> None:
+        """One death, and the work that was left. Raises `NotDurable`, naming the death."""
+        try:
+            before = self._check(is_done=True)
+            self._die(replace(self._life, scene=death.scene, number=number), death)
+            after = self._check(is_done=False)
+            self._found.left[death.told].update(after - before)
+            if number % 5 == 0:
+                self._end_leases()
+                pause = random.Random(f"{number} {death}").random() * _LONGEST_PAUSE_SECONDS
+                self._die(replace(self._life, scene=""), Death("", pause_seconds=pause))
+                self._check(is_done=False)
+            self._work_off(self._both if number % 3 == 0 else self._both[:1])
+            self._check(is_done=True)
+        except NotDurable as problem:
+            raise NotDurable(f"life {number}, {death}: {problem}") from problem
+
+    def _die(self, life: Life, death: Death) -> None:
+        nursery = self._both[0]
+        pid = nursery.begin(replace(life, point=death.point, occasion=death.occasion))
+        if not death.point:
+            time.sleep(death.pause_seconds)
+            with suppress(ProcessLookupError):  # it was faster
+                os.kill(pid, signal.SIGKILL)
+        nursery.end(self._told)
+        require(self._told.code in (0, -signal.SIGKILL), f"a life failed: {self._told.failed}")
+        if self._told.code == 0:
+            self._found.survived += 1
+        else:
+            self._found.kills[death.told] += 1
+
+    def _work_off(self, nurseries: Sequence[Nursery]) -> None:
+        split = split_subjects(self._database)
+        self._end_leases()
+        for nursery in nurseries:
+            nursery.begin(replace(self._life, scene=""))
+        for nursery in nurseries:
+            nursery.end(self._told)
+            require(self._told.code == 0, f"who works off failed: {self._told.failed}")
+        self._found.at_once += len(nurseries) > 1
+        split = split_subjects(self._database) - split
+        self._found.split += split
+        require(split == 0 or len(nurseries) > 1 or not self._by_fakes, "a new value stands beside the old")
+
+    def _end_leases(self) -> None:
+        """As time does."""
+        with self._database.writing() as sql:
+            sql.connection().exec_driver_sql("UPDATE jobs SET not_before = NULL WHERE done_at IS NULL")
+
+    def _check(self, *, is_done: bool) -> Counter[str]:
+        return check(self._database, self._told, is_done=is_done, by_fakes=self._by_fakes)
+
+
+def kill_again_and_again(life: Life, both: tuple[Nursery, Nursery], *, kills: int, seed: int) -> Found:
+    """Ends so many lives on one store. Raises `NotDurable` where that is not whole."""
+    found = Found()
+    points = [death for scene in SCENES for death in points_of(both[0], scene)]
+    with closing(Killing(life, both, found)) as killing:
+        for number, death in enumerate(choose(points, kills, seed), start=1):
+            killing.kill(death, number)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kills", type=int, default=300, help="lives that are to end by SIGKILL")
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))
+    parser.add_argument("--store", default="", help="an empty PostgreSQL database; SQLite without it")
+    parser.add_argument("--reader", action="store_true", help="the built-in reader decides, not fakes")
+    arguments = parser.parse_args()
+    print(f"seed {arguments.seed}, {arguments.store or 'SQLite'}", flush=True)
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder, nurseries() as both:
+        url = arguments.store and fresh_database(arguments.store, "remembering")
+        life = Life(folder=folder, store_url=url, agents="reader" if arguments.reader else "fake")
+        if arguments.reader:
+            use_prepared_reader(Path(folder))
+        found = kill_again_and_again(life, both, kills=arguments.kills, seed=arguments.seed)
+    print(f"{'kills':>5}  {'left pending':>12} {'decided':>8}  point")
+    for point, count in sorted(found.kills.items(), key=lambda entry: (-entry[1], entry[0])):
+        left = found.left[point]
+        print(f"{count:>5}  {left['pending']:>12} {left.total() - left['pending']:>8}  {point}")
+    print(
+        f"{found.kills.total()} SIGKILLs at {len(found.kills)} points, {found.survived} ended before theirs, "
+        f"{found.at_once} times two at work at once (subjects left with two values: {found.split}), "
+        f"{time.monotonic() - began:.0f} s: every claim once, with its receipt, or pending; nothing by half"
+    )
+
+
+def use_prepared_reader(folder: Path) -> None:
+    """The reader of this machine's cache, so that no life has to export it."""
+    from agents.models.reader_files import WEIGHTS, prepare_reader
+    from assistant.locations import find_locations
+
+    prepared = find_locations(os.environ).cache / "readers"
+    prepare_reader(WEIGHTS, prepared, tell=print)
+    (folder / "cache").mkdir()
+    (folder / "cache" / "readers").symlink_to(prepared)
+
+
+if __name__ == "__main__":
+    main()
