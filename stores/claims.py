@@ -256,6 +256,73 @@ class Claims:
                 )
             )
 
+    def newest_shared(self) -> int:
+        """The newest version in the shared space, live or not; 0 before the first."""
+        with self._database.reading() as sql:
+            newest = select(func.max(col(PassageVersion.id))).where(col(PassageVersion.space) == SHARED)
+            return sql.scalar(newest) or 0
+
+    def undecided(self, user_id: int, newest: int, *, limit: int) -> list[StatedClaim]:
+        """Facts of the world that this user stated, no passage decided, and that are kept; newest first.
+
+        newest: those laid beside everything up to this shared version are left out.
+        """
+        with self._database.reading() as sql:
+            rows = sql.scalars(
+                select(StatedClaim)
+                .where(
+                    col(StatedClaim.user_id) == user_id,
+                    col(StatedClaim.state) == "stored",
+                    col(StatedClaim.status) == "unknown",
+                    col(StatedClaim.scope) == "yours",
+                    col(StatedClaim.about) == "world",
+                    col(StatedClaim.kind) == "fact",
+                    col(StatedClaim.is_hearsay).is_(False),
+                )
+                .order_by(col(StatedClaim.id).desc())
+            )
+            return [row for row in rows if row.grounds.get("shared_up_to", 0) < newest][:limit]
+
+    def note_new_evidence(
+        self,
+        user_id: int,
+        claim_id: int,
+        shared_up_to: int,
+        *,
+        status: Literal["correct", "incorrect", "unknown"],
+        confidence: float,
+        reason: str = "",
+    ) -> Learned | None:
+        """What shared passages say of a kept claim by now; what they bear out becomes a proposal.
+
+        None where there is nothing to tell.
+        """
+        with self._database.writing() as sql:
+            claim = sql.get(StatedClaim, claim_id)
+            if claim is None or claim.user_id != user_id or claim.state != "stored":
+                return None
+            claim.grounds = {**claim.grounds, "shared_up_to": shared_up_to}
+            if status == "unknown":
+                return None
+            claim.status, claim.confidence = status, confidence
+            claim.grounds = {**claim.grounds, "reason": reason or "shared passages bear it out by now"}
+            proposal_id = _propose_as(sql, claim, "new evidence") if status == "correct" else None
+            return Learned(
+                claim_id=claim_id,
+                turn_id=claim.turn_id,
+                text=claim.text,
+                kind=claim.kind,
+                state=claim.state,
+                status=status,
+                confidence=confidence,
+                scope=claim.scope,
+                action="nothing",
+                reason=reason,
+                passage_id=claim.passage_id,
+                receipt_id=None,
+                proposal_id=proposal_id,
+            )
+
     def decide(self, user_id: int, job_id: int, claim_id: int, decision: Decision) -> Learned | None:
         """Carries a decision out, all of it or nothing; None when the claim was decided already.
 
@@ -499,15 +566,20 @@ def _propose(sql: SqlSession, claim: StatedClaim) -> int | None:
             col(StatedClaim.status) == "unknown",
         )
     )
-    if not others and claim.origin != "share":
-        return None
+    if claim.origin == "share":
+        return _propose_as(sql, claim, "share")
+    return _propose_as(sql, claim, "second user") if others else None
+
+
+def _propose_as(sql: SqlSession, claim: StatedClaim, reason: str) -> int | None:
+    """The new proposal; None where the same claim was proposed before, whatever became of it."""
     if sql.scalar(select(col(Proposal.id)).where(col(Proposal.text_key) == claim.text_key).limit(1)):
-        return None  # open, or decided before
+        return None
     proposal = Proposal(
         claim_id=known_id(claim.id),
         text=claim.text,
         text_key=claim.text_key,
-        reason="share" if claim.origin == "share" else "second user",
+        reason=reason,
         created_at=now(),
     )
     sql.add(proposal)

@@ -19,6 +19,7 @@ from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims, Learned
 from stores.errors import MalformedReply, ModelUnreachable
 from stores.journal import Outcome
+from stores.proposals import Proposals
 from stores.records import SHARED
 
 LOCKER = Claim("My locker number is 214.", "My locker number is 214.", "fact", "user")
@@ -247,3 +248,27 @@ async def test_earlier_turns_and_answers_are_context_and_never_the_message(house
     assert (last.message, last.answer) == ("Thanks.", "You said: Thanks.")
     assert [exchange.answer for exchange in last.earlier] == ["You said: My locker number is 214."]
     assert len(house.learned) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"), [("correct", "new evidence"), ("incorrect", None), ("unknown", None)]
+)
+async def test_new_evidence_proposes_and_shares_nothing_by_itself(
+    stores: Stores, ann: int, status: str, expected: str | None
+) -> None:
+    house = House(stores, Fakes())
+    house.tell(ann, OPENS.text)
+    await house.run(ann)
+    house.fakes.status = status
+    await house.run(ann)  # nothing new is shared: it is not weighed again
+    assert len(house.fakes.evidence) == 1
+    stores.add(ann, document("rules", "The room opens at ten on Saturdays."))
+    shared = stores.texts(SHARED)
+    await house.run(ann)
+    await house.run(ann)
+    assert len(house.fakes.evidence) == 2
+    assert stores.texts(SHARED) == shared
+    assert [p.reason for p in Proposals(stores.database).open()] == ([expected] if expected else [])
+    told = [(learned.status, learned.receipt_id) for learned in house.learned[1:]]
+    assert told == ([] if status == "unknown" else [(status, None)])
+    assert OPENS.text in stores.own_texts(ann)

@@ -45,6 +45,8 @@ def learned_line(learned: Learned, undo: str) -> str:
     )
     if learned.receipt_id is None and learned.state == "rejected":
         return f"It stays yours alone: {said}: {learned.reason}."
+    if learned.receipt_id is None and learned.status == "incorrect":
+        return f"Doubtful by now: {said}: {learned.reason}. It stays yours, as {learned.passage_id}."
     if learned.receipt_id is None:
         return f"{said}:{proposed}" if proposed else ""
     if learned.state == "rejected":

@@ -45,6 +45,7 @@ _log = logging.getLogger(__name__)
 _LEASE = timedelta(minutes=5)  # longer than a model takes for one claim
 _EVIDENCE = 5  # shared passages beside a claim: luf.md section 8
 _NEAREST = 5  # passages of the target space that the curator sees
+_LOOKED_AGAIN = 20  # undecided claims weighed again when shared passages have come
 _LOOKED_AT = 50  # nearest ones that these are taken from: messages and documents are not written to
 _WRITTEN_KINDS = frozenset({"note", "fact", "preference", "correction"})
 _NOBODY = 0  # the user who owns nothing: their space is the shared one alone
@@ -83,6 +84,9 @@ class Remembering:
         self._searching = searching
         self.answers_first = answers_first
         self._lease = lease
+        self._looked_up_to: dict[
+            int, int
+        ] = {}  # by user: the newest shared version that claims were laid beside
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="remembering")
 
     async def run_due(self, user_id: int, tell: Callable[[Learned], None]) -> int:
@@ -113,6 +117,7 @@ class Remembering:
                 done += 1
                 if learned is not None:
                     tell(learned)
+        await self._look_again(user_id, tell)
         return done
 
     def close(self) -> None:
@@ -160,6 +165,7 @@ class Remembering:
         row = await self._on_thread(self._claims.claim, user_id, job.subject_id)
         claim = _claim(row)
         searching = await self._on_thread(self._searching)
+        shared_up_to = await self._on_thread(self._claims.newest_shared)
         vector, evidence = await self._on_thread(_find_evidence, searching, claim)
         await self.answers_first.wait()
         weighed = await self._verdict(claim, evidence)
@@ -167,10 +173,42 @@ class Remembering:
         curation, nearest = await self._curation(user_id, row, weighed, scope, searching, vector)
         if row.is_hearsay and curation.text:  # who said it stays with what was said
             curation = replace(curation, text=row.quote)
-        decision = _decision(weighed, scope, curation, nearest)
+        decision = _decision(weighed, scope, curation, nearest, shared_up_to)
         learned = await self._on_thread(self._claims.decide, user_id, job.id, known_id(row.id), decision)
         await self._on_thread(searching.indexer.catch_up)
         return learned
+
+    async def _look_again(self, user_id: int, tell: Callable[[Learned], None]) -> None:
+        """What could not be decided is weighed again when shared passages have come since.
+
+        What they bear out now is proposed for the shared memory, never put there; what they contradict
+        stays its user's own, who is told.
+        """
+        newest = await self._on_thread(self._claims.newest_shared)
+        if newest == self._looked_up_to.get(user_id, 0):
+            return
+        self._looked_up_to[user_id] = newest
+        for row in await self._on_thread(self._claims.undecided, user_id, newest, limit=_LOOKED_AGAIN):
+            claim = _claim(row)
+            searching = await self._on_thread(self._searching)
+            _, evidence = await self._on_thread(_find_evidence, searching, claim)
+            seen = int(row.grounds.get("shared_up_to", 0))
+            weighed = Weighed("unknown", 1.0)
+            if any(each.passage.version_id > seen for each in evidence):
+                weighed = await self._verdict(claim, evidence)
+            is_borne_out = self._agents().classifier.classify(claim, weighed) == "shared"
+            reason = _says_otherwise(weighed) if weighed.status == "incorrect" else ""
+            learned = await self._on_thread(
+                self._claims.note_new_evidence,
+                user_id,
+                known_id(row.id),
+                newest,
+                status="correct" if is_borne_out else "incorrect" if reason else "unknown",
+                confidence=weighed.confidence,
+                reason=reason,
+            )
+            if learned is not None:
+                tell(learned)
 
     async def _verdict(self, claim: Claim, evidence: Sequence[Candidate]) -> Weighed:
         """What is about the user, no shared passage can decide; what somebody else says need not be."""
@@ -254,7 +292,11 @@ def _nearest(
 
 
 def _decision(
-    weighed: Weighed, scope: Literal["shared", "yours"], curation: Curation, nearest: Sequence[Candidate]
+    weighed: Weighed,
+    scope: Literal["shared", "yours"],
+    curation: Curation,
+    nearest: Sequence[Candidate],
+    shared_up_to: int,
 ) -> Decision:
     decisive = weighed.decisive
     passage = curation.passage
@@ -274,6 +316,7 @@ def _decision(
         "decided_by": "prior" if weighed.is_decided_by_prior else (decisive and decisive.passage.version_id),
         "prior": weighed.prior,
         "mode": weighed.mode,
+        "shared_up_to": shared_up_to,
         "discriminator": weighed.by,
         "nearest": [
             {"version": each.passage.version_id, "similarity": round(each.dense, 4)} for each in nearest
