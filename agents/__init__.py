@@ -6,8 +6,14 @@ fusion            scores of several signals become one, and neighbours lift each
 retriever         queries become candidates
 reranker          candidates are judged, in growing steps, until one helps
 responder         question and passages become a streamed answer with citations
+claim_rules/      what a user states, by rule: lead-ins, orders, echoes
+reader_summarizer, chat_summarizer        what a user stated becomes claims
+reader_discriminator, chat_discriminator  a claim is weighed beside passages; claim_evidence, claim_gaps
+classifier        shared, or the user's own
+curator, chat_curator    what a claim changes; values, bindings, value_changes
 sentences         text becomes sentences; which of them are questions
-models/           the encoder
+models/           the encoder, the reader
+losses/           what training makes small
 backends/         the chat models
 prompts/          what is said to a chat model
 """

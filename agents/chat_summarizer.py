@@ -12,21 +12,12 @@ import re
 from collections.abc import Mapping
 from typing import cast
 
-from agents.claim_rules import (
-    LONGEST_CLAIM,
-    MOST_CLAIMS,
-    Echoes,
-    Statement,
-    context_of,
-    is_negated,
-    is_of_the_user,
-    is_order_to_do,
-    is_standing_wish,
-    names_and_numbers,
-    plain_text,
-    stated_in,
-    statements,
-)
+from agents.claim_rules.distinctions import is_negated, names_and_numbers
+from agents.claim_rules.echoes import Echoes, context_of
+from agents.claim_rules.own_part import plain_text
+from agents.claim_rules.requests import is_order_to_do, is_standing_wish
+from agents.claim_rules.speaker import is_of_the_user
+from agents.claim_rules.statements import LONGEST_CLAIM, MOST_CLAIMS, Statement, stated_in, statements
 from agents.interfaces import ChatModel, Claim, Said
 from agents.prompts.claims import SCHEMA, messages
 from stores.lexical import tokens

@@ -321,7 +321,7 @@ class Said:
 
     message: str
     earlier: tuple[Exchange, ...] = ()  # oldest first
-    recalled: tuple[str, ...] = ()  # texts of the passages that the turn put before the model
+    recalled: tuple[str, ...] = ()  # texts of passages that the user had been shown before
     answer: str = ""  # the assistant's, to this message
 
 

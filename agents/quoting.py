@@ -83,7 +83,21 @@ class Quoter:
             return []
         least = max(self._threshold, _CLOSE * ranked[0].probability)
         best = [quote for quote in ranked if quote.probability >= least]
-        return _newest_of_ones_own_first(best)[: self._quotes]
+        return self._with_a_document(_newest_of_ones_own_first(best)[: self._quotes], ranked)
+
+    def _with_a_document(self, best: list[Quote], ranked: Sequence[Quote]) -> list[Quote]:
+        """Beside nothing but the user's own words, also the document that answers best, if one does.
+
+        What a user said may contradict it: both are shown.
+        """
+        if not all(is_own_words(quote.source.passage) for quote in best):
+            return best
+        beside = [
+            quote
+            for quote in ranked
+            if quote.probability >= self._threshold and not is_own_words(quote.source.passage)
+        ]
+        return [*best[: self._quotes - 1 if beside else None], *beside[:1]]
 
     def quotes(self, question: str, sources: Sequence[Source]) -> list[Quote]:
         """Every sentence that can be quoted, with its probability, in the order of the sources."""

@@ -80,6 +80,7 @@ _WEIGHTS = np.array(
 )  # (F, 2): log-odds of supports and refutes against neither
 CORRECT_FROM = 0.82  # probability from which a claim is correct
 INCORRECT_FROM = 0.66
+DISPUTED_FROM = 0.5  # a claim that one passage refutes so much is not correct, whatever another says
 
 
 class ReaderDiscriminator:
@@ -129,7 +130,8 @@ class ReaderDiscriminator:
 
     def _decided(self, correct: float, incorrect: float) -> tuple[Status, float]:
         """The status, and its probability."""
-        if correct > incorrect and correct >= self._correct_from:
+        is_disputed = incorrect >= DISPUTED_FROM and self._correct_from > 0
+        if correct > incorrect and correct >= self._correct_from and not is_disputed:
             return "correct", correct
         if incorrect > correct and incorrect >= self._incorrect_from:
             return "incorrect", incorrect

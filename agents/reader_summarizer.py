@@ -12,19 +12,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from agents.claim_rules import (
-    LONGEST_CLAIM,
-    MOST_CLAIMS,
-    Echoes,
-    Statement,
-    is_english,
-    is_of_the_user,
-    is_of_the_user_elsewhere,
-    is_opinion,
-    is_preference,
-    plain_text,
-    statements,
-)
+from agents.claim_rules.echoes import Echoes
+from agents.claim_rules.english import is_english
+from agents.claim_rules.own_part import plain_text
+from agents.claim_rules.speaker import is_of_the_user, is_of_the_user_elsewhere, is_opinion, is_preference
+from agents.claim_rules.statements import LONGEST_CLAIM, MOST_CLAIMS, Statement, statements
 from agents.interfaces import Claim, Exchange, Reader, Said, Sorting
 from stores.lexical import tokens
 

@@ -4,6 +4,7 @@ errors           what can go wrong, each with its exit code and what to do next
 records          the tables, and the plain `Passage` that everything above them handles
 database         one SQL database: transactions, durability, schema
 rows             rows of a statement as the driver gives them
+rows_by_ids      rows by more ids than one statement holds
 migrations/      every schema there has been
 data_directory   who uses a data directory, and who replaces what lies in it
 backup           everything that cannot be made again, in one file
@@ -15,9 +16,16 @@ stored_documents documents added and replaced, passage by passage
 catalogue        what a user can see of what is known
 claim_jobs       what is left to find and to weigh when a turn has ended
 claims           what users stated, and what became of it
+claim_decisions  what is decided about a claim, carried out
+claim_passages   the passages that claims become, and the messages whose words they were
 proposals        claims that somebody may take into the shared memory
 knowledge        a user's notes, setting aside, and taking any write back
 forgetting       texts leave every row and file, for good
+forgotten_words  the words looked for, and the mark in their place
+forgotten_choice what goes with what was named
+forgotten_passages passages, claims, receipts and documents without the words
+forgotten_turns  turns, searches and feedback without the words
+forgotten_bytes  what is left of them in the database's files
 live_versions    live versions looked up by id, in given spaces
 live_models      which model of each role answers, and which one before it
 encoder_versions which encoder's vectors are searched, and the swap to another's

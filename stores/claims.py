@@ -7,38 +7,33 @@ claim pending; one that repeats the work finds the job done and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.catalogue import live_version_ids
-from stores.changes import NewVersion, add_versions, remove_versions, text_hash
+from stores.claim_decisions import Decision, Learned, carry_out
 from stores.claim_jobs import ask_to_weigh, is_open, mark_done
 from stores.database import Database
 from stores.errors import NotFound
 from stores.lexical import tokens
-from stores.live_versions import live_passages
-from stores.receipts import open_receipt, shortened
+from stores.proposals import propose_as
 from stores.records import (
     SHARED,
     PassageIdentity,
     PassageVersion,
-    Proposal,
     Retrieval,
     RetrievedPassage,
     StatedClaim,
     Turn,
     known_id,
     now,
-    own_space,
     well_formed,
 )
 
-AUTHOR = "remembering"  # of the versions written here
 _NEGATIONS = frozenset("not no never cannot without neither nor none nobody nothing".split())
 _EARLIER_TURNS = 6
 
@@ -63,45 +58,7 @@ class ToldTurn:
     message: str
     answer: str
     earlier: tuple[Turn, ...]  # of the session, oldest first
-    recalled: tuple[str, ...]  # texts of the passages put before the model, in this turn and those
-
-
-@dataclass(frozen=True, kw_only=True)
-class Decision:
-    """What is to be done about a claim, and why."""
-
-    status: Literal["correct", "incorrect", "unknown"]
-    confidence: float
-    scope: Literal["shared", "yours"]
-    action: Literal["add", "modify", "delete", "nothing"]
-    passage_id: int | None = None  # what is modified or deleted; with nothing: what says it already
-    version_id: int | None = None  # of that passage as it was when this was decided
-    text: str = ""  # of the new version
-    reason: str = ""
-    grounds: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Learned:
-    """What became of a claim."""
-
-    claim_id: int
-    turn_id: int | None
-    text: str
-    kind: str
-    state: str  # stored, confirmed or rejected
-    status: str
-    confidence: float
-    scope: str
-    action: str
-    reason: str
-    passage_id: int | None
-    receipt_id: int | None
-    proposal_id: int | None = None  # that the claim was raised to
-
-
-class Outdated(Exception):
-    """The passage that a decision rests on has changed meanwhile: decide again."""
+    recalled: tuple[str, ...]  # texts of the passages put before the model in those
 
 
 def text_key(text: str) -> str:
@@ -134,7 +91,7 @@ class Claims:
                 .join(RetrievedPassage, col(RetrievedPassage.version_id) == col(PassageVersion.id))
                 .join(Retrieval, col(Retrieval.id) == col(RetrievedPassage.retrieval_id))
                 .where(
-                    col(Retrieval.turn_id).in_([turn_id, *(t.id for t in before)]),
+                    col(Retrieval.turn_id).in_([t.id for t in before]),  # what had been seen by then
                     col(RetrievedPassage.citation).is_not(None),
                 )
             ).all()
@@ -306,7 +263,7 @@ class Claims:
                 return None
             claim.status, claim.confidence = status, confidence
             claim.grounds = {**claim.grounds, "reason": reason or "shared passages bear it out by now"}
-            proposal_id = _propose_as(sql, claim, "new evidence") if status == "correct" else None
+            proposal_id = propose_as(sql, claim, "new evidence") if status == "correct" else None
             return Learned(
                 claim_id=claim_id,
                 turn_id=claim.turn_id,
@@ -335,7 +292,7 @@ class Claims:
             mark_done(sql, job_id)
             if claim.state != "pending":
                 return None
-            return _carry_out(sql, claim, decision)
+            return carry_out(sql, claim, decision)
 
 
 def _add_claim(
@@ -368,220 +325,3 @@ def _add_claim(
     sql.add(row)
     sql.flush()
     return known_id(row.id)
-
-
-def _carry_out(sql: SqlSession, claim: StatedClaim, decision: Decision) -> Learned:
-    space = SHARED if decision.scope == "shared" else own_space(claim.user_id)
-    if _is_overtaken(sql, claim, decision):
-        decision = replace(decision, action="nothing", reason="you have said something newer since")
-    grounds = {
-        "claim": claim.text,
-        "quote": claim.quote,
-        "status": decision.status,
-        "confidence": decision.confidence,
-        "reason": decision.reason,
-        **decision.grounds,
-    }
-    receipt_id: int | None = None
-    passage_id = decision.passage_id
-    if decision.status == "incorrect":
-        state = "rejected"
-        receipt_id = _set_words_aside(sql, claim, grounds)
-    elif decision.action == "nothing":
-        state = "confirmed"
-    else:
-        state = "stored"
-        passage_id, receipt_id = _write(sql, claim, decision, space, grounds)
-        if receipt_id is None:
-            state = "confirmed"
-    claim.state, claim.status, claim.confidence = state, decision.status, decision.confidence
-    claim.scope, claim.action = decision.scope, "nothing" if receipt_id is None else decision.action
-    claim.passage_id, claim.receipt_id = passage_id or claim.passage_id, receipt_id
-    claim.grounds = {**claim.grounds, **decision.grounds, "reason": decision.reason}
-    claim.decided_at = now()
-    sql.flush()
-    return Learned(
-        claim_id=known_id(claim.id),
-        turn_id=claim.turn_id,
-        text=claim.text,
-        kind=claim.kind,
-        state=state,
-        status=claim.status,
-        confidence=claim.confidence,
-        scope=claim.scope,
-        action=claim.action,
-        reason=decision.reason,
-        passage_id=claim.passage_id,
-        receipt_id=receipt_id,
-        proposal_id=_propose(sql, claim),
-    )
-
-
-def _is_overtaken(sql: SqlSession, claim: StatedClaim, decision: Decision) -> bool:
-    """Whether its user stated later what it would change: a claim that failed is weighed after others."""
-    if decision.version_id is None or claim.turn_id is None or decision.action not in ("modify", "delete"):
-        return False
-    is_later = or_(
-        col(StatedClaim.turn_id) > claim.turn_id,
-        (col(StatedClaim.turn_id) == claim.turn_id) & (col(StatedClaim.number) > claim.number),
-    )
-    found = sql.scalar(
-        select(col(StatedClaim.id))
-        .join(PassageVersion, col(PassageVersion.added_by) == col(StatedClaim.receipt_id))
-        .where(
-            col(PassageVersion.id) == decision.version_id,
-            col(StatedClaim.user_id) == claim.user_id,
-            is_later,
-        )
-        .limit(1)
-    )
-    return found is not None
-
-
-def _write(
-    sql: SqlSession, claim: StatedClaim, decision: Decision, space: str, grounds: Mapping[str, Any]
-) -> tuple[int | None, int | None]:
-    """The passage and the receipt; no receipt where the very words stand there already."""
-    old: list[int] = []
-    if decision.action in ("modify", "delete"):
-        assert decision.passage_id is not None, "a change names its passage"
-        old = live_version_ids(sql, decision.passage_id)
-        if old != [decision.version_id] or not live_passages(sql, old, (space,)):
-            raise Outdated(f"passage {decision.passage_id} has changed")
-    new = decision.text or claim.text
-    if decision.action == "add" and (known := live_with_text(sql, space, new)) is not None:
-        return known, None
-    receipt_id = open_receipt(
-        sql,
-        claim.user_id,
-        decision.action,
-        space,
-        shortened(claim.text),
-        turn_id=claim.turn_id,
-        grounds=grounds,
-    )
-    remove_versions(sql, old, receipt_id=receipt_id)
-    if decision.action == "delete":
-        return decision.passage_id, receipt_id
-    title = sql.get_one(PassageVersion, old[0]).title if old else ""
-    version_ids = add_versions(
-        sql,
-        space,
-        [
-            NewVersion(
-                text=new,
-                title=title,
-                passage_id=decision.passage_id if old else None,
-                kind=claim.kind,
-                turn_id=claim.turn_id,
-            )
-        ],
-        author=AUTHOR,
-        receipt_id=receipt_id,
-    )
-    return sql.get_one(PassageVersion, version_ids[0]).passage_id, receipt_id
-
-
-def live_with_text(sql: SqlSession, space: str, text: str) -> int | None:
-    """A passage of the space that says exactly this; a message does not count, it was never weighed."""
-    return sql.scalar(
-        select(col(PassageVersion.passage_id))
-        .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
-        .where(
-            col(PassageVersion.space) == space,
-            col(PassageVersion.text_hash) == text_hash("", well_formed(text)),
-            col(PassageVersion.removed_at).is_(None),
-            col(PassageIdentity.kind) != "message",
-        )
-        .limit(1)
-    )
-
-
-def _set_words_aside(sql: SqlSession, claim: StatedClaim, grounds: Mapping[str, Any]) -> int | None:
-    """Takes words that were weighed as incorrect out of the message they stand in; undo brings them back.
-
-    Returns the receipt, None where the words are not found by anybody anyway.
-    """
-    if claim.turn_id is None:
-        return None
-    space = own_space(claim.user_id)
-    rows = sql.execute(
-        select(PassageVersion, PassageIdentity)
-        .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
-        .where(
-            col(PassageIdentity.turn_id) == claim.turn_id,
-            col(PassageIdentity.kind) == "message",
-            col(PassageVersion.space) == space,
-            col(PassageVersion.removed_at).is_(None),
-        )
-    ).all()
-    holding = [(version, identity) for version, identity in rows if claim.quote in version.text]
-    if not holding:
-        return None
-    version, identity = holding[0]
-    rest = version.text.replace(claim.quote, " ").strip()
-    receipt_id = open_receipt(
-        sql, claim.user_id, "delete", space, shortened(claim.text), turn_id=claim.turn_id, grounds=grounds
-    )
-    remove_versions(sql, [known_id(version.id)], receipt_id=receipt_id)
-    if any(character.isalnum() for character in rest):
-        add_versions(
-            sql,
-            space,
-            [
-                NewVersion(
-                    text=rest,
-                    title=version.title,
-                    passage_id=version.passage_id,
-                    kind=identity.kind,
-                    document_id=version.document_id,
-                    turn_id=claim.turn_id,
-                    position=version.position,
-                )
-            ],
-            author=AUTHOR,
-            receipt_id=receipt_id,
-        )
-    return receipt_id
-
-
-def _propose(sql: SqlSession, claim: StatedClaim) -> int | None:
-    """Raises a claim that could not be verified to a proposal, when another user states it too.
-
-    Nothing about a user, and nothing said to be somebody else's, is proposed.
-    """
-    if claim.status != "unknown" or claim.about != "world" or claim.is_hearsay or not claim.text_key:
-        return None
-    if claim.kind == "preference":
-        return None
-    others = sql.scalar(
-        select(func.count())
-        .select_from(StatedClaim)
-        .where(
-            col(StatedClaim.text_key) == claim.text_key,
-            col(StatedClaim.user_id) != claim.user_id,
-            col(StatedClaim.about) == "world",
-            col(StatedClaim.is_hearsay).is_(False),
-            col(StatedClaim.state).in_(("stored", "confirmed")),
-            col(StatedClaim.status) == "unknown",
-        )
-    )
-    if claim.origin == "share":
-        return _propose_as(sql, claim, "share")
-    return _propose_as(sql, claim, "second user") if others else None
-
-
-def _propose_as(sql: SqlSession, claim: StatedClaim, reason: str) -> int | None:
-    """The new proposal; None where the same claim was proposed before, whatever became of it."""
-    if sql.scalar(select(col(Proposal.id)).where(col(Proposal.text_key) == claim.text_key).limit(1)):
-        return None
-    proposal = Proposal(
-        claim_id=known_id(claim.id),
-        text=claim.text,
-        text_key=claim.text_key,
-        reason=reason,
-        created_at=now(),
-    )
-    sql.add(proposal)
-    sql.flush()
-    return known_id(proposal.id)

@@ -19,7 +19,7 @@ from stores.changes import NewVersion, add_versions
 from stores.claim_jobs import ask_to_summarize, may_summarize
 from stores.database import Database
 from stores.errors import NotFound
-from stores.forgetting import blank_if_forgotten
+from stores.forgotten_turns import blank_if_forgotten
 from stores.records import (
     Document,
     Feedback,

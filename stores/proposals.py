@@ -6,16 +6,16 @@ never silently taken in. Whoever stated it cannot accept it.
 
 from __future__ import annotations
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.changes import NewVersion, add_versions
-from stores.claims import AUTHOR, live_with_text
+from stores.claim_passages import AUTHOR, live_with_text
 from stores.database import Database
 from stores.errors import NotFound, WrongUsage
 from stores.receipts import open_receipt, shortened
-from stores.records import SHARED, PassageVersion, Proposal, StatedClaim, now
+from stores.records import SHARED, PassageVersion, Proposal, StatedClaim, known_id, now
 
 
 class Proposals:
@@ -59,6 +59,48 @@ class Proposals:
         with self._database.writing() as sql:
             proposal = _open(sql, proposal_id)
             proposal.state, proposal.decided_at, proposal.decided_by = "refused", now(), user_id
+
+
+def propose(sql: SqlSession, claim: StatedClaim) -> int | None:
+    """Raises a claim that could not be verified to a proposal, when another user states it too.
+
+    Nothing about a user, and nothing said to be somebody else's, is proposed.
+    """
+    if claim.status != "unknown" or claim.about != "world" or claim.is_hearsay or not claim.text_key:
+        return None
+    if claim.kind == "preference":
+        return None
+    others = sql.scalar(
+        select(func.count())
+        .select_from(StatedClaim)
+        .where(
+            col(StatedClaim.text_key) == claim.text_key,
+            col(StatedClaim.user_id) != claim.user_id,
+            col(StatedClaim.about) == "world",
+            col(StatedClaim.is_hearsay).is_(False),
+            col(StatedClaim.state).in_(("stored", "confirmed")),
+            col(StatedClaim.status) == "unknown",
+        )
+    )
+    if claim.origin == "share":
+        return propose_as(sql, claim, "share")
+    return propose_as(sql, claim, "second user") if others else None
+
+
+def propose_as(sql: SqlSession, claim: StatedClaim, reason: str) -> int | None:
+    """The new proposal; None where the same claim was proposed before, whatever became of it."""
+    if sql.scalar(select(col(Proposal.id)).where(col(Proposal.text_key) == claim.text_key).limit(1)):
+        return None
+    proposal = Proposal(
+        claim_id=known_id(claim.id),
+        text=claim.text,
+        text_key=claim.text_key,
+        reason=reason,
+        created_at=now(),
+    )
+    sql.add(proposal)
+    sql.flush()
+    return known_id(proposal.id)
 
 
 def _open(sql: SqlSession, proposal_id: int) -> Proposal:

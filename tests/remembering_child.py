@@ -38,8 +38,9 @@ from assistant.turns.remembering import Agents
 from assistant.wiring import Assistant
 from benchmarks.durable_worker import QuickAssistant, Specification
 from stores import shared_index, stored_documents, word_indexes  # noqa: F401 - imported before the fork
+from stores.claim_decisions import Learned
 from stores.claim_jobs import ClaimJobs
-from stores.claims import Claims, Learned
+from stores.claims import Claims
 from stores.encoder_versions import EncoderVersion
 from stores.errors import ModelUnreachable
 from stores.indexer import Indexer

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.chat_summarizer import LONGEST_MESSAGE, ChatSummarizer
-from agents.claim_rules import MOST_CLAIMS
+from agents.claim_rules.statements import MOST_CLAIMS
 from agents.interfaces import ChatMessage, Claim, Exchange, Said
 from agents.prompts.claims import SCHEMA, messages
 from stores.errors import MalformedReply

@@ -9,17 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.claim_rules import (
-    MOST_STATEMENTS,
-    Echoes,
-    Statement,
-    is_english,
-    is_of_the_user,
-    own_part,
-    plain_text,
-    stated_in,
-    statements,
-)
+from agents.claim_rules.echoes import Echoes
+from agents.claim_rules.english import is_english
+from agents.claim_rules.own_part import own_part, plain_text
+from agents.claim_rules.speaker import is_of_the_user
+from agents.claim_rules.statements import MOST_STATEMENTS, Statement, stated_in, statements
 from agents.interfaces import Exchange, Said
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from store_fixtures import Stores, document, findable
 
+from stores.claim_decisions import Decision, Learned, Outdated
 from stores.claim_jobs import FIRST_WAIT, LONGEST_WAIT, ClaimJob, ClaimJobs
-from stores.claims import Claims, Decision, Learned, NewClaim, Outdated, text_key
+from stores.claims import Claims, NewClaim, text_key
 from stores.errors import NotFound, WrongUsage
 from stores.journal import Outcome
 from stores.proposals import Proposals

@@ -29,12 +29,15 @@ from store_fixtures import (
 from test_claims import UNKNOWN, new, state, taken, tell
 
 from stores.chroma_vectors import ChromaVectors
+from stores.claim_decisions import Decision, Learned
 from stores.claim_jobs import ClaimJobs
-from stores.claims import Claims, Decision, Learned, NewClaim
+from stores.claims import Claims, NewClaim
 from stores.database import Database
 from stores.errors import CannotUndo, NotFound, StoreUnavailable
 from stores.faiss_vectors import FaissVectors
-from stores.forgetting import FORGOTTEN, Forgetting, Forgotten, blank_if_forgotten
+from stores.forgetting import Forgetting, Forgotten
+from stores.forgotten_turns import blank_if_forgotten
+from stores.forgotten_words import FORGOTTEN
 from stores.journal import FoundPassage, Outcome
 from stores.proposals import Proposals
 from stores.records import (
@@ -355,6 +358,7 @@ KILLED = textwrap.dedent("""
     import os, signal, sys
     from pathlib import Path
     import stores.forgetting as forgetting
+    import stores.forgotten_bytes as forgotten_bytes
     from stores.database import Database
     folder, passage, steps = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     def end():
@@ -363,13 +367,13 @@ KILLED = textwrap.dedent("""
     forgetting.Forgetting(database).forget(1, [passage])
     if steps < 0:
         end()
-    done, until = [], forgetting._until
+    done, until = [], forgotten_bytes._until
     def step(ends, work):
         if len(done) == steps:
             end()
         until(ends, work)
         done.append(work)
-    forgetting._until = step
+    forgotten_bytes._until = step
     forgetting.Forgetting(database)._note = lambda *_, **__: end()
     forgetting.Forgetting._note = lambda *_, **__: end()
     forgetting.Forgetting(database).compact()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assistant.terminal.plain import WordWrap
+from assistant.terminal.word_wrap import WordWrap
 
 
 @pytest.mark.parametrize(

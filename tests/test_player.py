@@ -32,8 +32,9 @@ from assistant.turns.pipeline import TurnPipeline
 from assistant.turns.player import TurnPlayer
 from assistant.turns.remembering import Agents, Remembering
 from assistant.turns.searching import Searching
+from stores.claim_decisions import Learned
 from stores.claim_jobs import ClaimJob, ClaimJobs, WaitingJob
-from stores.claims import Claims, Learned
+from stores.claims import Claims
 from stores.errors import ModelUnreachable, OverTime
 from stores.records import Turn
 

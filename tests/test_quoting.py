@@ -74,3 +74,25 @@ def test_each_passage_is_read_once() -> None:
     reader = FixedReader({})
     quoter(reader).quotes(QUESTION, [source(1, f"{LUNCH} {OPENS}"), source(2, "Here is more. And more.")])
     assert len(reader.read_passages) == 2
+
+
+TOLD = "The reading room opens at nine, I believe."
+
+
+def quoted(*, threshold: float, quotes: int = 3) -> list[str]:
+    encoder = FixedEncoder({QUESTION: (1, 0, 0, 0), OPENS: (0.7, 0.7, 0, 0), TOLD: (1, 0, 0, 0)})
+    sources = [source(1, TOLD, kind="message"), source(2, OPENS)]
+    best = Quoter(encoder, threshold=threshold, quotes=quotes).best_quotes(QUESTION, sources)
+    return [quote.text for quote in best]
+
+
+def test_beside_ones_own_words_stands_the_document_that_answers() -> None:
+    assert quoted(threshold=0.01) == [TOLD, OPENS]
+    assert quoted(threshold=0.01, quotes=1) == [OPENS]  # of one alone, the document's
+
+
+def test_a_document_that_answers_too_little_is_not_quoted() -> None:
+    encoder = FixedEncoder({QUESTION: (1, 0, 0, 0), TOLD: (1, 0, 0, 0)})
+    sources = [source(1, TOLD, kind="message"), source(2, LUNCH)]
+    best = Quoter(encoder, threshold=0.5, quotes=3).best_quotes(QUESTION, sources)
+    assert [quote.text for quote in best] == [TOLD]

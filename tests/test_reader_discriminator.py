@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.interfaces import Candidate, Claim, Verification, Weighed
-from agents.reader_discriminator import CORRECT_FROM, ReaderDiscriminator
+from agents.reader_discriminator import CORRECT_FROM, DISPUTED_FROM, ReaderDiscriminator
 
 POOL = "The town hall was built in 1902. The pool opens at 7:00 on all days. Lunch is at noon."
 
@@ -64,6 +64,22 @@ def test_what_a_passage_says_otherwise_is_not_correct_however_sure_the_reader_is
         "The pool opens at 7:00 and closes at 21:00.",
     ):
         assert weighed(claim, beside, correct_from=0.0).status != "correct"
+
+
+class Divided(Verifier):
+    """Says of each passage what was given for a word of it."""
+
+    def verify(self, pairs: Sequence[tuple[str, str]]) -> list[Verification]:
+        return [(DENIES if "8:00" in evidence else SURE)._says for _, evidence in pairs]
+
+
+def test_what_one_passage_bears_out_and_another_refutes_is_unknown() -> None:
+    beside = [candidate(1, POOL, dense=0.9), candidate(2, "The pool opens at 8:00 on all days.", dense=0.8)]
+    reader = Divided(0.98, 0.01, {"7:00": 0.9, "8:00": 0.9})
+    alone, both = (weighed("The pool opens at 7:00.", some, reader) for some in (beside[:1], beside))
+    assert alone.status == "correct"
+    assert max(evidence.refutes for evidence in both.evidence) >= DISPUTED_FROM
+    assert both.status != "correct"
 
 
 def test_what_nothing_speaks_of_is_unknown() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.claim_rules import LONGEST_CLAIM, MOST_CLAIMS
+from agents.claim_rules.statements import LONGEST_CLAIM, MOST_CLAIMS
 from agents.interfaces import Claim, Exchange, Reader, Said, Sorting
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import WEIGHTS, prepare_reader

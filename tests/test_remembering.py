@@ -15,8 +15,9 @@ from agents.retriever import Fusion, Retriever
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.remembering import Agents, Remembering
 from assistant.turns.searching import Searching
+from stores.claim_decisions import Learned
 from stores.claim_jobs import ClaimJobs
-from stores.claims import Claims, Learned
+from stores.claims import Claims
 from stores.errors import MalformedReply, ModelUnreachable
 from stores.journal import Outcome
 from stores.proposals import Proposals
@@ -45,6 +46,7 @@ class Fakes:
 
     claims: Sequence[Claim] = (LOCKER, OPENS)
     status: str = "unknown"
+    shared_action: str = "add"
     fail: Callable[[str], None] = lambda step: None  # may raise
     said: list[Said] = field(default_factory=list)
     evidence: list[tuple[str, ...]] = field(default_factory=list)
@@ -66,6 +68,9 @@ class Fakes:
     async def curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
         self.fail("curate")
         self.nearest.append(tuple(candidate.passage.text for candidate in nearest))
+        changed = next((c.passage for c in nearest if c.passage.is_shared), None)
+        if changed is not None and self.shared_action != "add":
+            return Curation(self.shared_action, changed, text=claim.text)  # type: ignore[arg-type]
         return Curation("add", text=claim.text, reason="new")
 
 
@@ -166,6 +171,18 @@ async def test_a_verified_fact_goes_to_the_shared_memory(stores: Stores, ann: in
     await house.run(ann)
     assert OPENS.text in stores.texts(SHARED).values()
     assert house.learned[0].scope == "shared"
+
+
+@pytest.mark.parametrize("action", ["modify", "delete"])
+async def test_no_claim_changes_what_all_rely_on_by_itself(stores: Stores, ann: int, action: str) -> None:
+    house = House(stores, Fakes(status="correct", shared_action=action))
+    stores.add(ann, document("rules", "The room opens at nine on Saturdays."))
+    shared = stores.texts(SHARED)
+    house.tell(ann, OPENS.text)
+    await house.run(ann)
+    assert stores.texts(SHARED) == shared
+    assert [p.reason for p in Proposals(stores.database).open()] == ["change"]
+    assert house.learned[0].scope == "yours"
 
 
 async def test_a_wrong_claim_changes_the_shared_memory_in_nothing(stores: Stores, ann: int) -> None:

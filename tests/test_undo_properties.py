@@ -26,8 +26,9 @@ from test_claims import LEASE, tell
 from test_forgetting import files_holding, tables_holding
 
 from stores.chroma_vectors import ChromaVectors
+from stores.claim_decisions import Decision
 from stores.claim_jobs import ClaimJobs
-from stores.claims import Claims, Decision, NewClaim
+from stores.claims import Claims, NewClaim
 from stores.database import Database
 from stores.errors import CannotUndo
 from stores.forgetting import Forgetting

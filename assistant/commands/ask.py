@@ -45,8 +45,9 @@ def command(
         raise WrongUsage("--no-learn needs a session of its own", hint="Leave out --session and --last.")
     message, material = _message(text)
 
+    from assistant.terminal.answer_lines import cut_line, source_line
     from assistant.terminal.notices import Notices
-    from assistant.terminal.plain import cut_line, source_line, write_out
+    from assistant.terminal.word_wrap import write_out
     from assistant.turns.events import Accepted, Chosen, Event, Wrote
 
     with call.assistant(limits_turns=True) as assistant:

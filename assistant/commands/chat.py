@@ -32,7 +32,8 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
     call = Invocation(ctx)
     if session_id is not None and last:
         raise WrongUsage("--session and --last exclude one another")
-    from assistant.terminal.plain import PlainChat, WordWrap, write_out
+    from assistant.terminal.plain import PlainChat
+    from assistant.terminal.word_wrap import WordWrap, write_out
 
     is_typed = sys.stdin.isatty()
     if is_typed and sys.stdout.isatty() and not call.is_quiet:

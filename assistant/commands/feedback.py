@@ -47,7 +47,7 @@ def command(
         user_id = assistant.journal.known_user_id(call.user)
         assistant.journal.turn(user_id, turn_id)
         if teach is not None:
-            from assistant.terminal.plain import teach as keep_correction
+            from assistant.terminal.teaching import teach as keep_correction
 
             text = (sys.stdin.read() if teach == "-" else teach).strip()
             if not text:

@@ -114,7 +114,7 @@ def forget(ctx: click.Context, passage_ids: tuple[str, ...], all_mine: bool, yes
     What was said or learned with them goes along, and so do the answers that were made with them. With -
     the ids are read from standard input, one a line.
     """
-    from assistant.terminal.plain import forget_for_good
+    from assistant.terminal.forgetting import forget_for_good
 
     call = Invocation(ctx)
     with call.assistant() as assistant:
@@ -260,7 +260,7 @@ def _must_be_sure(call: Invocation, yes: bool) -> None:
 
 def _ask_if_sure(call: Invocation, count: int, yes: bool) -> None:
     """At a terminal; elsewhere the ids that were written are sure enough."""
-    from assistant.terminal.plain import sure_to_forget
+    from assistant.terminal.forgetting import sure_to_forget
 
     if not yes and not call.no_input and sys.stdin.isatty():
         question = sure_to_forget(count).removesuffix(" [y/N]")  # which click adds

@@ -14,8 +14,8 @@ from stores.errors import WrongUsage
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
+    from stores.claim_decisions import Learned
     from stores.claim_jobs import WaitingJob
-    from stores.claims import Learned
     from stores.records import Passage, Proposal, StatedClaim
 
 

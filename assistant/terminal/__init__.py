@@ -1,7 +1,12 @@
 """What a person sees and types.
 
-plain       the chat as lines: a transcript that is also the form for pipes
-notices     what was learned, with the way back
-sharing     a memory of one's own offered to all
-plainness   whether there are to be screens, and colour
+plain           the chat as lines: a transcript that is also the form for pipes
+slash_commands  what is typed there with a slash in front
+answer_lines    what is told below an answer
+word_wrap       text printed at once, with lines broken between words
+notices         what was learned, with the way back
+teaching        what an answer should have been, kept
+sharing         a memory of one's own offered to all
+forgetting      forgetting for good, with what is asked before and told after
+plainness       whether there are to be screens, and colour
 """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assistant.one_line import short
 
 if TYPE_CHECKING:
-    from stores.claims import Learned
+    from stores.claim_decisions import Learned
 
 
 class Notices:

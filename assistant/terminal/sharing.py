@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stores.claims import Learned, NewClaim
+from stores.claim_decisions import Learned
+from stores.claims import NewClaim
 from stores.errors import WrongUsage
 from stores.knowledge import EDITABLE
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from assistant.turns.events import Event, Finished
 from assistant.turns.pipeline import TurnPipeline
 from assistant.turns.remembering import Remembering
-from stores.claims import Learned
+from stores.claim_decisions import Learned
 from stores.errors import OverTime
 
 T = TypeVar("T")

@@ -32,8 +32,9 @@ from agents.interfaces import (
 from assistant.log import fields
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.searching import Searching
+from stores.claim_decisions import Decision, Learned, Outdated
 from stores.claim_jobs import ClaimJob, ClaimJobs
-from stores.claims import Claims, Decision, Learned, NewClaim, Outdated, ToldTurn
+from stores.claims import Claims, NewClaim, ToldTurn
 from stores.errors import VouchError
 from stores.receipts import shortened
 from stores.records import StatedClaim, known_id
@@ -171,9 +172,17 @@ class Remembering:
         weighed = await self._verdict(claim, evidence)
         scope = self._agents().classifier.classify(claim, weighed)
         curation, nearest = await self._curation(user_id, row, weighed, scope, searching, vector)
+        proposed_as = ""
+        if scope == "shared" and curation.action in ("modify", "delete"):
+            # what all rely on is changed by a person's decision alone: one passage more may be wrong,
+            # one fact less or another in its place is worse
+            scope, proposed_as = "yours", "change"
+            curation, nearest = await self._curation(user_id, row, weighed, scope, searching, vector)
         if row.is_hearsay and curation.text:  # who said it stays with what was said
             curation = replace(curation, text=row.quote)
-        decision = _decision(weighed, scope, curation, nearest, shared_up_to)
+        decision = replace(
+            _decision(weighed, scope, curation, nearest, shared_up_to), proposed_as=proposed_as
+        )
         learned = await self._on_thread(self._claims.decide, user_id, job.id, known_id(row.id), decision)
         await self._on_thread(searching.indexer.catch_up)
         return learned

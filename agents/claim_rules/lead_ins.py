@@ -1,0 +1,142 @@
+"""What leads into a statement and out of it: fillers, who says so, and what was only imagined."""
+
+from __future__ import annotations
+
+import re
+
+from agents.claim_rules.requests import is_order_to_do
+
+_I = re.IGNORECASE
+_CLAUSE = r"(?:that\b\s*|[:,-]+\s*)"
+_FILLER = re.compile(
+    r"(?:(?:and|but|so|oh|ah|well|hey(?: there)?|hi(?: there)?|hello|yes|yeah|yep|no|nope|nah|ok|okay|right|"
+    r"sure|now|anyway|anyways|also|sorry|thanks(?: a lot)?|thank you|great|nice|cool|ha(?:ha)+|lol|hmm+|wow|"
+    r"actually|honestly|frankly|indeed|plus|besides|um+|uh+|btw|fyi|fwiw|afaik|im?ho|tbh|listen|look|you see|"
+    r"you know|i mean|by the way|just so you(?:'re aware| know)|for your information|as far as i (?:know|"
+    r"can tell)|if i(?:'m not mistaken| remember (?:correctly|right(?:ly)?)| recall)|to be (?:honest|fair|"
+    r"clear)|in fact|for the record|for context|(?:on a |as a )?side note|(?:interesting|fun|random|"
+    r"little-known|quick|true) fact(?: i (?:came across|learned|heard))?|(?:one more|another|one other|"
+    r"one) thing|quick note|speaking of which|as a matter of fact|incidentally|"
+    r"in case (?:you(?:'re)? wonder(?:ing)?|it (?:matters|helps)|you (?:need it|didn't know))|"
+    r"good (?:morning|evening|afternoon|day)|(?:small |quick )?correction|reminder|important|"
+    r"i don't think so|please|on (?:a|another) (?:different |related |side |final )?note|lastly|finally|"
+    r"first(?:ly)?|absolutely|definitely|speaking of [^,]{1,40}|switching gears(?: a bit)?|"
+    r"one last (?:question|thing)|(?:for )?future reference|(?:trust|believe) me|assistant|ai|chatbot|"
+    r"correct|exactly|true|i see|you(?:'re| are) (?:mistaken|wrong|right)|that(?:'s| is) (?:wrong|"
+    r"not (?:right|true|correct)|incorrect))\s*[,:;.!–—-]+\s*|(?:and|but|so|oh|well|btw|fyi|actually|also|"
+    r"anyway|by the way|just so you know|yeah|haha|hey|honestly|"
+    r"in case it matters)\s+)+",
+    _I,
+)
+_OWN_LEAD = re.compile(
+    r"(?:(?:i|we)(?:'ve| have| had)? (?:just |also |only |really |recently |still )*(?:(?:think|believe|"
+    r"reckon)\s+(?!so\b|of\b|about\b|in\b|it over)(?:that )?|(?:read|learn(?:ed|t)|found out|find|discovered|"
+    r"noticed|remember|know|knew|realised|realized|saw|checked|confirm|can confirm|can tell you|must say|"
+    r"should (?:mention|add|say)|want to (?:add|mention)|would like to (?:add|mention|"
+    r"point out))(?: (?:somewhere|today|recently|online|yesterday|once|there|(?:in|on) (?:(?:the|a|"
+    r"my) )?\w+))* that |forgot to (?:mention|say|add|tell you)(?: that)? |(?:already )?told you(?: that)? |"
+    r"(?:looked it up|checked|googled it) and (?:that )?)|i(?:'m| am) (?:pretty |quite |fairly |very |"
+    r"absolutely )?(?:sure|certain|positive)(?: that)? |(?:it )?turns out(?: that)? |it(?:'s|"
+    r" is) (?:also )?(?:worth (?:knowing|noting)|true|a fact|well known|known) that |(?:the )?(?:fact|"
+    r"truth) is(?: that)? |the (?:correct |right |true )?answer is that |let me (?:tell you|add)(?: that)? |"
+    r"(?:you (?:should|might want to|may want to|need to) know|i (?:want|"
+    r"would like) you to know)(?: that)? )",
+    _I,
+)
+_DID_YOU_KNOW = re.compile(
+    r"(?:did you know(?: that)?|do you know that) (?!who\b|what|where|when|why|how|if\b|whether|any|of\b|"
+    r"about)",
+    _I,
+)
+_TOLD = re.compile(
+    r"(?:(?:can|could|would|will|you (?:should|must|need to)|i(?:'d like| would like| want|"
+    r" need)) (?:you (?:to )?)?)?(?:please |kindly |also |just |always )*(?:(?:remember|note|don't forget|"
+    r"do not forget|keep in mind|bear in mind|be aware|know)"
+    rf"(?:\s*{_CLAUSE}|\s+(?=(?:i|i'm|i've|my|we|our)\b))|"
+    r"(?:remember|memori[sz]e|learn|make a note|take note|write down|jot down|save|store|record|"
+    r"add to (?:my )?(?:memory|notes))"
+    rf"(?: (?:this|of this|it))?\s*{_CLAUSE})",
+    _I,
+)
+_NOBODY = r"(?!(?:I|We|You|i|we|you|It|This|That|it|this|that|What|Who|If)\b)"
+_SAYER = (
+    r"(?:(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Aa]n?|[Tt]he|[Ss]ome|[Oo]ne|[Aa]nother)(?: [\w'-]+){1,6}?|"
+    r"[A-Z][\w.'-]+(?: [A-Z][\w.'-]+){0,2}|[Pp]eople|[Tt]hey|[Hh]e|[Ss]he|[Ss]omeone|[Ss]omebody|[Ee]veryone|"
+    r"[Ee]verybody|[Ee]xperts|[Ss]cientists|[Mm]any(?: people)?|[Ss]ome(?: people)?|[Mm]ost people|[Oo]thers)"
+)
+_HEARSAY_LEAD = re.compile(
+    rf"{_NOBODY}{_SAYER} (?:just |also |always |once |recently |has |have |had |keeps? )*(?:"
+    r"(?:says?|said|saying|claims|claimed|thinks|thought|believes?|believed|insists?|insisted|mentioned|"
+    r"swears|swore|reckons|explained|(?:tells?|told|texted|taught|assured|informed|reminded) (?:me|"
+    r"us))(?: (?:me|us|today|yesterday|once))*[,:]?\s+(?:that )?|(?:say|think|claim|report|reports|reported|"
+    r"states|stated|argues?|argued|wrote|writes|suggests?|suggested|announced|knows?|admitted|heard|"
+    r"read) that |(?:reported|announced) )|(?:[Ii](?:'ve| have)? (?:just |also |once )*(?:heard|hear|"
+    r"overheard|(?:was|been|got) told(?: by [\w' ]{1,30}?)?)(?: (?:today|yesterday|somewhere|"
+    r"from [\w' ]{1,30}?))?,? (?:that |(?!of\b|about\b|from\b|it\b))|[Aa]ccording to [^,]{1,60}, |"
+    r"[Aa]s [^,]{1,40} (?:says|said|told me|used to say|always says|put it), |(?:[Tt]here(?:'s|"
+    r" is) a )?[Rr]umou?rs? (?:has|have) it (?:that )?|[Ww]ord is (?:that )?|[Ii]t is said (?:that )?|"
+    r"(?:[Aa]pparently|[Aa]llegedly|[Rr]eportedly|[Ss]upposedly),? )"
+)
+_HEARSAY = re.compile(
+    r"\b(?:says|said|told (?:me|us)|claims? that|claimed|according to|allegedly|apparently|reportedly|"
+    r"supposedly|"
+    r"(?:heard|hear) that|they say|used to say|taught us|rumou?rs?|hearsay)\b",
+    _I,
+)
+_SAID_LAST = re.compile(
+    rf",? according to [^,]{{1,60}}$|, (?:or so )?{_SAYER} (?:says|said|told me|claims|claimed|thinks)[.!]*$"
+)
+_CLOSING = re.compile(
+    r",?\s+(?:by the way|btw|fyi|just so you know|you know|i think|as far as i know)[.!]*$", _I
+)
+_IMAGINED = re.compile(
+    r"(?:if|suppose|supposing|imagine|what if|let's (?:say|pretend|assume|imagine)|let us (?:say|assume)|"
+    r"say that|pretend|assum(?:e|ing)|hypothetically|in (?:my|this|the|a|our) (?:story|novel|scenario|game|"
+    r"book|play|dream|film|movie|example)|for (?:example|instance)|picture|unless|once upon|were i|had i|"
+    r"should i|"
+    r"in theory|ideally)\b",
+    _I,
+)
+_WONDERS_LAST = re.compile(
+    r",? (?:and|but|so) i(?:'m| am| was|'ve been)?(?: just)? (?:wonder(?:ing)?|not sure|unsure|curious)\b.*$",
+    _I,
+)
+
+
+def without_filler(text: str) -> str:
+    """The text without the words that open it and say nothing."""
+    return _FILLER.sub("", text, count=1) if _FILLER.match(text) else text
+
+
+def without_leads(text: str) -> tuple[str, bool, bool, bool] | None:
+    """The text without what leads into it, and of that whether it is hearsay, told, and surely states."""
+    is_hearsay = is_told = is_certain = False
+    for _ in range(6):
+        if match := _FILLER.match(text):
+            pass
+        elif _IMAGINED.match(text):
+            return None
+        elif match := _DID_YOU_KNOW.match(text):
+            is_certain = True
+        elif match := _TOLD.match(text):
+            is_told = is_certain = True
+        elif is_order_to_do(text):  # "Always say that ..." tells of nobody called Always
+            break
+        elif match := _HEARSAY_LEAD.match(text):
+            is_hearsay = True
+        elif not (match := _OWN_LEAD.match(text)):
+            break
+        text = text[match.end() :]
+        if not text:
+            return None
+    return text, is_hearsay, is_told, is_certain
+
+
+def without_endings(text: str) -> str:
+    """The text without what is added behind it: who says so, that one wonders, by the way."""
+    return _CLOSING.sub(".", _SAID_LAST.sub(".", _WONDERS_LAST.sub(".", text)))
+
+
+def tells_hearsay(text: str) -> bool:
+    """Whether it says that somebody else says so."""
+    return _HEARSAY.search(text) is not None

@@ -1,0 +1,72 @@
+"""What is said to everybody or about the memory, and what tells the assistant to be another one."""
+
+from __future__ import annotations
+
+import re
+
+from agents.claim_rules.lead_ins import without_filler
+
+_I = re.IGNORECASE
+_OTHERS = re.compile(
+    r"\b(?:(?:all|every|each|any|other)(?: of)?(?: the| your| other)* (?:users?|accounts?|customers?|"
+    r"members?|people)|"
+    r"everyone|everybody|anyone|anybody|others|whoever|globally|permanently|for all|benefit of all)\b",
+    _I,
+)
+_ORDERED = re.compile(
+    r"(?:^|[:;,.!?(–—-]\s*|\b(?:please|and|then|also|now|must|should|shall|will|always|to|be|you|not|don't|"
+    r"never|that) )(?:remember|memori[sz]e|store|save|add|record|note|learn|write|put|update|share|keep|tell|"
+    r"told|inform|let|make sure|announce|send|know|see|hear|forget|repeat|teach|say|answer|reply|remind|warn|"
+    r"notify|"
+    r"spread)\b",
+    _I,
+)
+_MACHINERY = re.compile(
+    r"\b(?:(?:shared|global|common|public|your|permanent|long-term) (?:memory|memories|store|storage|space|"
+    r"knowledge|records?|database|notes|instructions|prompt|rules|guidelines|system)|knowledge base|"
+    r"system (?:prompt|message|override)|developer (?:message|mode)|other users?|all(?: the)? users|"
+    r"(?:previous|prior|above|earlier|these|my) (?:instructions|rules|prompts?|guidelines)|(?:note|memo|"
+    r"memory|fact) (?:for|to) (?:all|every|each|any|everyone|everybody|the assistant|"
+    r"the model))\b",
+    _I,
+)
+_COMMANDS = re.compile(
+    r"(?:ignore|disregard|override|bypass|forget|delete|erase|remove|act as|pretend|roleplay|you are now|"
+    r"you(?:'re| are) (?:required|instructed|ordered|an? (?:ai|assistant|bot|model))|you (?:must|have to|"
+    r"need to|shall)|as (?:an? |the |your )?(?:ai|assistant|language model|chatbot|admin|administrator|"
+    r"developer|owner|operator|system)|make sure|ensure|whenever|"
+    r"henceforth|(?:the )?next time|(?:every ?time|when) (?:any|some|a user|you|people))\b",
+    _I,
+)
+_LABEL = re.compile(
+    r"\W{0,3}(?:(?:system|assistant|developer|admin(?:istrator)?|user|tool|ai|bot|instructions?|override|"
+    r"memory|receipt|verdict|claim|verified|official|security|root|(?:new )?rules?)\b[\w /-]{0,30}[:\]>]|"
+    r"(?:the )?users?\b(?! (?:guide|manual|interface)))",
+    _I,
+)
+_ECHOES = re.compile(
+    r"\b(?:you (?:just |also |already |have |had |once |earlier )*(?:said|told|mentioned|wrote|explained|"
+    r"claimed|answered|stated|say|tell|noted|quoted|showed)|you've (?:just |already )?(?:said|told|"
+    r"mentioned)|according to (?:you|your)|your (?:answer|reply|"
+    r"source)s? sa(?:ys|id))\b",
+    _I,
+)
+
+
+def is_takeover(text: str) -> bool:
+    """Whether a sentence orders the assistant to be another one, or says again what it said."""
+    if is_about_memory(text) or _ECHOES.search(text):
+        return True
+    return _COMMANDS.match(without_filler(text)) is not None
+
+
+def is_about_memory(text: str) -> bool:
+    """Whether a sentence speaks to all users, or of the memory and what else the assistant is made of."""
+    if _MACHINERY.search(text) or is_labelled(text):
+        return True
+    return _OTHERS.search(text) is not None and _ORDERED.search(text) is not None
+
+
+def is_labelled(text: str) -> bool:
+    """Whether it opens like a line of a system, a tool or a user: with who speaks, or what follows."""
+    return _LABEL.match(text) is not None

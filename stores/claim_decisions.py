@@ -1,0 +1,180 @@
+"""What is decided about a claim, carried out: all of it or nothing, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session as SqlSession
+from sqlmodel import col
+
+from stores.catalogue import live_version_ids
+from stores.changes import NewVersion, add_versions, remove_versions
+from stores.claim_passages import AUTHOR, live_with_text, set_words_aside
+from stores.live_versions import live_passages
+from stores.proposals import propose, propose_as
+from stores.receipts import open_receipt, shortened
+from stores.records import (
+    SHARED,
+    PassageVersion,
+    StatedClaim,
+    known_id,
+    now,
+    own_space,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """What is to be done about a claim, and why."""
+
+    status: Literal["correct", "incorrect", "unknown"]
+    confidence: float
+    scope: Literal["shared", "yours"]
+    action: Literal["add", "modify", "delete", "nothing"]
+    passage_id: int | None = None  # what is modified or deleted; with nothing: what says it already
+    version_id: int | None = None  # of that passage as it was when this was decided
+    text: str = ""  # of the new version
+    reason: str = ""
+    proposed_as: str = ""  # why it is proposed for the shared memory, whatever else becomes of it
+    grounds: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """What became of a claim."""
+
+    claim_id: int
+    turn_id: int | None
+    text: str
+    kind: str
+    state: str  # stored, confirmed or rejected
+    status: str
+    confidence: float
+    scope: str
+    action: str
+    reason: str
+    passage_id: int | None
+    receipt_id: int | None
+    proposal_id: int | None = None  # that the claim was raised to
+
+
+class Outdated(Exception):
+    """The passage that a decision rests on has changed meanwhile: decide again."""
+
+
+def carry_out(sql: SqlSession, claim: StatedClaim, decision: Decision) -> Learned:
+    """See `Claims.decide`; in the transaction of the caller."""
+    space = SHARED if decision.scope == "shared" else own_space(claim.user_id)
+    if _is_overtaken(sql, claim, decision):
+        decision = replace(decision, action="nothing", reason="you have said something newer since")
+    grounds = {
+        "claim": claim.text,
+        "quote": claim.quote,
+        "status": decision.status,
+        "confidence": decision.confidence,
+        "reason": decision.reason,
+        **decision.grounds,
+    }
+    receipt_id: int | None = None
+    passage_id = decision.passage_id
+    if decision.status == "incorrect":
+        state = "rejected"
+        receipt_id = set_words_aside(sql, claim, grounds)
+    elif decision.action == "nothing":
+        state = "confirmed"
+    else:
+        state = "stored"
+        passage_id, receipt_id = _write(sql, claim, decision, space, grounds)
+        if receipt_id is None:
+            state = "confirmed"
+    claim.state, claim.status, claim.confidence = state, decision.status, decision.confidence
+    claim.scope, claim.action = decision.scope, "nothing" if receipt_id is None else decision.action
+    claim.passage_id, claim.receipt_id = passage_id or claim.passage_id, receipt_id
+    claim.grounds = {**claim.grounds, **decision.grounds, "reason": decision.reason}
+    claim.decided_at = now()
+    sql.flush()
+    return Learned(
+        claim_id=known_id(claim.id),
+        turn_id=claim.turn_id,
+        text=claim.text,
+        kind=claim.kind,
+        state=state,
+        status=claim.status,
+        confidence=claim.confidence,
+        scope=claim.scope,
+        action=claim.action,
+        reason=decision.reason,
+        passage_id=claim.passage_id,
+        receipt_id=receipt_id,
+        proposal_id=(
+            propose_as(sql, claim, decision.proposed_as) if decision.proposed_as else propose(sql, claim)
+        ),
+    )
+
+
+def _is_overtaken(sql: SqlSession, claim: StatedClaim, decision: Decision) -> bool:
+    """Whether its user stated later what it would change: a claim that failed is weighed after others."""
+    if decision.version_id is None or claim.turn_id is None or decision.action not in ("modify", "delete"):
+        return False
+    is_later = or_(
+        col(StatedClaim.turn_id) > claim.turn_id,
+        (col(StatedClaim.turn_id) == claim.turn_id) & (col(StatedClaim.number) > claim.number),
+    )
+    found = sql.scalar(
+        select(col(StatedClaim.id))
+        .join(PassageVersion, col(PassageVersion.added_by) == col(StatedClaim.receipt_id))
+        .where(
+            col(PassageVersion.id) == decision.version_id,
+            col(StatedClaim.user_id) == claim.user_id,
+            is_later,
+        )
+        .limit(1)
+    )
+    return found is not None
+
+
+def _write(
+    sql: SqlSession, claim: StatedClaim, decision: Decision, space: str, grounds: Mapping[str, Any]
+) -> tuple[int | None, int | None]:
+    """The passage and the receipt; no receipt where the very words stand there already."""
+    old: list[int] = []
+    if decision.action in ("modify", "delete"):
+        assert decision.passage_id is not None, "a change names its passage"
+        old = live_version_ids(sql, decision.passage_id)
+        if old != [decision.version_id] or not live_passages(sql, old, (space,)):
+            raise Outdated(f"passage {decision.passage_id} has changed")
+    new = decision.text or claim.text
+    if decision.action == "add" and (known := live_with_text(sql, space, new)) is not None:
+        return known, None
+    receipt_id = open_receipt(
+        sql,
+        claim.user_id,
+        decision.action,
+        space,
+        shortened(claim.text),
+        turn_id=claim.turn_id,
+        grounds=grounds,
+    )
+    remove_versions(sql, old, receipt_id=receipt_id)
+    if decision.action == "delete":
+        return decision.passage_id, receipt_id
+    title = sql.get_one(PassageVersion, old[0]).title if old else ""
+    version_ids = add_versions(
+        sql,
+        space,
+        [
+            NewVersion(
+                text=new,
+                title=title,
+                passage_id=decision.passage_id if old else None,
+                kind=claim.kind,
+                turn_id=claim.turn_id,
+            )
+        ],
+        author=AUTHOR,
+        receipt_id=receipt_id,
+    )
+    return sql.get_one(PassageVersion, version_ids[0]).passage_id, receipt_id
