@@ -264,6 +264,7 @@ class Assistant:
         learning = self.settings.learning
         version = self.encoder_versions.live()
         base = self._searching_by(self.wanted_encoder) if version is None else self.searching_with(version)
+        source = self.settings.encoder.source if version is None else version.source
 
         def compared(folder: Path, lessons: Sequence[Lesson], tell: Callable[[int, int], None]) -> Compared:
             found = compare(
@@ -271,7 +272,7 @@ class Assistant:
                 live=self.searching.retriever,
                 candidate=self._with_queries_by(base, folder).retriever,
                 spaces=base.spaces,
-                judge=self.judge,
+                judge=self._judge_of_candidates,
                 seed=learning.seed,
                 threshold=learning.threshold,
                 margin=learning.margin,
@@ -295,7 +296,17 @@ class Assistant:
             },
             fewest=learning.fewest_lessons,
             threads=learning.threads,
+            encoder=_trainable(source) if source else None,
         )
+
+    @property
+    def _judge_of_candidates(self) -> Judge:
+        """The judge of turns, unless that goes by a retriever's own scores: none is to judge itself."""
+        if self.settings.reranking.judge != "scores":
+            return self.judge
+        from agents.reader_judge import ReaderJudge
+
+        return ReaderJudge(self.readings)
 
     # Models
 
@@ -634,6 +645,19 @@ class Assistant:
             self.database.close()
         if self._directory_lock is not None:
             self._directory_lock.close()
+
+
+def _trainable(source: str) -> Path:
+    """The folder with the weights of an encoder that is no packaged one."""
+    folder = Path(source).expanduser()
+    if folder.is_dir():
+        return folder
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(source, local_files_only=True))  # it is there: it was exported
+    except (OSError, ValueError) as error:
+        raise EncoderUnavailable(f"The weights of {source} are not here any more: {error}") from error
 
 
 class _LiveEncoder:

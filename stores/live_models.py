@@ -75,6 +75,12 @@ def live_version(sql: SqlSession, role: str) -> str | None:
     )
 
 
+def model_id(sql: SqlSession, role: str, version: str) -> int | None:
+    """The row of a version; None where it never was live."""
+    model = _find(sql, role, version)
+    return None if model is None else known_id(model.id)
+
+
 def swap(
     sql: SqlSession,
     role: str,

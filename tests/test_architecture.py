@@ -38,6 +38,7 @@ MAY_IMPORT = {
     },
     "agents.token_budget": set(),
     "agents.prompts": {"agents.interfaces"},
+    "agents.losses": set(),
     "agents.models": {"agents.interfaces", "stores.errors"},
     "agents.backends": {"agents.interfaces", "agents.token_budget", "stores.errors"},
     "agents.backends.extractive": {

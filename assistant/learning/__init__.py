@@ -21,4 +21,12 @@ How it learns, `python -m assistant.learning.train_reader`:
     reader_loss        what it is taught to make small
     reader_steps       the steps it takes
     reader_fit         what it is worth afterwards, and its temperatures; calibration
+
+How the retriever learns, `vouch train`:
+
+    learner            one round, from the lessons to a model that goes live, or does not
+    training_child     the process that trains, told to end when it must
+    train_retriever    what runs in it
+    lesson_batches     lessons grouped by the documents they share
+    retriever_network  the encoder in torch; retriever_training takes its steps
 """

@@ -1,0 +1,206 @@
+"""vouch train: the retriever learns from what was judged, and goes live only where it wins."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from assistant.cli import common_options
+from assistant.invocation import Invocation, shown
+from stores.errors import TryAgain, VouchError, WrongUsage
+
+if TYPE_CHECKING:
+    from assistant.learning.learner import Ended, Progress
+    from assistant.wiring import Assistant
+    from stores.records import Round
+
+_SAID_EVERY = 10.0  # seconds, where there is no terminal to redraw a line on
+_WATCHED_EVERY = 30.0
+
+
+class Duration(click.ParamType[float]):
+    """A time like 90s, 10m or 2h, in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The seconds."""
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value))
+        if found is None:
+            self.fail(f"{value!r} is no time: write 90s, 10m or 2h", param, ctx)
+        return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+
+
+@click.command("train")
+@click.option("--once", is_flag=True, help="One round, and end. This is what happens by default.")
+@click.option("--watch", is_flag=True, help="Stay, and begin a round whenever enough was judged.")
+@click.option("--recipe", type=click.Choice(["retriever"]), default="retriever", help="What is trained.")
+@click.option("--budget", type=Duration(), help="Time for a round's training: 90s, 10m, 2h.")
+@click.option("--status", is_flag=True, help="Show the last rounds.")
+@click.option("--stop", is_flag=True, help="Stop the round that runs.")
+@click.option("--back", is_flag=True, help="Go back to the model before the live one, at once.")
+@click.option("--require-better", is_flag=True, help="Exit with 1 unless the candidate went live.")
+@common_options
+@click.pass_context
+def command(
+    ctx: click.Context,
+    once: bool,
+    watch: bool,
+    recipe: str,
+    budget: float | None,
+    status: bool,
+    stop: bool,
+    back: bool,
+    require_better: bool,
+) -> int:
+    """Learn to find better from the questions that were answered.
+
+    A candidate goes live only if it surely wins on questions that were held out, and loses on no month.
+
+    \b
+    Examples:
+      vouch train
+      vouch train --status
+      vouch train --back
+    """
+    call = Invocation(ctx)
+    if sum((once, watch, status, stop, back)) > 1:
+        raise WrongUsage("--once, --watch, --status, --stop and --back exclude one another")
+    with call.assistant() as assistant:
+        if status:
+            return _show(call, assistant.rounds.latest())
+        if stop:
+            stopped = assistant.rounds.ask_to_stop()
+            click.echo(f"round {stopped} stops" if stopped else "no round runs")
+            return 0 if stopped else 1
+        if back:
+            return _go_back(call, assistant)
+        assistant.catch_up()
+        if watch:
+            _watch(call, assistant, budget)
+        ended = assistant.learner.run(budget_seconds=budget, tell=_Teller(call).tell)
+        _give(call, ended)
+        return _exit_code(ended, require_better)
+
+
+def _watch(call: Invocation, assistant: Assistant, budget: float | None) -> NoReturn:
+    """A round whenever enough is new; after one that decided nothing, only when more was judged."""
+    tried = 0  # lessons that were new when a round was last tried, and still are
+    while True:
+        new = assistant.learner.new_lessons()
+        if new >= call.settings.learning.fewest_lessons and new != tried:
+            try:
+                _give(call, assistant.learner.run(budget_seconds=budget, tell=_Teller(call).tell))
+                tried = assistant.learner.new_lessons()
+            except TryAgain:
+                pass  # another learner is at it
+            except VouchError as error:  # what cannot be learned from yet
+                call.tell(f"{error.message}. {error.hint}".strip())
+                tried = new
+        time.sleep(_WATCHED_EVERY)
+
+
+def _show(call: Invocation, rounds: Sequence[Round]) -> int:
+    for row in rounds:
+        if call.as_json:
+            call.give(_as_json(row))
+        else:
+            click.echo(_line(row))
+    if not rounds:
+        call.tell("No round was begun yet. `vouch train` begins one.")
+    return 0 if rounds else 1
+
+
+def _go_back(call: Invocation, assistant: Assistant) -> int:
+    from assistant.wiring import QUERY_ENCODER
+
+    version = assistant.live_models.step_back(QUERY_ENCODER)
+    if call.as_json:
+        call.give({"live": version})
+    else:
+        click.echo(f"live now: {version}")
+        call.tell("`vouch train --back` once more takes this back.")
+    return 0
+
+
+class _Teller:
+    """Progress on standard error: a line that is redrawn, or one every ten seconds; with --json all of it."""
+
+    def __init__(self, call: Invocation) -> None:
+        self._call = call
+        self._said, self._phase = 0.0, ""
+
+    def tell(self, progress: Progress) -> None:
+        """Shows how far a round is."""
+        if self._call.as_json:
+            self._call.give({"round": progress.round_id, "phase": progress.phase, **progress.facts})
+            return
+        if self._call.is_quiet:
+            return
+        is_new = progress.phase != self._phase
+        if sys.stderr.isatty():
+            click.echo(f"\r\x1b[K{_told(progress)}", err=True, nl=False)
+        elif is_new or time.monotonic() - self._said > _SAID_EVERY:
+            click.echo(_told(progress), err=True)
+            self._said = time.monotonic()
+        self._phase = progress.phase
+
+
+def _told(progress: Progress) -> str:
+    facts = progress.facts
+    if "step" in facts:
+        return (
+            f"round {progress.round_id}, step {facts['step']} of {facts['steps']}, loss {facts['loss']:.3f}, "
+            f"{facts['examples_per_second']:.1f} questions/s, about {facts['seconds_left']:.0f} s left"
+        )
+    if "questions_in_all" in facts:
+        done, of = facts["questions"], facts["questions_in_all"]
+        return f"round {progress.round_id}, compared on {done} of {of} questions"
+    return f"round {progress.round_id}, {progress.phase}"
+
+
+def _give(call: Invocation, ended: Ended) -> None:
+    if call.as_json:
+        call.give(
+            {
+                "round": ended.round_id,
+                "state": ended.state,
+                "reason": ended.reason,
+                "version": ended.version,
+                "figures": dict(ended.figures),
+            }
+        )
+        return
+    if sys.stderr.isatty() and not call.is_quiet:
+        click.echo("", err=True)
+    click.echo(f"round {ended.round_id}\t{ended.state}\t{shown(ended.reason)}")
+
+
+def _exit_code(ended: Ended, require_better: bool) -> int:
+    if ended.state == "failed":
+        return 70
+    return 1 if require_better and ended.state != "promoted" else 0
+
+
+def _line(row: Round) -> str:
+    when = f"{row.created_at.astimezone():%Y-%m-%d %H:%M}"
+    lessons = len(row.settings.get("turns", ()))
+    return f"{row.id}\t{row.state}\t{when}\t{lessons} lessons\t{shown(row.reason)}"
+
+
+def _as_json(row: Round) -> dict[str, Any]:
+    return {
+        "round": row.id,
+        "recipe": row.recipe,
+        "state": row.state,
+        "reason": row.reason,
+        "created_at": row.created_at.isoformat(),
+        "ended_at": row.ended_at.isoformat() if row.ended_at else None,
+        "settings": row.settings,
+        "figures": row.figures,
+    }

@@ -1,0 +1,204 @@
+"""What there is to learn from: questions, and what judges and users said of the passages found for them.
+
+A lesson is read from the turns, never stored beside them: what was forgotten, withdrawn or said in private
+is therefore not among the lessons of the next round.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy.orm import Session as SqlSession
+from sqlmodel import col
+
+from stores.database import Database
+from stores.records import (
+    Feedback,
+    Judgement,
+    PassageIdentity,
+    PassageVector,
+    PassageVersion,
+    Receipt,
+    Retrieval,
+    Session,
+    Turn,
+    known_id,
+)
+
+HELD_OUT = 5  # one question in so many is never trained on
+TELLS_WHEN_TO_END = 6  # of the others, one in so many is not either
+_TURNS_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class LessonDocument:
+    """A passage as it was judged."""
+
+    version_id: int
+    title: str
+    text: str
+    label: str  # answer, relevant or irrelevant
+    score: float  # 0 to 1
+    rank: int  # place in the first retrieval, from 1
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One question with all that was judged for it."""
+
+    turn_id: int
+    user_id: int
+    question: str  # as it was searched with
+    documents: tuple[LessonDocument, ...]  # by rank
+    judge: str
+    encoder_version: str
+    month: str  # in which it was asked, like 2026-11
+    is_held_out: bool
+    message_versions: tuple[int, ...] = ()  # the question itself, as its user's own words are searched
+
+
+class Lessons:
+    """The lessons of all users of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def count(self, *, after: int = 0) -> int:
+        """How many turns behind this one were judged. after: the id of a turn."""
+        with self._database.reading() as sql:
+            statement = (
+                select(func.count(col(Judgement.turn_id).distinct()))
+                .join(Turn, col(Turn.id) == col(Judgement.turn_id))
+                .join(Session, col(Session.id) == col(Turn.session_id))
+                .where(*_teaches(after))
+            )
+            return sql.scalar(statement) or 0
+
+    def all(self, *, after: int = 0) -> list[Lesson]:
+        """Every lesson of a turn behind this one, in the order of the turns."""
+        found: list[Lesson] = []
+        with self._database.reading() as sql:
+            turns = sql.scalars(
+                select(Turn)
+                .join(Session, col(Session.id) == col(Turn.session_id))
+                .where(*_teaches(after))
+                .order_by(col(Turn.id))
+            ).all()
+            for start in range(0, len(turns), _TURNS_AT_ONCE):
+                found.extend(_lessons(sql, turns[start : start + _TURNS_AT_ONCE]))
+        return found
+
+    def vectors(self, version_ids: Sequence[int], encoder_version: str) -> dict[int, bytes]:
+        """The stored vectors of these versions, of those that have one; live or not: it was judged then."""
+        found: dict[int, bytes] = {}
+        with self._database.reading() as sql:
+            for start in range(0, len(version_ids), _TURNS_AT_ONCE):
+                found.update(
+                    sql.execute(
+                        select(col(PassageVector.version_id), col(PassageVector.vector)).where(
+                            col(PassageVector.version_id).in_(version_ids[start : start + _TURNS_AT_ONCE]),
+                            col(PassageVector.encoder_version) == encoder_version,
+                        )
+                    ).all()
+                )
+        return found
+
+
+def is_held_out(question: str) -> bool:
+    """Whether a question is kept for judging candidates: by its words alone, so always the same."""
+    return _drawn(question, first_byte=0) % HELD_OUT == 0
+
+
+def tells_when_to_end(question: str) -> bool:
+    """Whether a question is measured on during a training, to end it in time: by its words alone too.
+
+    What is chosen by is not measured with: these are apart from the held-out ones, which judge the result.
+    """
+    return not is_held_out(question) and _drawn(question, first_byte=4) % TELLS_WHEN_TO_END == 0
+
+
+def _drawn(question: str, *, first_byte: int) -> int:
+    words = " ".join(question.casefold().split())
+    return int.from_bytes(hashlib.sha256(words.encode()).digest()[first_byte : first_byte + 4], "big")
+
+
+def _teaches(after: int) -> tuple[ColumnElement[bool], ...]:
+    return (
+        col(Turn.id) > after,
+        col(Turn.state) == "done",
+        col(Turn.message) != "",  # what was forgotten is blank
+        col(Session.is_private).is_(False),
+    )
+
+
+def _lessons(sql: SqlSession, turns: Sequence[Turn]) -> list[Lesson]:
+    ids = [turn.id for turn in turns]
+    rows = sql.execute(
+        select(Judgement, col(PassageVersion.title), col(PassageVersion.text))
+        .join(PassageVersion, col(PassageVersion.id) == col(Judgement.version_id))
+        .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
+        .outerjoin(Receipt, col(Receipt.id) == col(PassageVersion.added_by))
+        .where(
+            col(Judgement.turn_id).in_(ids),
+            col(PassageVersion.erased_at).is_(None),
+            col(PassageIdentity.kind) != "message",  # an echo of what was said, not knowledge
+            or_(col(Receipt.id).is_(None), col(Receipt.undone_at).is_(None)),
+        )
+        .order_by(col(Judgement.turn_id), col(Judgement.found_rank))
+    ).all()
+    encoders = dict(
+        sql.execute(
+            select(col(Retrieval.turn_id), col(Retrieval.encoder_version)).where(
+                col(Retrieval.turn_id).in_(ids)
+            )
+        ).all()
+    )
+    own: dict[int | None, list[int]] = {}
+    for turn_id, version in sql.execute(
+        select(col(PassageIdentity.turn_id), col(PassageVersion.id))
+        .join(PassageVersion, col(PassageVersion.passage_id) == col(PassageIdentity.id))
+        .where(col(PassageIdentity.turn_id).in_(ids), col(PassageIdentity.kind) == "message")
+    ):
+        own.setdefault(turn_id, []).append(known_id(version))
+    said = sql.scalars(
+        select(Feedback).where(col(Feedback.turn_id).in_(ids), col(Feedback.withdrawn_at).is_(None))
+    ).all()
+    of_passages = {(f.turn_id, f.version_id): f.rating for f in said if f.version_id is not None}
+    bad = {f.turn_id for f in said if f.version_id is None and f.rating in ("bad", "taught")}
+    documents: dict[int, list[LessonDocument]] = {}
+    judges: dict[int, str] = {}
+    for judgement, title, text in rows:
+        if judgement.label == "answer" and judgement.turn_id in bad:
+            continue  # the user says that this was no answer; what it was is not known
+        label, score = _as_said(judgement, of_passages.get((judgement.turn_id, judgement.version_id)))
+        judges[judgement.turn_id] = judgement.judge
+        documents.setdefault(judgement.turn_id, []).append(
+            LessonDocument(judgement.version_id, title, text, label, score, judgement.found_rank)
+        )
+    return [
+        Lesson(
+            turn.id,
+            turn.user_id,
+            turn.standalone or turn.message,
+            tuple(documents[turn.id]),
+            judges[turn.id],
+            encoders.get(turn.id, ""),
+            f"{turn.accepted_at:%Y-%m}",
+            is_held_out(turn.standalone or turn.message),
+            tuple(sorted(own.get(turn.id, ()))),
+        )
+        for turn in turns
+        if turn.id in documents
+    ]
+
+
+def _as_said(judgement: Judgement, rating: str | None) -> tuple[str, float]:
+    """What a user says of a passage counts more than what a judge said."""
+    if rating == "good":
+        return "answer", 1.0
+    if rating == "bad":
+        return "irrelevant", 0.0
+    return judgement.label, judgement.score

@@ -1,0 +1,566 @@
+"""A round of learning: what goes live, what does not, and what is left of one that was stopped or killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from threading import Barrier, Thread
+from typing import Any
+
+import pytest
+from store_fixtures import DIMENSION, ENCODER, Stores, document, findable
+from test_lessons import ask
+
+from assistant.learning import training_child
+from assistant.learning.learner import ROLE, UNTRAINED, Compared, Ended, Learner, Progress, TooFewLessons
+from assistant.learning.training_child import TrainingFailed, train_apart
+from assistant.replay.bootstrap import Promotion
+from stores.checkpoints import Checkpoints
+from stores.errors import CannotUndo, TryAgain
+from stores.lessons import Lesson, Lessons, is_held_out, tells_when_to_end
+from stores.live_models import LiveModels
+from stores.records import Round, now, own_space
+from stores.rounds import Rounds
+
+QUESTIONS = [f"when does room {number} open?" for number in range(20)]
+BETTER, WORSE = Promotion(True, "Promoted: it wins."), Promotion(False, "Refused: it does not win.")
+
+
+def candidate_in(folder: Path, content: str, *, start: str = ENCODER) -> Path:
+    """A folder such as the child leaves."""
+    made = folder / "candidate"
+    (made / "served").mkdir(parents=True)
+    for name in ("model.onnx", "tokenizer.json", "encoder.json"):
+        (made / "served" / name).write_text(f"{name} {content}")
+    (made / "model.safetensors").write_text(content)
+    (made / "settings.json").write_text(json.dumps({"start_version": start}))
+    return made
+
+
+class FakeTraining:
+    """In place of the child: leaves what it is told to, and remembers what it was shown."""
+
+    def __init__(self, content: str = "better", *, start: str = ENCODER) -> None:
+        self.content, self.start = content, start
+        self.shown: list[Lesson] = []
+        self.vectors: dict[int, bytes] = {}
+        self.measured: list[str] = []
+        self.on_step: Callable[[], None] = lambda: None
+        self.folder = Path()
+        self.dimension = DIMENSION
+
+    def __call__(
+        self, folder: Path, lessons: Sequence[Lesson], vectors: Mapping[int, bytes], **more: Any
+    ) -> Path:
+        self.folder, self.shown, self.vectors = folder, list(lessons), dict(vectors)
+        self.measured = [lesson.question for lesson in lessons if more["measured_on"](lesson)]
+        assert more["dimension"] == self.dimension
+        more["tell"]({"kind": "phase", "phase": "training"})
+        self.on_step()
+        more["tell"]({"kind": "step", "step": 1, "loss": 0.5})
+        return candidate_in(folder, self.content, start=self.start)
+
+
+class World:
+    """A learner over a database with judged turns."""
+
+    def __init__(self, stores: Stores, folder: Path, decision: Promotion = BETTER) -> None:
+        self.stores, self.folder = stores, folder
+        ann = stores.journal.user_id("ann")
+        stores.add(ann, document("rules", "The room opens at ten.", "The cellar floods."))
+        opens, floods = sorted(stores.texts())
+        for question in QUESTIONS:
+            ask(stores, ann, [(floods, "irrelevant"), (opens, "answer")], question=question)
+        self.rounds, self.live = Rounds(stores.database), LiveModels(stores.database)
+        self.checkpoints = Checkpoints(folder / "models")
+        self.training = FakeTraining()
+        self.decision = decision
+        self.compared: list[tuple[Path, list[Lesson]]] = []
+
+    def compare(self, served: Path, lessons: Sequence[Lesson], tell: Callable[[int, int], None]) -> Compared:
+        self.compared.append((served, list(lessons)))
+        tell(1, 2)
+        return Compared(self.decision, {"questions": 2})
+
+    def learner(self, **more: Any) -> Learner:
+        parts: dict[str, Any] = {
+            "lessons": Lessons(self.stores.database),
+            "rounds": self.rounds,
+            "live_models": self.live,
+            "checkpoints": self.checkpoints,
+            "encoder_version": ENCODER,
+            "dimension": DIMENSION,
+            "compare": self.compare,
+            "settings": {"seed": 1},
+            "fewest": 10,
+            "threads": 1,
+            "train": self.training,
+        }
+        return Learner(**{**parts, **more})
+
+    def run(self, content: str = "better", **more: Any) -> Ended:
+        self.training.content = content
+        return self.learner().run(**more)
+
+    @property
+    def last(self) -> Round:
+        return self.rounds.latest(1)[0]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(Stores.fresh(tmp_path), tmp_path)
+
+
+def expire(stores: Stores) -> None:
+    with stores.database.writing() as sql:
+        for row in sql.query(Round).filter_by(state="running"):
+            row.figures = {**row.figures, "lease_until": (now() - timedelta(seconds=1)).isoformat()}
+
+
+# What goes live
+
+
+def test_a_winner_goes_live_with_its_lineage(world: World) -> None:
+    ended = world.run()
+    assert (ended.state, world.live.live(ROLE)) == ("promoted", ended.version)
+    known = world.live.known(ROLE, ended.version)
+    assert known is not None
+    assert known.details == {"encoder_version": ENCODER}
+    row = world.last
+    assert (row.state, row.reason, row.model_version_id is not None) == ("promoted", BETTER.reason, True)
+    assert row.settings["turns"] == [lesson.turn_id for lesson in Lessons(world.stores.database).all()]
+    assert row.figures["comparison"] == {"questions": 2}
+    assert "lease_until" not in row.figures
+    assert world.checkpoints.card("retriever", ended.version)["round"] == ended.round_id
+
+
+def test_one_that_does_not_win_changes_nothing(world: World) -> None:
+    first = world.run()
+    world.decision = WORSE
+    ended = world.run("worse")
+    assert (ended.state, ended.reason) == ("refused", WORSE.reason)
+    assert (world.live.live(ROLE), world.live.previous(ROLE)) == (first.version, UNTRAINED)
+
+
+def test_stepping_back_goes_to_the_one_before_and_forward_again(world: World) -> None:
+    versions = [world.run(content).version for content in ("one", "two")]
+    assert world.live.step_back(ROLE) == versions[0]
+    assert world.live.step_back(ROLE) == versions[1]
+
+
+def test_the_first_one_can_be_stepped_back_from_as_well(world: World) -> None:
+    with pytest.raises(CannotUndo):
+        world.live.step_back(ROLE)
+    world.run()
+    assert world.live.step_back(ROLE) == UNTRAINED
+
+
+def test_the_live_one_is_never_promoted_again(world: World) -> None:
+    first = world.run()
+    again = world.run()
+    assert (again.state, again.version) == ("refused", first.version)
+    assert "live already" in again.reason
+    assert len(world.compared) == 1
+    assert world.live.previous(ROLE) == UNTRAINED
+
+
+def test_one_that_was_stepped_back_from_does_not_come_back_by_itself(world: World) -> None:
+    world.run()
+    world.live.step_back(ROLE)
+    again = world.run()
+    assert again.state == "refused"
+    assert "stepped back" in again.reason
+    assert world.live.live(ROLE) == UNTRAINED
+
+
+def test_one_that_beat_a_model_that_is_live_no_more_does_not_go_live(world: World) -> None:
+    """Somebody steps back while the candidate is compared."""
+    world.run("first")
+    decide = world.compare
+
+    def stepped_back_meanwhile(*given: Any) -> Compared:
+        world.live.step_back(ROLE)
+        return decide(*given)
+
+    world.training.content = "second"
+    ended = world.learner(compare=stepped_back_meanwhile).run()
+    assert (ended.state, "changed meanwhile" in ended.reason) == ("refused", True)
+    assert world.live.live(ROLE) == UNTRAINED
+
+
+def test_vectors_and_texts_stay_what_they_are(world: World) -> None:
+    before = findable(world.stores.database)
+    assert world.run().state == "promoted"
+    assert findable(world.stores.database) == before
+
+
+def test_going_live_and_the_round_s_end_are_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails between the two leaves neither."""
+
+    def broken(*_: Any) -> None:
+        raise RuntimeError("killed here")
+
+    monkeypatch.setattr("stores.rounds.model_id", broken)
+    with pytest.raises(RuntimeError):
+        world.run()
+    assert world.live.live(ROLE) is None
+    assert world.last.state == "failed"
+
+
+# What is learned from
+
+
+def test_held_out_lessons_are_shown_to_the_comparison_alone(world: World) -> None:
+    world.run()
+    shown = {lesson.question for lesson in world.training.shown}
+    assert shown == {question for question in QUESTIONS if not is_held_out(question)}
+    assert {lesson.question for lesson in world.compared[0][1]} == set(QUESTIONS)
+    assert world.training.measured == [q for q in QUESTIONS if q in shown and tells_when_to_end(q)]
+    assert world.training.measured
+    assert all(len(vector) == 4 * DIMENSION for vector in world.training.vectors.values())
+
+
+def test_a_question_is_never_both_held_out_and_what_the_training_ends_by() -> None:
+    many = [f"question {number}" for number in range(3_000)]
+    ends = [question for question in many if tells_when_to_end(question)]
+    assert not any(is_held_out(question) for question in ends)
+    assert 300 < len(ends) < 500
+
+
+def test_a_lesson_names_the_message_that_it_was(world: World) -> None:
+    lesson = Lessons(world.stores.database).all()[3]
+    ann = world.stores.journal.user_id("ann")
+    texts = world.stores.texts(own_space(ann))
+    assert [texts[version] for version in lesson.message_versions] == [QUESTIONS[3]]
+
+
+def test_documents_without_a_vector_of_the_live_encoder_are_left_out(world: World) -> None:
+    with pytest.raises(TooFewLessons, match="there are 0 lessons"):
+        world.learner(encoder_version="another").run()
+    assert world.rounds.latest() == []
+
+
+def test_too_few_lessons_begin_no_round(world: World) -> None:
+    with pytest.raises(TooFewLessons, match="20 lessons, and a round wants 21"):
+        world.learner(fewest=21).run()
+    assert world.rounds.latest() == []
+
+
+def test_lessons_are_new_until_a_round_was_decided(world: World) -> None:
+    assert world.learner().new_lessons() == 20
+    world.decision = WORSE
+    world.run()
+    assert world.learner().new_lessons() == 0
+
+
+def test_a_candidate_that_was_trained_from_another_encoder_fails(world: World) -> None:
+    world.training.start = "another"
+    assert world.run().state == "failed"
+    assert "trained from another" in world.last.reason
+    assert world.live.live(ROLE) is None
+
+
+# One at a time, and how a round ends early
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_of_two_learners_at_once_one_is_sent_away(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if kind == "postgresql":
+        server = request.getfixturevalue("postgres")
+        from stores.database import Database
+
+        stores = Stores.over(Database(server.new_database(template="vouch_empty")))
+    else:
+        stores = Stores.fresh(tmp_path)
+    world = World(stores, tmp_path)
+    both, ends = Barrier(2), list[Any]()
+
+    def learn() -> None:
+        both.wait()
+        training = FakeTraining()
+        training.on_step = lambda: time.sleep(0.5)
+        try:
+            ends.append(world.learner(train=training).run().state)
+        except TryAgain:
+            ends.append("sent away")
+
+    threads = [Thread(target=learn) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(ends) == ["promoted", "sent away"]
+    stores.database.close()
+
+
+def test_a_lease_that_ended_makes_room_and_the_first_learner_changes_nothing_more(world: World) -> None:
+    """The first one sleeps past its lease, the second takes its place and wins, the first wakes up."""
+    seconds: list[Ended] = []
+
+    def sleep() -> None:
+        world.training.on_step = lambda: None
+        expire(world.stores)
+        second = FakeTraining("second")
+        seconds.append(world.learner(train=second).run())
+
+    world.training.on_step = sleep
+    ended = world.run("first")
+    assert (ended.state, seconds[0].state) == ("stopped", "promoted")
+    assert world.live.live(ROLE) == seconds[0].version
+    assert [row.state for row in world.rounds.latest()] == ["promoted", "failed"]
+
+
+def test_a_round_told_to_stop_just_before_it_goes_live_does_not(world: World) -> None:
+    decide = world.compare
+
+    def stopped_meanwhile(*given: Any) -> Compared:
+        found = decide(*given)
+        world.rounds.ask_to_stop()
+        return found
+
+    ended = world.learner(compare=stopped_meanwhile).run()
+    assert (ended.state, world.last.state, world.live.live(ROLE)) == ("stopped", "stopped", None)
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "reason"),
+    [
+        (KeyboardInterrupt(), "stopped", "interrupted"),
+        (RuntimeError("a bug"), "failed", "RuntimeError: a bug"),
+    ],
+)
+def test_what_breaks_off_a_round_is_noted_and_passed_on(
+    world: World, error: BaseException, state: str, reason: str
+) -> None:
+    def breaks() -> None:
+        raise error
+
+    world.training.on_step = breaks
+    with pytest.raises(type(error)):
+        world.run()
+    assert (world.last.state, reason in world.last.reason) == (state, True)
+    assert list((world.folder / "models").iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [TrainingFailed("it did not go"), OSError(28, "No space left on device")])
+def test_what_fails_is_told_and_the_next_round_may_begin(world: World, error: Exception) -> None:
+    def fails() -> None:
+        raise error
+
+    world.training.on_step = fails
+    ended = world.run()
+    assert ended.state == "failed"
+    assert ended.reason.endswith(("it did not go", "No space left on device"))
+    world.training.on_step = lambda: None
+    assert world.run().state == "promoted"
+
+
+def test_progress_is_told_and_kept(world: World) -> None:
+    told: list[Progress] = []
+    world.run(tell=told.append)
+    assert [progress.phase for progress in told] == ["reading", "training", "training", "comparing"]
+    assert world.last.figures["progress"] == {"questions": 1, "questions_in_all": 2}
+
+
+# The files
+
+
+def test_what_a_killed_round_left_is_deleted_by_the_next(world: World) -> None:
+    models = world.folder / "models"
+    for left in (models / ".work-killed", models / "retriever" / ".new-killed"):
+        left.mkdir(parents=True)
+        (left / "lessons.jsonl").write_text("what was asked")
+    version = world.run().version
+    assert [path.name for path in models.iterdir()] == ["retriever"]
+    assert [path.name for path in (models / "retriever").iterdir()] == [version]
+
+
+def test_a_round_works_within_the_data_directory_and_for_its_owner_alone(world: World) -> None:
+    world.run()
+    assert world.training.folder.parent == world.folder / "models"
+    assert (world.folder / "models").stat().st_mode & 0o077 == 0
+    assert not world.training.folder.exists()
+
+
+def test_refused_ones_do_not_pile_up_and_those_in_use_stay(world: World) -> None:
+    live = [world.run(content).version for content in ("one", "two")]
+    world.decision = WORSE
+    refused = [world.run(f"refused {number}").version for number in range(6)]
+    assert set(world.checkpoints.versions("retriever")) == {*live, *refused[-3:]}
+
+
+def test_old_models_that_cannot_be_deleted_change_no_decision(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise OSError("not now")
+
+    monkeypatch.setattr(world.checkpoints, "prune", fails)
+    assert world.run().state == "promoted"
+
+
+def test_a_damaged_candidate_is_written_anew(world: World) -> None:
+    world.decision = WORSE
+    version = world.run().version
+    (world.checkpoints.place("retriever", version) / "model.onnx").write_text("torn")
+    world.decision = BETTER
+    assert world.run().state == "promoted"
+    world.checkpoints.verified("retriever", version)
+
+
+# The child
+
+
+def lesson(number: int) -> Lesson:
+    return Lesson(number, 1, f"q{number}", (), "judge", ENCODER, "2026-11", False)
+
+
+def as_child(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str) -> None:
+    """Puts a script in the child's place: `out` is the folder to make, `tell` says a line."""
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "a_child.py").write_text(
+        "import json, os, subprocess, sys, time\n"
+        "out = sys.argv[sys.argv.index('--out') + 1]\n"
+        "def tell(**facts): print(json.dumps(facts), flush=True)\n" + code
+    )
+    monkeypatch.setenv("PYTHONPATH", str(package))
+    monkeypatch.setattr(training_child, "MODULE", "a_child")
+
+
+def apart(folder: Path, tell: Callable[[Any], None] = lambda told: None, **more: Any) -> Path:
+    folder.mkdir()
+    return train_apart(
+        folder, [lesson(1)], {1: b"\0" * 8}, dimension=2, settings={}, threads=1, tell=tell, **more
+    )
+
+
+def test_the_child_is_heard_line_by_line_and_its_silence_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    as_child(monkeypatch, tmp_path, "tell(kind='a'); time.sleep(1.2); tell(kind='b'); os.mkdir(out)")
+    told: list[Any] = []
+    assert apart(tmp_path / "work", told.append).is_dir()
+    assert [each["kind"] for each in told if each] == ["a", "b"]
+    assert None in told
+
+
+def test_the_child_s_last_word_is_why_it_failed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    as_child(monkeypatch, tmp_path, "print('noise\\nError: no lesson', file=sys.stderr); sys.exit(1)")
+    with pytest.raises(TrainingFailed, match=r"^the training failed: no lesson$"):
+        apart(tmp_path / "work")
+
+
+def test_a_silent_child_ends_within_a_second_with_all_that_it_started(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    as_child(
+        monkeypatch,
+        tmp_path,
+        "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "own = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        "tell(kind='started', pids=[os.getpid(), own.pid]); time.sleep(60)",
+    )
+    pids: list[int] = []
+
+    class Stop(Exception):
+        pass
+
+    def stops(told: Any) -> None:
+        if told:
+            pids.extend(told["pids"])
+        else:
+            raise Stop
+
+    begun = time.monotonic()
+    with pytest.raises(Stop):
+        apart(tmp_path / "work", stops)
+    assert time.monotonic() - begun < 5  # the start of two interpreters, half a second of silence
+    assert len(pids) == 2
+    deadline = time.monotonic() + 5
+    while any(map(runs, pids)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(runs, pids))
+
+
+def runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (OSError, IndexError):
+        return False
+
+
+def test_a_training_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    as_child(monkeypatch, tmp_path, "time.sleep(60)")
+    with pytest.raises(TrainingFailed, match="time given"):
+        apart(tmp_path / "work", budget_seconds=0.2)
+
+
+def test_nothing_in_the_person_s_folder_is_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('this is not the json that was meant')")
+    as_child(monkeypatch, tmp_path, "os.mkdir(out)")
+    monkeypatch.chdir(tmp_path)
+    assert apart(tmp_path / "work").is_dir()
+
+
+def test_it_gives_way_to_a_chat(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    as_child(monkeypatch, tmp_path, "time.sleep(0.5); tell(kind='nice', nice=os.nice(0)); os.mkdir(out)")
+    told: list[Any] = []
+    apart(tmp_path / "work", told.append)
+    assert next(each["nice"] for each in told if each) >= min(19, os.nice(0) + 10)
+
+
+def test_a_round_is_stopped_within_about_a_second(
+    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    as_child(monkeypatch, tmp_path, "tell(kind='phase', phase='exporting'); time.sleep(60)")
+    exporting: list[float] = []
+
+    def told(progress: Progress) -> None:
+        if progress.phase == "exporting" and not exporting:
+            exporting.append(0)
+
+    def stop() -> None:
+        while not exporting:
+            time.sleep(0.01)
+        time.sleep(0.7)  # in the middle of its silence
+        world.rounds.ask_to_stop()
+        exporting[0] = time.monotonic()
+
+    stopping = Thread(target=stop)
+    stopping.start()
+    ended = world.learner(train=train_apart).run(tell=told)
+    stopping.join()
+    assert ended.state == "stopped"
+    assert time.monotonic() - exporting[0] < 1.5
+
+
+def test_a_killed_learner_leaves_a_round_that_the_next_takes_for_failed(
+    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """SIGKILL in a process of its own while it trains; the live model stays."""
+    live = world.run("live").version
+    world.stores.database.close()
+    script = Path(__file__).with_name("learner_child.py")
+    with subprocess.Popen([sys.executable, script, tmp_path], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "training\n"
+        child.send_signal(signal.SIGKILL)
+    assert world.last.state == "running"
+    assert world.live.live(ROLE) == live
+    with pytest.raises(TryAgain):
+        world.run("next")
+    expire(world.stores)
+    assert world.run("next").state == "promoted"
+    assert [row.state for row in world.rounds.latest()] == ["promoted", "failed", "promoted"]
+    assert world.live.previous(ROLE) == live

@@ -1,0 +1,134 @@
+"""Lessons: what was judged in the open, and nothing that was private, forgotten, withdrawn or echoed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+from store_fixtures import Stores, document
+
+from stores.journal import FoundPassage, Judged, Outcome
+from stores.lessons import HELD_OUT, Lesson, Lessons, is_held_out
+
+QUESTION = "When does the room open?"
+
+
+def judged(version_id: int, label: str, rank: int) -> Judged:
+    return Judged(
+        version_id=version_id,
+        judge="test",
+        label=label,
+        score=0.5,
+        found_rank=rank,
+        tokens_in=0,
+        tokens_out=0,
+    )
+
+
+def ask(
+    stores: Stores,
+    user: int,
+    verdicts: Sequence[tuple[int, str]],
+    *,
+    question: str = QUESTION,
+    state: str = "done",
+    is_private: bool = False,
+) -> int:
+    """A turn for which these versions were judged, in this order; returns its id."""
+    session = stores.journal.open_session(user, is_private=is_private)
+    turn = stores.journal.accept(user, session, question, parts=[question]).turn_id
+    found = [
+        FoundPassage(
+            version_id=version, found_rank=rank, dense=0.5, lexical=1.0, lift=0.0, score=1 / rank,
+            final_rank=rank, citation=None,
+        )
+        for rank, (version, _) in enumerate(verdicts, start=1)
+    ]  # fmt: skip
+    outcome = Outcome(
+        state=state,
+        answer="At ten.",
+        standalone=question,
+        query=question,
+        encoder_version="e-1",
+        found=found,
+        judged=[judged(version, label, rank) for rank, (version, label) in enumerate(verdicts, start=1)],
+    )
+    stores.journal.finish(turn, outcome)
+    return turn
+
+
+def share(stores: Stores, user: int) -> tuple[int, list[int]]:
+    """Two shared passages; the receipt and their versions."""
+    receipt, _ = stores.add(user, document("rules", "The room opens at ten.", "The cellar floods."))
+    return receipt, sorted(stores.texts())
+
+
+def lessons(stores: Stores) -> list[Lesson]:
+    return Lessons(stores.database).all()
+
+
+def labels(lesson: Lesson) -> list[tuple[str, str]]:
+    return [(document.text, document.label) for document in lesson.documents]
+
+
+def test_a_lesson_is_a_question_with_all_that_was_judged_for_it(stores: Stores, ann: int) -> None:
+    _, (opens, floods) = share(stores, ann)
+    turn = ask(stores, ann, [(floods, "irrelevant"), (opens, "answer")])
+    [lesson] = lessons(stores)
+    assert (lesson.turn_id, lesson.question, lesson.judge, lesson.encoder_version) == (
+        turn, QUESTION, "test", "e-1",
+    )  # fmt: skip
+    assert labels(lesson) == [("The cellar floods.", "irrelevant"), ("The room opens at ten.", "answer")]
+    assert [document.rank for document in lesson.documents] == [1, 2]
+    assert Lessons(stores.database).count() == 1
+    assert Lessons(stores.database).count(after=turn) == 0
+    assert Lessons(stores.database).all(after=turn) == []
+
+
+def test_private_and_unfinished_turns_teach_nothing(stores: Stores, ann: int) -> None:
+    _, (opens, _) = share(stores, ann)
+    ask(stores, ann, [(opens, "answer")], is_private=True)
+    ask(stores, ann, [(opens, "answer")], state="stopped")
+    assert lessons(stores) == []
+    assert Lessons(stores.database).count() == 0
+
+
+def test_what_was_undone_is_no_lesson(stores: Stores, ann: int) -> None:
+    receipt, (opens, _) = share(stores, ann)
+    ask(stores, ann, [(opens, "answer")])
+    stores.knowledge.undo(ann, receipt)
+    assert lessons(stores) == []
+
+
+def test_an_echo_of_what_was_said_is_no_lesson(stores: Stores, ann: int) -> None:
+    _, (opens, _) = share(stores, ann)
+    [said] = stores.say(ann, "The room opens when I say so.")
+    ask(stores, ann, [(said, "answer"), (opens, "answer")])
+    assert [labels(lesson) for lesson in lessons(stores)] == [[("The room opens at ten.", "answer")]]
+
+
+def test_what_a_user_says_of_a_passage_counts_more_than_the_judge(stores: Stores, ann: int) -> None:
+    _, (opens, floods) = share(stores, ann)
+    turn = ask(stores, ann, [(floods, "answer"), (opens, "irrelevant")])
+    stores.journal.rate(ann, turn, "good", version_id=opens)
+    stores.journal.rate(ann, turn, "bad", version_id=floods)
+    [lesson] = lessons(stores)
+    assert [(d.label, d.score) for d in lesson.documents] == [("irrelevant", 0.0), ("answer", 1.0)]
+
+
+def test_a_bad_answer_teaches_no_answer(stores: Stores, ann: int) -> None:
+    _, (opens, floods) = share(stores, ann)
+    turn = ask(stores, ann, [(opens, "answer"), (floods, "irrelevant")])
+    stores.journal.rate(ann, turn, "bad")
+    assert [labels(lesson) for lesson in lessons(stores)] == [[("The cellar floods.", "irrelevant")]]
+
+
+@given(st.text(alphabet="abcxyz ?", max_size=60))
+def test_whether_a_question_is_held_out_hangs_on_its_words_alone(question: str) -> None:
+    assert is_held_out(question) == is_held_out(f"  {question.upper()} ")
+
+
+def test_about_one_question_in_five_is_held_out() -> None:
+    held_out = sum(is_held_out(f"question {number}") for number in range(5_000))
+    assert abs(held_out - 5_000 / HELD_OUT) < 120  # four standard deviations

@@ -1,0 +1,340 @@
+"""vouch train: what a person and a script see of a round, and what a running assistant searches with then."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from agent_fakes import FixedEncoder, FixedReader
+from click.testing import CliRunner, Result
+from store_fixtures import Stores, document, findable
+from test_learner import FakeTraining
+from test_lessons import ask
+
+from agents.interfaces import Candidate, Judged, Vectors, Verdict
+from agents.reader_judge import ReaderJudge
+from agents.readings import Readings
+from agents.score_judge import ScoreJudge
+from assistant.cli import cli
+from assistant.config import EncoderSettings, LearningSettings, RerankingSettings, Settings
+from assistant.learning.learner import ROLE, UNTRAINED, TooFewLessons
+from assistant.locations import Locations
+from assistant.wiring import Assistant, _trainable
+from stores.errors import EncoderUnavailable, WrongUsage
+
+MAKER = Path(__file__).with_name("tiny_bert.py")
+ANSWER = "What everybody asks for."
+WRONG = [f"Passage {number}." for number in range(12)]
+UP, DOWN = [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]
+BASE = FixedEncoder({ANSWER: UP, **dict.fromkeys(WRONG, DOWN)})  # knows no question
+GOOD, BAD = json.dumps(UP), json.dumps(DOWN)  # what a trained one makes of any question
+QUESTIONS = [f"why {number}?" for number in range(220)]
+
+
+class TrainedEncoder(FixedEncoder):
+    """Makes the vector of every question that its file holds."""
+
+    def __init__(self, folder: Path, *, threads: int) -> None:
+        super().__init__({})
+        self._vector = json.loads((folder / "model.onnx").read_text().removeprefix("model.onnx "))
+        self.version = f"trained {self._vector}"
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        return FixedEncoder(dict.fromkeys(texts, self._vector)).encode_queries(texts)
+
+
+class TextJudge:
+    """Knows the one text that answers."""
+
+    name = "by text"
+
+    def judge(self, question: str, candidates: Sequence[Candidate]) -> Judged:
+        right, wrong = Verdict("answer", 0.5), Verdict("irrelevant", 0.5)
+        return Judged(tuple(right if c.passage.text == ANSWER else wrong for c in candidates), 0, 0)
+
+
+def locations(folder: Path) -> Locations:
+    return Locations(
+        data=folder / "data",
+        settings=folder / "settings.toml",
+        cache=folder / "cache",
+        state=folder / "state",
+    )
+
+
+def fake(assistant: Assistant, training: FakeTraining) -> Assistant:
+    assistant.__dict__["wanted_encoder"] = BASE
+    assistant.__dict__["judge"] = TextJudge()
+    assistant.learner._train = training
+    return assistant
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with judged turns."""
+    folder = tmp_path_factory.mktemp("judged")
+    assistant = Assistant(Settings(), locations(folder))
+    assistant.__dict__["wanted_encoder"] = BASE
+    stores = Stores.over(assistant.database)
+    ann = stores.journal.user_id("ann")
+    for text in [*WRONG, ANSWER]:
+        stores.add(ann, document(text, text))
+    by_text = {text: version for version, text in stores.texts().items()}
+    for number, question in enumerate(QUESTIONS):  # of many users: one's own questions are found as well
+        user = stores.journal.user_id(f"user {number}")
+        ask(stores, user, [(by_text[WRONG[0]], "irrelevant"), (by_text[ANSWER], "answer")], question=question)
+    assistant.catch_up()
+    assistant.close()
+    return folder
+
+
+class Person:
+    """Runs the command over a copy of the data, with a training that leaves what it is told to."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder = folder
+        self.training = FakeTraining(GOOD, start=BASE.version)
+        self.training.dimension = BASE.dimension
+        self.told: list[str] = []
+        locations(folder).settings.touch()
+        for name in ("DATA", "SETTINGS"):
+            monkeypatch.setenv(f"VOUCH_{name}", str(getattr(locations(folder), name.lower())))
+        monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+        monkeypatch.setattr("assistant.wiring.Assistant", self.made)
+        monkeypatch.setattr("agents.models.encoder.OnnxEncoder", TrainedEncoder)
+
+    def made(self, settings: Settings, places: Locations, **more: Any) -> Assistant:
+        return fake(Assistant(settings, places, **more), self.training)
+
+    def train(self, *options: str, code: int = 0, content: str = GOOD) -> Result:
+        self.training.content = content
+        ran = CliRunner().invoke(cli, ["train", *options], standalone_mode=False)
+        if ran.exception:
+            raise ran.exception
+        assert ran.return_value == code, ran.output
+        return ran
+
+    def running(self) -> Assistant:
+        """An assistant in another place, such as an open chat."""
+        return fake(Assistant(Settings(), locations(self.folder), tell=self.told.append), FakeTraining())
+
+
+@pytest.fixture
+def person(judged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    shutil.copytree(judged / "data", tmp_path / "data")
+    return Person(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def chat(person: Person) -> Iterator[Assistant]:
+    assistant = person.running()
+    yield assistant
+    assistant.close()
+
+
+def first(assistant: Assistant) -> str:
+    searching = assistant.searching
+    space = searching.spaces.of(assistant.journal.user_id("ann"))
+    found = searching.retriever.retrieve("why not?", space).candidates
+    return next(each.passage.text for each in found if each.passage.kind == "document")
+
+
+def test_a_winner_is_searched_with_at_once_and_a_step_takes_it_back(person: Person, chat: Assistant) -> None:
+    before, vectors = first(chat), findable(chat.database)
+    assert before != ANSWER
+    ran = person.train()
+    assert ran.stdout.startswith("round 1\tpromoted\tPromoted: nDCG@10 +")
+    assert "round 1, reading\n" in ran.stderr
+    assert "compared on" in ran.stderr
+    assert first(chat) == ANSWER
+    assert findable(chat.database) == vectors  # of documents, bit for bit
+
+    assert chat.encoder.version == BASE.version
+    begun = time.monotonic()
+    assert person.train("--back").stdout == f"live now: {UNTRAINED}\n"
+    assert time.monotonic() - begun < 1
+    assert first(chat) == before
+    assert findable(chat.database) == vectors
+    assert json.loads(person.train("--back", "--json").stdout)["live"] == chat.live_models.live(ROLE)
+    assert first(chat) == ANSWER
+
+
+def test_one_that_does_not_win_changes_nothing(person: Person, chat: Assistant) -> None:
+    before = first(chat)
+    assert "\trefused\t" in person.train(content=BAD).stdout
+    assert (first(chat), chat.live_models.live(ROLE)) == (before, None)
+    person.train("--require-better", content=BAD, code=1)
+
+
+def test_a_poisoned_round_is_refused(person: Person, chat: Assistant) -> None:
+    """Whoever flips all labels, of held-out questions too, gets a model that a judge does not confirm."""
+    person.train()
+    live = chat.live_models.live(ROLE)
+    with chat.database.writing() as sql:
+        from stores.records import Judgement
+
+        for row in sql.query(Judgement):
+            row.label = "irrelevant" if row.label == "answer" else "answer"
+    ran = person.train(content=BAD)
+    assert "\trefused\tRefused: nDCG@10 -" in ran.stdout
+    assert (first(chat), chat.live_models.live(ROLE)) == (ANSWER, live)
+
+
+def test_a_script_reads_progress_and_end_as_json(person: Person) -> None:
+    lines = [json.loads(line) for line in person.train("--json").stdout.splitlines()]
+    assert all(line["schema"] == 1 and line["round"] == 1 for line in lines)
+    assert [line.get("phase") for line in lines[:3]] == ["reading", "training", "training"]
+    assert (lines[2]["step"], lines[2]["loss"]) == (1, 0.5)
+    end = lines[-1]
+    assert (end["state"], end["figures"]["comparison"]["R@5"]["gain"]) == ("promoted", 1.0)
+    [status] = person.train("--status", "--json").stdout.splitlines()
+    row = json.loads(status)
+    assert (row["state"], len(row["settings"]["turns"])) == ("promoted", len(QUESTIONS))
+
+
+def test_the_last_rounds_are_shown(person: Person) -> None:
+    ran = person.train("--status", code=1)
+    assert (ran.stdout, ran.stderr) == ("", "No round was begun yet. `vouch train` begins one.\n")
+    person.train()
+    cells = person.train("--status").stdout.split("\t")
+    assert [cells[0], cells[1], cells[3]] == ["1", "promoted", f"{len(QUESTIONS)} lessons"]
+
+
+def test_a_round_is_stopped_by_another_call(person: Person) -> None:
+    assert person.train("--stop", code=1).stdout == "no round runs\n"
+    said: list[str] = []
+
+    def stop() -> None:
+        said.append(CliRunner().invoke(cli, ["train", "--stop"], standalone_mode=False).stdout)
+        time.sleep(0.6)  # the next word of the child is heard after that
+
+    person.training.on_step = stop
+    assert person.train().stdout.startswith("round 1\tstopped")
+    assert said == ["round 1 stops\n"]
+
+
+def test_a_failure_is_told_with_an_exit_code(person: Person) -> None:
+    person.training.start = "another"
+    assert "\tfailed\tit was trained from another" in person.train(code=70).stdout
+
+
+def test_too_few_lessons_are_told(person: Person) -> None:
+    locations(person.folder).settings.write_text("[learning]\nfewest_lessons = 5000\n")
+    with pytest.raises(TooFewLessons, match="there are 220 lessons, and a round wants 5000"):
+        person.train()
+
+
+@pytest.mark.parametrize("options", [("--stop", "--back"), ("--watch", "--once")])
+def test_what_excludes_one_another_is_refused(person: Person, options: tuple[str, str]) -> None:
+    with pytest.raises(WrongUsage):
+        person.train(*options)
+
+
+def test_a_damaged_model_is_told_and_search_goes_on_without_it(person: Person, chat: Assistant) -> None:
+    before = first(chat)
+    person.train()
+    [model] = (person.folder / "data" / "models").glob("retriever/*/model.onnx")
+    model.write_text("torn")
+    assert first(chat) == before
+    assert first(chat) == before
+    [told] = person.told  # once
+    assert "has another content. Search goes on without it" in told
+    assert "vouch train --back" in told
+    shutil.rmtree(model.parent)
+    afterwards = person.running()
+    assert first(afterwards) == before
+    afterwards.close()
+
+
+def test_watching_goes_on_whatever_a_round_comes_to(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failed round is not tried again before more was judged."""
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 3:
+            raise KeyboardInterrupt
+
+    person.training.start = "another"
+    monkeypatch.setattr("assistant.commands.train.time.sleep", sleep)
+    ran = CliRunner().invoke(cli, ["train", "--watch"], standalone_mode=False)
+    assert isinstance(ran.exception, click.Abort)  # what click makes of Ctrl+C
+    assert ran.stdout.count("failed") == 1
+    assert len(slept) == 3
+
+
+def test_no_retriever_s_own_scores_decide_about_it(tmp_path: Path) -> None:
+    settings = Settings(reranking=RerankingSettings(judge="scores"))
+    assistant = Assistant(settings, locations(tmp_path))
+    assistant.__dict__["readings"] = Readings(FixedReader({}))
+    assert isinstance(assistant.judge, ScoreJudge)
+    assert isinstance(assistant._judge_of_candidates, ReaderJudge)
+    assistant.close()
+
+
+def test_an_encoder_whose_weights_are_gone_is_told(tmp_path: Path) -> None:
+    assert _trainable(str(tmp_path)) == tmp_path
+    with pytest.raises(EncoderUnavailable, match="nobody/nothing are not here"):
+        _trainable("nobody/nothing")
+
+
+# With nothing faked but the judge
+
+
+def tiny(folder: Path) -> Path:
+    (folder / "texts.json").write_text(json.dumps(["the key"]))
+    subprocess.run([sys.executable, MAKER, folder, folder / "texts.json"], check=True, capture_output=True)
+    return folder / "mean"
+
+
+def test_a_round_from_end_to_end_with_a_small_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An encoder of one's own: the training starts from its weights, and what it leaves is loaded."""
+    # so that the last weights are kept, which are not those that it began with
+    monkeypatch.setattr("assistant.learning.learner.tells_when_to_end", lambda question: False)
+    settings = Settings(
+        encoder=EncoderSettings(source=str(tiny(tmp_path))),
+        learning=LearningSettings(fewest_lessons=10, epochs=1, learning_rate=1e-3),
+    )
+    assistant = Assistant(settings, locations(tmp_path), offline=True)
+    try:
+        stores = Stores.over(assistant.database)
+        ann = stores.journal.user_id("ann")
+        words = "key table blue where ask text sun moon cat dog red green".split()
+        for word in words:
+            stores.add(ann, document(word, f"the {word} is on the {word}"))
+        assistant.catch_up()
+        by_word = {text.split()[1]: version for version, text in stores.texts().items()}
+        for number in range(40):
+            word, other = words[number % 12], words[(number + 1) % 12]
+            verdicts = [(by_word[other], "irrelevant"), (by_word[word], "answer")]
+            ask(stores, ann, verdicts, question=f"where is {word}? {number}")
+        assistant.__dict__["judge"] = TextJudge()
+        vectors = findable(assistant.database)
+        before = assistant.encoder.encode_queries(["where is the key?"])
+        phases: list[str] = []
+        ended = assistant.learner.run(tell=lambda progress: phases.append(progress.phase))
+        assert (ended.state, ended.reason) == ("refused", "Refused: no held-out question has an answer.")
+        assert list(dict.fromkeys(phases)) == ["reading", "training", "exporting", "comparing"]
+
+        round_id = assistant.rounds.begin("retriever", {})
+        details = {"encoder_version": assistant.encoder.version}
+        assistant.rounds.promote(
+            round_id, ROLE, ended.version, "", details=details, figures={}, before_the_first=UNTRAINED
+        )
+        after = assistant.encoder.encode_queries(["where is the key?"])
+        assert abs(after - before).max() > 1e-3
+        assert findable(assistant.database) == vectors
+        assert assistant.live_models.step_back(ROLE) == UNTRAINED
+        assert (assistant.encoder.encode_queries(["where is the key?"]) == before).all()
+    finally:
+        assistant.close()
