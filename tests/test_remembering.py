@@ -182,7 +182,8 @@ async def test_no_claim_changes_what_all_rely_on_by_itself(stores: Stores, ann: 
     await house.run(ann)
     assert stores.texts(SHARED) == shared
     assert [p.reason for p in Proposals(stores.database).open()] == ["change"]
-    assert house.learned[0].scope == "yours"
+    assert (house.learned[0].scope, house.learned[0].state) == ("yours", "stored")
+    assert [line.text for line in stores.catalogue.lines(ann, scope="yours", kind="fact")] == [OPENS.text]
 
 
 async def test_a_wrong_claim_changes_the_shared_memory_in_nothing(stores: Stores, ann: int) -> None:

@@ -177,7 +177,8 @@ class Remembering:
             # what all rely on is changed by a person's decision alone: one passage more may be wrong,
             # one fact less or another in its place is worse
             scope, proposed_as = "yours", "change"
-            curation, nearest = await self._curation(user_id, row, weighed, scope, searching, vector)
+            undecided = replace(weighed, status="unknown")
+            curation, nearest = await self._curation(user_id, row, undecided, scope, searching, vector)
         if row.is_hearsay and curation.text:  # who said it stays with what was said
             curation = replace(curation, text=row.quote)
         decision = replace(
