@@ -67,6 +67,8 @@ def assistant_at(folder: Path, *, url: str = "", index: Any = "auto", index_url:
             store=StoreSettings(url=url),
             index=IndexSettings(kind=index, url=index_url),
             retrieval=replace(settings.retrieval, exact_up_to=0),
+            reranking=replace(settings.reranking, judge="scores"),  # a reader would be exported each time
+            answer=replace(settings.answer, reader=False),
         ),
         Locations(
             data=folder, settings=folder / "settings.toml", cache=folder / "cache", state=folder / "state"
