@@ -195,7 +195,7 @@ class LearningSettings:
     learning_rate: float = 1e-5
     seed: int = 1
     threads: int = 1  # of the processor, for the training
-    threshold: float = 0.0  # gain that the whole interval must lie above, as a share
+    least_gain: float = 0.0  # that the whole interval must lie above, as a share
     margin: float = 0.01  # loss that no month's questions may exceed, as a share
 
     def __post_init__(self) -> None:
@@ -204,7 +204,7 @@ class LearningSettings:
             ("learning.epochs", self.epochs, self.epochs >= 1, "1 or more"),
             ("learning.learning_rate", self.learning_rate, self.learning_rate > 0, "above 0"),
             ("learning.threads", self.threads, self.threads >= 1, "1 or more"),
-            ("learning.threshold", self.threshold, 0 <= self.threshold <= 1, "between 0 and 1"),
+            ("learning.least_gain", self.least_gain, 0 <= self.least_gain <= 1, "between 0 and 1"),
             ("learning.margin", self.margin, 0 <= self.margin <= 1, "between 0 and 1"),
         )
 

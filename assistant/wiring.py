@@ -274,7 +274,7 @@ class Assistant:
                 spaces=base.spaces,
                 judge=self._judge_of_candidates,
                 seed=learning.seed,
-                threshold=learning.threshold,
+                threshold=learning.least_gain,
                 margin=learning.margin,
                 tell=tell,
             )
