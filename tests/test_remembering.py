@@ -290,3 +290,21 @@ async def test_new_evidence_proposes_and_shares_nothing_by_itself(
     told = [(learned.status, learned.receipt_id) for learned in house.learned[1:]]
     assert told == ([] if status == "unknown" else [(status, None)])
     assert OPENS.text in stores.own_texts(ann)
+
+
+async def test_a_model_that_fails_at_a_second_look_spoils_nothing(stores: Stores, ann: int) -> None:
+    house = House(stores, Fakes())
+    house.tell(ann, OPENS.text)
+    await house.run(ann)
+    stores.add(ann, document("rules", "The room opens at ten on Saturdays."))
+
+    def fail(step: str) -> None:
+        if step == "weigh":
+            raise ModelUnreachable("it is down")
+
+    house.fakes.fail = fail
+    house.tell(ann, LOCKER.text)
+    assert await house.run(ann) == 2  # what is new is remembered all the same
+    again = House(stores, Fakes(status="correct"))  # the next process
+    await again.run(ann)
+    assert [learned.status for learned in again.learned] == ["correct"]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId, Words
-from stores.errors import WrongUsage
+from stores.errors import VouchError, WrongUsage
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
 
 
 @click.command("ask")
@@ -46,7 +50,6 @@ def command(
     message, material = _message(text)
 
     from assistant.terminal.answer_lines import cut_line, source_line
-    from assistant.terminal.notices import Notices
     from assistant.terminal.word_wrap import write_out
     from assistant.turns.events import Accepted, Chosen, Event, Wrote
 
@@ -110,14 +113,25 @@ def command(
                 call.tell(cut_line(finished.cut))
             if sources:
                 write_out("".join(f"{source_line(source)}\n" for source in finished.cited))
-        notices = Notices("vouch memory undo")
-        assistant.player.remember(user_id, notices.put)
-        assistant.player.settle()
-        for line in notices.take():
-            call.tell(line)
+        if not no_learn:
+            _remember(call, assistant, user_id)
         if finished.error is not None:
             raise finished.error
     return 0
+
+
+def _remember(call: Invocation, assistant: Assistant, user_id: int) -> None:
+    """Has what was stated remembered; the answer stands, whatever becomes of that."""
+    from assistant.terminal.notices import Notices
+
+    notices = Notices("vouch memory undo")
+    assistant.player.remember(user_id, notices.put)
+    try:
+        assistant.player.settle()
+    except VouchError as error:
+        call.tell(f"Not remembered yet: {error.message}")
+    for line in notices.take():
+        call.tell(line)
 
 
 def _message(text: tuple[str, ...]) -> tuple[str, str]:

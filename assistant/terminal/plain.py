@@ -64,13 +64,19 @@ class PlainChat:
             if self._echoes:
                 self._say(f"You: {one_line(message)}\n")
             self._take(message)
-        self._assistant.player.settle(_LAST_SECONDS)
+        self._settle(_LAST_SECONDS)
         self._tell_notices()
 
     def _learn(self) -> None:
         """Has what was stated remembered. Who types is not kept waiting; a pipe gets all in its order."""
         self._assistant.player.remember(self._user_id, self._notices.put)
-        self._assistant.player.settle(_TYPING_SECONDS if not self._echoes else None)
+        self._settle(_TYPING_SECONDS if not self._echoes else None)
+
+    def _settle(self, seconds: float | None) -> None:
+        try:
+            self._assistant.player.settle(seconds)
+        except VouchError as error:  # the answer stands, and what was stated waits
+            self._say(f"(not remembered yet: {one_line(error.message)})\n\n")
 
     def _tell_notices(self) -> None:
         if lines := self._notices.take():

@@ -118,7 +118,12 @@ class Remembering:
                 done += 1
                 if learned is not None:
                     tell(learned)
-        await self._look_again(user_id, tell)
+        try:
+            await self._look_again(user_id, tell)
+        except (
+            VouchError
+        ) as error:  # what was kept stays; the next process looks again
+            _log.warning("kept claims not weighed again: %s", error.message)
         return done
 
     def close(self) -> None:
