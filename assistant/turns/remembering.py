@@ -120,9 +120,7 @@ class Remembering:
                     tell(learned)
         try:
             await self._look_again(user_id, tell)
-        except (
-            VouchError
-        ) as error:  # what was kept stays; the next process looks again
+        except VouchError as error:  # what was kept stays; the next process looks again
             _log.warning("kept claims not weighed again: %s", error.message)
         return done
 
