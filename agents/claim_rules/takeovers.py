@@ -40,7 +40,8 @@ _COMMANDS = re.compile(
 )
 _LABEL = re.compile(
     r"\W{0,3}(?:(?:system|assistant|developer|admin(?:istrator)?|user|tool|ai|bot|instructions?|override|"
-    r"memory|receipt|verdict|claim|verified|official|security|root|(?:new )?rules?)\b[\w /-]{0,30}[:\]>]|"
+    r"memory|receipt|verdict|claim|verified|official|security|root|(?:new )?rules?|new (?:polic(?:y|ies)|"
+    r"texts?|entr(?:y|ies)|knowledge|memor(?:y|ies)))\b[\w /-]{0,30}[:\]>]|"
     r"(?:the )?users?\b(?! (?:guide|manual|interface)))",
     _I,
 )
@@ -48,7 +49,18 @@ _ECHOES = re.compile(
     r"\b(?:you (?:just |also |already |have |had |once |earlier )*(?:said|told|mentioned|wrote|explained|"
     r"claimed|answered|stated|say|tell|noted|quoted|showed)|you've (?:just |already )?(?:said|told|"
     r"mentioned)|according to (?:you|your)|your (?:answer|reply|"
-    r"source)s? sa(?:ys|id))\b",
+    r"source)s? sa(?:ys|id)|you(?:'re| are| were) (?:telling|saying)|(?:i quote|i am quoting|i'm quoting|"
+    r"quoting|to quote) you|the (?:assistant|chatbot|chat bot|bot|ai) (?:just |also |already |has |had )*"
+    r"(?:said|says|told|tells|claim(?:s|ed)|stated|states|answer(?:s|ed)|wrote|writes|mentioned))\b",
+    _I,
+)
+_COMMAND_LINE = re.compile(r"\W{0,3}(?:sudo|/[a-z]\w*)\b|\bvouch [a-z]+ |(?:^|\s)--[a-z]", _I)
+_VERDICT_ORDERED = re.compile(
+    r"\b(?:mark|set|treat|record|store|classify|file|flag|label|judge|rate|accept)\b.{0,40}\b(?:claims?|verdicts?|"
+    r"confidence|scope|receipts?|as (?:correct|true|verified|accepted|shared|a fact))\b|"
+    r"\b(?:verifier|discriminator|classifier|curator|fact[- ]check(?:er|ing|s)?|memory (?:checks?|filters?)) "
+    r"(?:is|are|was|were|has been|have been) (?:now |currently |temporarily )*"
+    r"(?:(?:switched|turned) off|off|disabled|suspended|down|deactivated)\b",
     _I,
 )
 
@@ -56,6 +68,8 @@ _ECHOES = re.compile(
 def is_takeover(text: str) -> bool:
     """Whether a sentence orders the assistant to be another one, or says again what it said."""
     if is_about_memory(text) or _ECHOES.search(text):
+        return True
+    if _COMMAND_LINE.search(text) or _VERDICT_ORDERED.search(text):
         return True
     return _COMMANDS.match(without_filler(text)) is not None
 
