@@ -21,7 +21,8 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from agents.models.encoder import MODEL_FILE, TOKENIZER_FILE, OnnxEncoder, prepare_encoder
+from agents.models.encoder import OnnxEncoder, prepare_encoder
+from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE
 from assistant.locations import find_locations
 
 WORDS = (

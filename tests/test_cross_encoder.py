@@ -17,7 +17,6 @@ from safetensors.numpy import load_file, save_file
 
 from agents.models.cross_encoder import (
     DESCRIPTION_FILE,
-    MODEL_FILE,
     CrossEncoderDescription,
     CrossEncoderUnavailable,
     OnnxCrossEncoder,
@@ -26,6 +25,7 @@ from agents.models.cross_encoder import (
     probabilities,
 )
 from agents.models.export_cross_encoder import read_config, useful_class
+from agents.models.exported_folders import MODEL_FILE
 from agents.models.exporter_process import PARTIAL_PREFIX
 
 QUESTION = "where is the key?"

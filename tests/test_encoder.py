@@ -16,7 +16,6 @@ import pytest
 from filelock import FileLock
 
 from agents.models.encoder import (
-    MODEL_FILE,
     PACKAGED_NAME,
     EncoderDescription,
     OnnxEncoder,
@@ -24,6 +23,7 @@ from agents.models.encoder import (
     prepare_encoder,
 )
 from agents.models.export_encoder import read_source
+from agents.models.exported_folders import MODEL_FILE
 from agents.models.exporter_process import PARTIAL_PREFIX
 from stores.errors import EncoderUnavailable
 

@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 from agents.interfaces import ReadAnswer
+from agents.models.exported_folders import MODEL_FILE
 from agents.models.reader import FLOOR, OnnxReader
-from agents.models.reader_files import MODEL_FILE, DamagedReader, Precision, ReaderUnavailable, prepare_reader
+from agents.models.reader_files import DamagedReader, Precision, ReaderUnavailable, prepare_reader
 from agents.models.reader_inputs import ReaderTokenizer
 
 PAIRS = [

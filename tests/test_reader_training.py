@@ -13,7 +13,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from agents.models.reader_inputs import ReaderTokenizer
+from agents.models.reader_inputs import KINDS, ReaderTokenizer
 from agents.models.reader_network import base_folder
 from assistant.learning import train_reader
 from assistant.learning.checkpoints import read_checkpoint, write_checkpoint
@@ -70,6 +70,17 @@ def test_the_window_of_a_long_passage_holds_its_answer() -> None:
         assert item.window.length <= 40
 
 
+def test_of_an_answer_longer_than_the_window_its_beginning_is_read() -> None:
+    sentence = "nothing is said here. "  # 5 tokens
+    passage, begin = sentence * 40, len(sentence) * 20
+    answer = (begin, begin + len(sentence) * 8)  # 40 tokens; 35 fit beside [CLS], "where", "?", [SEP], [SEP]
+    for seed in range(20):
+        item = label(Example("where?", passage, spans=(answer,)), TOKENIZER, 40, random.Random(seed))
+        assert [item.window.offsets[0][0], item.window.length] == [begin, 40]
+        assert item.places == ()
+        assert not labelled_batch([item]).has_spans.any()  # cut in two, it is neither there nor absent
+
+
 def test_evidence_is_read_from_its_beginning() -> None:
     item = label(Example("a claim", LONG, verify=0), TOKENIZER, 40, rng())
     assert item.window.offsets[0] == (0, 7)
@@ -78,6 +89,7 @@ def test_evidence_is_read_from_its_beginning() -> None:
 def test_labels_stand_where_they_are_known() -> None:
     batch = labelled_batch([label(example, TOKENIZER, 40, rng()) for example in EXAMPLES])
     assert batch.judge.tolist() == [0, 2, NO_LABEL, NO_LABEL]
+    assert [KINDS[kind] for kind in batch.kinds] == ["passage", "passage", "evidence", "sentence"]
     assert batch.verify.tolist() == [NO_LABEL, NO_LABEL, 2, NO_LABEL]
     assert batch.sort.tolist() == [NO_LABEL, NO_LABEL, NO_LABEL, 1]
     assert batch.has_spans.tolist() == [True, True, False, False]

@@ -2,10 +2,12 @@
 
 encoder           text as vectors, served by ONNX Runtime
 reader            judges, answers, verifies and sorts, served the same way
-                  reader_files, reader_inputs, reader_spans; reader_network is its form in torch
+                  reader_files, reader_inputs, reader_spans; reader_network is its form in torch,
+                  pooling and reader_adapters parts of it
 cross_encoder     a foreign model that judges instead
 export_encoder, export_reader, export_cross_encoder
                   make the served forms, once (torch lives here, each in a process of its own)
 exports           what these three share; exporter_process runs them
+exported_folders  what the served forms share: described, verified, opened
 weights/          the reader's own, trained by assistant.learning.train_reader
 """

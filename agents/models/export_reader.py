@@ -8,10 +8,8 @@ A process of its own, so that the chat never loads torch. The folder is written 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,12 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.models.exporter_process import PARTIAL_PREFIX
-from agents.models.exports import exporting, put_in_place, quantise, write_onnx
+from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE
+from agents.models.exports import exporting, quantise, whole_folder, write_onnx
 from agents.models.reader import OUTPUTS, OnnxReader
 from agents.models.reader_files import (
-    MODEL_FILE,
-    TOKENIZER_FILE,
     Precision,
     ReaderDescription,
     ReaderUnavailable,
@@ -72,9 +68,7 @@ def export(
 
     torch.set_num_threads(1)  # on a busy machine more of them wait for each other: 110 s of CPU time, not 15
     base = base or base_folder()
-    with tempfile.TemporaryDirectory(prefix=PARTIAL_PREFIX, dir=target.parent) as temporary:
-        folder = Path(temporary) / "whole"
-        folder.mkdir()
+    with whole_folder(target) as folder:
         say("Reading the reader's weights.")
         network = _load(weights, base)
         say("Exporting the reader to ONNX, once; this takes about half a minute.")
@@ -88,7 +82,6 @@ def export(
         if precision == "int8":
             quantise(file)
             _check(network, folder, _description(folder, target.name, "int8", facts))
-        put_in_place(folder, target)
 
 
 def _load(weights: Path, base: Path) -> ReaderNetwork:
@@ -107,16 +100,12 @@ def _load(weights: Path, base: Path) -> ReaderNetwork:
 def _description(
     folder: Path, version: str, precision: Precision, facts: dict[str, Any]
 ) -> ReaderDescription:
-    model = (folder / MODEL_FILE).read_bytes()
-    return ReaderDescription(
+    return ReaderDescription.of(
+        folder,
         version=version,
         precision=precision,
         window=facts["window"],
         temperatures=facts["temperatures"],
-        model_bytes=len(model),
-        model_sha256=hashlib.sha256(model).hexdigest(),
-        tokenizer_sha256=hashlib.sha256((folder / TOKENIZER_FILE).read_bytes()).hexdigest(),
-        largest_difference=0.0,
     )
 
 
@@ -175,7 +164,6 @@ def main() -> int:
     def work(say: Callable[[str], None]) -> Path:
         precision, base = arguments.precision, arguments.base
         target: Path = arguments.cache_dir.resolve() / reader_version(arguments.weights, precision, base=base)
-        target.parent.mkdir(parents=True, exist_ok=True)
         export(arguments.weights, target, precision=precision, base=base, say=say)
         return target
 

