@@ -2,8 +2,8 @@
 
     claim -> a paragraph of its own on the topic -> claim, passages and paragraph -> verdict -> guards
 
-What it replies is checked and never repaired: a verdict that names nothing that decided, or a number that
-stands in nothing it was shown, is "unknown".
+What it replies is checked and never repaired: a verdict is "unknown" that names nothing that decided, or
+something that speaks of other things, or that is "correct" where the words that decided say it otherwise.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from agents.bindings import is_bound_otherwise
+from agents.claim_rules.own_part import plain_text
 from agents.interfaces import Candidate, ChatModel, Claim, Evidence, Source, Status, Weighed
 from agents.prompts.weighing import (
     OWN_KNOWLEDGE,
@@ -21,9 +23,13 @@ from agents.prompts.weighing import (
     verdict_messages,
     verdict_schema,
 )
-from agents.values import numbers
+from agents.sentences import sentences
+from agents.value_changes import is_negated
+from agents.values import content, values
 
 _PASSAGES = 5
+_ASSENT = frozenset(content("yes no true false correct incorrect right wrong fact indeed statement claim"))
+_KNOWN_SHARE = 2 / 3  # of a claim's content words, that stand in what bears it out
 _LONGEST_PRIOR = 1_500  # characters; what is longer was not the paragraph asked for
 
 
@@ -36,11 +42,18 @@ class ChatDiscriminator:
         *,
         mode: Literal["knowledge", "direct"] = "knowledge",
         least_confidence: float = 0.7,
+        believes_itself: bool = False,
     ) -> None:
-        """mode: direct judges the claim alone, as a baseline. least_confidence: below it is "unknown"."""
+        """mode: direct judges the claim alone, as a baseline. least_confidence: below it is "unknown".
+
+        believes_itself: whether its own paragraph alone can make a claim correct, as it can in luf.md. It is
+        written by one who has read the claim, and a model that agrees with everybody says there what the
+        claim says: without a passage such a claim stays unknown, and its paragraph is kept beside it.
+        """
         self._chat = chat
         self._mode = mode
         self._least = least_confidence
+        self._believes_itself = believes_itself
 
     async def weigh(self, claim: Claim, candidates: Sequence[Candidate]) -> Weighed:
         """See `Discriminator`. Two requests; one where `mode` is direct."""
@@ -54,10 +67,10 @@ class ChatDiscriminator:
         )
         status, confidence = self._verdict(reply)
         place = _decided_by(reply.get("decided_by"), shown)
-        grounds = prior if place is None else f"{shown[place].passage.title} {shown[place].passage.text}"
+        title, text = ("", prior) if place is None else _words_of(shown[place])
         is_named = place is not None or (reply.get("decided_by") == OWN_KNOWLEDGE and prior)
-        is_covered = status != "correct" or _numbers(claim.text) <= _numbers(grounds)
-        if not is_named or not is_covered:
+        only_believed = status == "correct" and place is None and not self._believes_itself
+        if not is_named or only_believed or not _could_decide(title, text, claim.text, status):
             status = "unknown"
         return Weighed(
             status=status,
@@ -80,12 +93,13 @@ class ChatDiscriminator:
         )
 
     async def _prior(self, claim: Claim) -> str:
-        """What the model knows of the topic; empty where it knows nothing."""
+        """What the model knows of the topic; empty where it knows nothing but the claim itself."""
         reply = await self._chat.structured(prior_messages(claim.text), PRIOR_SCHEMA)
         paragraph = reply.get("paragraph")
         if reply.get("knows_topic") is not True or not isinstance(paragraph, str):
             return ""
-        return paragraph.strip()[:_LONGEST_PRIOR]
+        told = " ".join(plain_text(paragraph[:_LONGEST_PRIOR]).text.split())
+        return told if set(content(told)) - _ASSENT - set(content(claim.text)) else ""
 
     def _verdict(self, reply: Mapping[str, object]) -> tuple[Status, float]:
         """Status and confidence of a reply; "unknown" where either is not one, or it is too unsure."""
@@ -103,6 +117,10 @@ class ChatDiscriminator:
         return "unknown", confidence
 
 
+def _words_of(candidate: Candidate) -> tuple[str, str]:
+    return candidate.passage.title, candidate.passage.text
+
+
 def _decided_by(named: object, shown: Sequence[Candidate]) -> int | None:
     """The place of the passage that is named; None where that is not a passage shown."""
     if not isinstance(named, str) or not named.isascii() or not named.isdecimal() or len(named) > 2:
@@ -111,8 +129,27 @@ def _decided_by(named: object, shown: Sequence[Candidate]) -> int | None:
     return place if 0 <= place < len(shown) else None
 
 
-def _numbers(text: str) -> set[str]:
-    return {item for value in numbers(text) for item in value.items}
+def _could_decide(title: str, text: str, claim: str, status: Status) -> bool:
+    """Whether a text can decide a claim: it speaks of the same.
+
+    For "correct" it has all names and numbers of the claim and most of its words, and the sentence with most
+    of them denies what the claim denies and binds its words as the claim does.
+    """
+    wanted = set(content(claim))
+    known = set(content(f"{title} {text}")) | {item for value in values(text) for item in value.items}
+    if status != "correct":
+        return not known.isdisjoint(wanted)
+    nearest = max(
+        (one.text for one in sentences(text)),
+        key=lambda one: len(wanted.intersection(content(one))),
+        default="",
+    )
+    return (
+        known.issuperset(item for value in values(claim) for item in value.items)
+        and len(wanted & known) >= _KNOWN_SHARE * len(wanted) > 0
+        and is_negated(nearest) == is_negated(claim)
+        and not is_bound_otherwise(claim, nearest)
+    )
 
 
 def _evidence(

@@ -14,21 +14,29 @@ from typing import cast
 
 from agents.claim_rules.distinctions import is_negated, names_and_numbers
 from agents.claim_rules.echoes import Echoes, context_of
-from agents.claim_rules.own_part import plain_text
+from agents.claim_rules.own_part import mixes_scripts, plain_text
 from agents.claim_rules.requests import is_order_to_do, is_standing_wish
 from agents.claim_rules.speaker import is_of_the_user
-from agents.claim_rules.statements import LONGEST_CLAIM, MOST_CLAIMS, Statement, stated_in, statements
+from agents.claim_rules.statements import (
+    LONGEST_CLAIM,
+    MOST_CLAIMS,
+    MOST_STATEMENTS,
+    Statement,
+    stated_in,
+    statements,
+)
 from agents.interfaces import ChatModel, Claim, Said
 from agents.prompts.claims import SCHEMA, messages
+from stores.errors import ContextTooLong
 from stores.lexical import tokens
 
 LONGEST_MESSAGE = 8_000  # characters that are put before the model; more is a pasted text
 
-
-_SAID_SHARE = (
-    0.5  # of a claim's content words, how many the quoted sentence holds; the rest are names for "it"
-)
+_SAID_SHARE = 0.5  # of a claim's content words, that its sentence holds; the rest are names for "it"
+_LONGEST_PROPOSED = 4 * LONGEST_CLAIM  # characters of a claim or a quote that are looked at
+_OF_A_WISH = frozenset(tokens("want wish prefer would like love please answer reply message"))
 _POINTS = re.compile(r"(?:it|its|he|his|she|her|they|their|this|that|these|those)\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\d")
 
 
 class ChatSummarizer:
@@ -43,13 +51,19 @@ class ChatSummarizer:
         return self._chat.name
 
     async def summarize(self, said: Said) -> list[Claim]:
-        """See `Summarizer`. Where the rules find that a message states nothing, no model is asked."""
+        """See `Summarizer`. Where the rules find that a message states nothing, no model is asked.
+
+        Where message and context are too long for the model, the message is put before it alone.
+        """
         if len(said.message) > LONGEST_MESSAGE:
             return []
         stated = await asyncio.to_thread(lambda: list(statements(said.message)))
         if not stated:
             return []
-        reply = await self._chat.structured(messages(said), SCHEMA)
+        try:
+            reply = await self._chat.structured(messages(said), SCHEMA)
+        except ContextTooLong:
+            reply = await self._chat.structured(messages(Said(said.message)), SCHEMA)
         return await asyncio.to_thread(_guarded, reply, said, stated)
 
 
@@ -57,7 +71,7 @@ def _guarded(reply: Mapping[str, object], said: Said, stated: list[Statement]) -
     """The proposed claims that the message bears out, in its order."""
     guards = _Guards(said, stated)
     found: dict[str, tuple[int, Claim]] = {}
-    for proposed in cast("list[Mapping[str, object]]", reply["claims"]):
+    for proposed in cast("list[Mapping[str, object]]", reply["claims"])[:MOST_STATEMENTS]:
         passed = guards.passed(proposed)
         if passed is not None:
             found.setdefault(passed[1].text.casefold(), passed)
@@ -73,64 +87,94 @@ class _Guards:
         self._stated = stated
         self._echoes = Echoes(said)
         around = plain_text(f"{said.message}\n{context_of(said.earlier)}").text
-        self._known = set(tokens(around)) | names_and_numbers(around, opening=True)
+        self._words = frozenset(tokens(around))
+        self._known = self._words | names_and_numbers(around, opening=True)
+        self._own = set(tokens(self._plain.text)) | names_and_numbers(self._plain.text, opening=True)
+        # of the message, without spaces: a quote is found whatever spaces the model puts between its words
+        self._places = [place for place, c in enumerate(self._plain.text) if not c.isspace()]
+        self._unspaced = "".join(self._plain.text[place] for place in self._places)
 
     def passed(self, proposed: Mapping[str, object]) -> tuple[int, Claim] | None:
         """The claim and where its quote stands; None where a guard drops it."""
-        text = " ".join(plain_text(str(proposed["text"])).text.split())
-        place = self._place_of(str(proposed["quote"]))
-        if place is None or not text or len(text) > LONGEST_CLAIM:
+        text, quoted = str(proposed["text"]), str(proposed["quote"])
+        if len(text) > _LONGEST_PROPOSED or len(quoted) > _LONGEST_PROPOSED:
+            return None
+        text = " ".join(plain_text(text).text.split())
+        place = self._place_of(quoted)
+        if place is None or not text or len(text) > LONGEST_CLAIM or mixes_scripts(text):
             return None
         start, end = place
-        quote = self._message[start:end]
-        statement = self._statement_around(quote)
-        if statement is None or not self._is_said(text, statement):
-            return None
-        if proposed["kind"] == "fact" and is_negated(text) != is_negated(statement.text):
+        statement = self._statement_around(self._message[start:end])
+        if statement is None:
             return None
         is_preference = proposed["kind"] == "preference"
+        if not self._is_said(text, statement, is_preference=is_preference):
+            return None
         is_own = (
             proposed["about"] == "user"
             or is_preference
             or is_of_the_user(text)
             or is_of_the_user(statement.text)
         )
+        is_hearsay = bool(proposed["is_hearsay"]) or statement.is_hearsay
         claim = Claim(
             text,
-            quote,
+            statement.quote if is_hearsay else self._quote(start, end, text, statement),  # who says it
             "preference" if is_preference else "fact",
             "user" if is_own else "world",
-            bool(proposed["is_hearsay"]) or statement.is_hearsay,
+            is_hearsay,
         )
         return start, claim
 
     def _is_known(self, name: str) -> bool:
-        """Whether a capitalised word or a number was said; a word that is in every text counts as said."""
-        return name in self._known or self._known.issuperset(tokens(name))
+        """Whether a capitalised word was said, or a number by the user; what is in every text counts."""
+        known = self._own if _NUMBER.search(name) else self._known
+        return name in known or known.issuperset(tokens(name))
 
     def _place_of(self, quote: str) -> tuple[int, int] | None:
         """Where the words of a quote stand in the message, whatever spaces are between them."""
         wanted = "".join(plain_text(quote).text.split())
-        places = [place for place, character in enumerate(self._plain.text) if not character.isspace()]
-        at = "".join(self._plain.text[place] for place in places).find(wanted) if wanted else -1
+        at = self._unspaced.find(wanted) if wanted else -1
         if at < 0:
             return None
-        return self._plain.starts[places[at]], self._plain.ends[places[at + len(wanted) - 1]]
+        last = self._places[at + len(wanted) - 1]
+        return self._plain.starts[self._places[at]], self._plain.ends[last]
 
     def _statement_around(self, quote: str) -> Statement | None:
-        """The statement that a quote is of; None where it is of something else, or of more than one "
-        "sentence."""
+        """The statement that a quote is of; None where it is of something else, or of two sentences."""
         return next((one for one in self._stated if quote in one.quote), None)
 
-    def _is_said(self, text: str, statement: Statement) -> bool:
-        """Whether the claim says what the statement does: no order, nothing added, no echo."""
+    def _quote(self, start: int, end: int, text: str, statement: Statement) -> str:
+        """The quote, or the sentence it is of: what is quoted may be taken out of the message one day.
+
+        So it is whole words, and those that the claim is made of.
+        """
+        quote = self._message[start:end]
+        before, after = self._message[:start][-1:], self._message[end:][:1]
+        is_whole = not (
+            (before.isalnum() and quote[0].isalnum()) or (quote[-1].isalnum() and after.isalnum())
+        )
+        return quote if is_whole and _holds_most(quote, text) else statement.quote
+
+    def _is_said(self, text: str, statement: Statement, *, is_preference: bool) -> bool:
+        """Whether the claim says what the statement does: no order, nothing added or denied, no echo."""
         if _POINTS.match(text) or not all(map(self._is_known, names_and_numbers(text, opening=True))):
             return False
-        stems, said = set(tokens(text)), set(tokens(statement.quote))
-        if len(stems & said) < _SAID_SHARE * len(stems):
+        said = self._words | _OF_A_WISH if is_preference else self._words
+        if not said.issuperset(tokens(text)) or not _holds_most(
+            statement.quote, text, is_preference=is_preference
+        ):
+            return False
+        if is_negated(text) != is_negated(statement.text) and not (is_preference and statement.is_wish):
             return False
         if not (statement.is_wish or is_standing_wish(text)) and (
             is_order_to_do(text) or stated_in(text) is None
         ):
             return False
         return not (self._echoes.repeats(statement.text) or self._echoes.repeats(text))
+
+
+def _holds_most(sentence: str, claim: str, *, is_preference: bool = False) -> bool:
+    """Whether a sentence holds most content words of a claim, those of wishing apart where it is one."""
+    stems = set(tokens(claim)) - (_OF_A_WISH if is_preference else frozenset())
+    return len(stems & set(tokens(sentence))) >= _SAID_SHARE * len(stems)

@@ -21,10 +21,12 @@ from agents.interfaces import Candidate, Claim, Curation, Reader, Weighed
 from agents.sentences import Sentence, sentences
 from agents.value_changes import Change, are_swapped, change
 from agents.values import values
+from stores.lexical import tokens
 
 SAME_TOPIC = 0.6  # cosine from which a passage is on the claim's topic
 SAME_STATEMENT = 0.9  # cosine from which it may say the same
 STRONG = 0.9  # probability from which the reader's word counts here
+_MORE_WORDS = 2  # content words from which a claim that repeats what is known says more than it
 CHANGEABLE = ("note", "fact", "preference", "correction")  # kinds of passages that a claim may change
 
 
@@ -79,7 +81,7 @@ class RuleCurator:
 
     def _are_equivalent(self, one: str, other: str) -> bool:
         """Whether each entails the other, with the same numbers and names in the same places."""
-        if _values(one) != _values(other) or are_swapped(one, other):
+        if _values(one) != _values(other) or are_swapped(one, other) or _says_more(one, other):
             return False
         return all(v.supports >= STRONG for v in self._reader.verify([(one, other), (other, one)]))
 
@@ -95,6 +97,12 @@ class RuleCurator:
             if found.supports >= STRONG:
                 return Curation("nothing", passage, reason="a shared passage says it already")
         return None
+
+
+def _says_more(claim: str, known: str) -> bool:
+    """Whether a claim has every word of what is known and more of its own, which the reader overlooks."""
+    words, others = set(tokens(claim)), set(tokens(known))
+    return others <= words and len(words - others) >= _MORE_WORDS
 
 
 _FOUND = {"correct": "right", "incorrect": "wrong", "unknown": "neither right nor wrong"}

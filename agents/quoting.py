@@ -3,7 +3,8 @@
     sentences of the sources -> what speaks for each -> probability -> the best, or none
 
 For each sentence speak its meaning, its words, its place and its kind; where there is a reader, also
-whether it found the answer in that sentence, and whether it judged the passage to answer.
+whether it found the answer in that sentence, and whether it judged the passage to answer rather than
+any passage.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -40,8 +41,14 @@ FEATURES = (
     "bias",
 )
 _WEIGHTS = np.array([4.626, 2.463, -0.653, 2.916, 1.083, -7.997])
-READ_FEATURES = (*FEATURES[:-1], "answer in the sentence", "verdict on the passage", "bias")
-_READ_WEIGHTS = np.array([3.412, 1.042, -1.058, 3.168, 0.68, 0.783, 0.017, -4.19])
+READ_FEATURES = (
+    *FEATURES[:-1],
+    "answer in the sentence",
+    "verdict on the passage",
+    "verdicts on all passages",
+    "bias",
+)
+_READ_WEIGHTS = np.array([2.755, 2.151, 0.188, 1.724, 0.592, 0.388, 0.972, -0.667, -7.477])
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,7 @@ class Quote:
     text: str
     probability: float
     answer: str = ""  # the words of it that answer, where the reader is sure of them
+    is_sure: bool = True  # false: too improbable to be given as the answer
 
 
 @dataclass(frozen=True)
@@ -68,19 +76,31 @@ class Quoter:
     """Chooses what to quote."""
 
     def __init__(
-        self, encoder: Encoder, *, threshold: float, quotes: int, readings: Readings | None = None
+        self,
+        encoder: Encoder,
+        *,
+        threshold: float,
+        quotes: int,
+        unsure_from: float = 1.0,
+        readings: Readings | None = None,
     ) -> None:
-        """threshold: probability under which nothing is quoted. quotes: sentences in an answer at most."""
+        """threshold: probability from which a sentence is quoted as an answer. quotes: sentences of one.
+
+        unsure_from: from here to the threshold the best sentence is quoted as what may help.
+        """
         self._encoder = encoder
         self._threshold = threshold
+        self._unsure_from = unsure_from
         self._quotes = quotes
         self._readings = readings
 
     def best_quotes(self, question: str, sources: Sequence[Source]) -> list[Quote]:
-        """The sentences that answer best, best first; none when none is probable enough."""
+        """The sentences that answer best, best first; else the one that may help, or nothing."""
         ranked = sorted(self.quotes(question, sources), key=lambda quote: -quote.probability)
-        if not ranked or ranked[0].probability < self._threshold:
+        if not ranked or ranked[0].probability < min(self._threshold, self._unsure_from):
             return []
+        if ranked[0].probability < self._threshold:
+            return [replace(ranked[0], answer="", is_sure=False)]
         least = max(self._threshold, _CLOSE * ranked[0].probability)
         best = [quote for quote in ranked if quote.probability >= least]
         return self._with_a_document(_newest_of_ones_own_first(best)[: self._quotes], ranked)
@@ -134,7 +154,7 @@ def read(readings: Readings | None, question: str, placed: Sequence[Placed]) -> 
 def features(
     encoder: Encoder, question: str, placed: Sequence[Placed], readings: dict[str, Reading]
 ) -> Floats:
-    """(N, 6): what speaks for each sentence, in the order of `FEATURES`; (N, 8) where it was read.
+    """(N, 6): what speaks for each sentence, in the order of `FEATURES`; (N, 9) where it was read.
 
     readings: by the text of the passage; of all passages or of none.
     """
@@ -145,6 +165,7 @@ def features(
     words = tokens if tokens(question) else _all_words  # "What can you do?" has no rarer ones
     wanted = set(words(question))
     kind = _kind_of_answer(question)
+    verdicts = {passage: _log_odds(reading.verdict.score) for passage, reading in readings.items()}
     return np.array(
         [
             (
@@ -153,7 +174,7 @@ def features(
                 _share(wanted, words(f"{p.title} {p.passage}")),
                 1 / p.number,
                 float(kind is None or kind.search(p.sentence.text) is not None),
-                *_read_features(readings, p),
+                *_read_features(readings, verdicts, p),
                 1.0,
             )
             for vector, p in zip(vectors, placed, strict=True)
@@ -163,16 +184,18 @@ def features(
 
 
 def probabilities(found: Floats) -> Floats:
-    """(N,): how probably each sentence holds the answer. found: (N, 6) or, where it was read, (N, 8)."""
+    """(N,): how probably each sentence holds the answer. found: (N, 6) or, where it was read, (N, 9)."""
     weights = _READ_WEIGHTS if found.shape[1] == len(READ_FEATURES) else _WEIGHTS
     return np.asarray(1 / (1 + np.exp(-(found @ weights))))
 
 
-def _read_features(readings: dict[str, Reading], placed: Placed) -> tuple[float, ...]:
+def _read_features(
+    readings: dict[str, Reading], verdicts: dict[str, float], placed: Placed
+) -> tuple[float, ...]:
     if not readings:
         return ()
     inside = sum(span.probability for span in _spans_in(readings, placed))
-    return _log_odds(inside), _log_odds(readings[placed.passage].verdict.score)
+    return _log_odds(inside), verdicts[placed.passage], sum(verdicts.values()) / len(verdicts)
 
 
 def _spans_in(readings: dict[str, Reading], placed: Placed) -> list[AnswerSpan]:

@@ -54,32 +54,33 @@ FEATURES = (
 )
 _WEIGHTS = np.array(
     [
-        [0.699, 0.261],  # whole passage supports
-        [-0.129, 0.507],  # whole passage refutes
-        [0.467, -0.009],  # best sentence supports
-        [0.159, 0.499],  # best sentence refutes
-        [4.816, 2.725],  # words in two sentences
-        [-1.632, -1.886],  # words in the passage
-        [-0.056, -0.059],  # words missing
-        [-0.025, 0.066],  # a number missing in two sentences
-        [1.696, 0.841],  # a name missing in two sentences
-        [-0.158, -0.397],  # a number missing in the passage
-        [-1.563, -0.212],  # a name missing in the passage
-        [-0.194, -0.009],  # denied otherwise
-        [4.033, 4.116],  # asked
-        [0.211, 0.265],  # worst gap: same against other
-        [0.271, 0.078],  # worst gap: same
-        [0.39, 0.451],  # worst gap: other
-        [-0.029, -0.071],  # worst gap: none
-        [1.564, -3.614],  # words are missing, and asked for
-        [0.234, -0.646],  # in their place: same
-        [-0.051, -0.043],  # in their place: other
-        [-0.105, -0.189],  # in their place: none
-        [-5.091, -3.844],  # bias
+        [0.783, 0.264],  # whole passage supports
+        [0.273, 0.682],  # whole passage refutes
+        [0.448, 0.055],  # best sentence supports
+        [0.126, 0.346],  # best sentence refutes
+        [4.33, 2.289],  # words in two sentences
+        [-2.254, -2.395],  # words in the passage
+        [-0.13, -0.102],  # words missing
+        [0.11, 0.518],  # a number missing in two sentences
+        [1.697, 0.912],  # a name missing in two sentences
+        [-0.354, -0.565],  # a number missing in the passage
+        [-1.587, -0.409],  # a name missing in the passage
+        [-0.004, 0.014],  # denied otherwise
+        [3.466, 4.134],  # asked
+        [0.317, 0.361],  # worst gap: same against other
+        [0.09, -0.016],  # worst gap: same
+        [0.478, 0.557],  # worst gap: other
+        [-0.066, -0.047],  # worst gap: none
+        [2.004, -3.205],  # words are missing, and asked for
+        [0.269, -0.569],  # in their place: same
+        [-0.017, -0.01],  # in their place: other
+        [-0.021, -0.124],  # in their place: none
+        [-3.613, -2.955],  # bias
     ]
-)  # (F, 2): log-odds of supports and refutes against neither
-CORRECT_FROM = 0.82  # probability from which a claim is correct
+)
+CORRECT_FROM = 0.88  # probability from which a claim is correct
 INCORRECT_FROM = 0.66
+LEAST_SHARED = 0.5  # of a claim's words, the share that a passage has which bears it out
 DISPUTED_FROM = 0.5  # a claim that one passage refutes so much is not correct, whatever another says
 
 
@@ -139,8 +140,11 @@ class ReaderDiscriminator:
 
 
 def may_support(one: Seen) -> bool:
-    """Whether a passage holds all numbers and names of the claim, bound alike, and denies where it does."""
-    lacks = one.passage_numbers_missing or one.passage_names_missing
+    """Whether a passage can bear a claim out at all.
+
+    It holds half of its words and all its numbers and names, bound alike, and denies where it does.
+    """
+    lacks = one.passage_numbers_missing or one.passage_names_missing or one.passage_share < LEAST_SHARED
     return not (lacks or one.is_negated_otherwise or one.is_bound_otherwise)
 
 

@@ -9,13 +9,17 @@ retriever will learn from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from agents.fusion import normalised
 from agents.interfaces import Candidate, Judge, Verdict
 
 Schedule: TypeAlias = Literal["multi", "single", "every_5", "every_20"]
+Order: TypeAlias = Literal["mixed", "classes"]
+
+_UNJUDGED = 0.2  # the judge's score that a passage is taken to have: about that of those found behind
 
 
 @dataclass(frozen=True)
@@ -44,15 +48,31 @@ class Reranked:
 class Reranker:
     """Orders candidates by how much they help to answer the question."""
 
-    def __init__(self, judge: Judge, *, schedule: Schedule, budget: int, min_judged: int) -> None:
-        """budget: candidates judged at most. min_judged: judged at least, however soon one helps."""
+    def __init__(
+        self,
+        judge: Judge,
+        *,
+        schedule: Schedule,
+        budget: int,
+        min_judged: int,
+        order: Order = "mixed",
+        judge_share: float = 0.5,
+    ) -> None:
+        """budget: candidates judged at most. min_judged: judged at least, however soon one helps.
+
+        order: `mixed` goes by the score found, made 0 to 1 over the candidates, and the judge's, which has
+        `judge_share` of the sum; `classes` goes by the verdicts alone (luf.md section 3): those that answer
+        or help in the order found, then the unjudged, then the useless.
+        """
         self._judge = judge
         self._schedule = schedule
         self._budget = budget
         self._min_judged = min_judged
+        self._order = order
+        self._judge_share = judge_share
 
     def rerank(self, question: str, candidates: Sequence[Candidate]) -> Reranked:
-        """Those judged to answer or help in the order found, then the unjudged, then the judged useless."""
+        """Judges some, and puts first what helps most."""
         judgements: list[Judgement] = []
         seen = 0
         for step in steps(self._schedule, min(self._budget, len(candidates))):
@@ -62,7 +82,12 @@ class Reranker:
             helps = any(j.verdict.label != "irrelevant" for j in judgements)
             if helps and seen >= self._min_judged:
                 break
-        return Reranked(_ordered(candidates, judgements), tuple(judgements))
+        verdicts = {id(judgement.candidate): judgement.verdict for judgement in judgements}
+        if self._order == "classes":
+            order = by_classes(candidates, verdicts)
+        else:
+            order = by_mixed_scores(candidates, verdicts, judge_share=self._judge_share)
+        return Reranked(order, tuple(judgements))
 
     def _call(self, question: str, some: Sequence[Candidate]) -> list[Judgement]:
         judged = self._judge.judge(question, some)
@@ -100,9 +125,32 @@ def _sizes(schedule: Schedule) -> Iterator[int]:
             size *= 2
 
 
-def _ordered(candidates: Sequence[Candidate], judgements: Sequence[Judgement]) -> tuple[Candidate, ...]:
+def by_classes(candidates: Sequence[Candidate], verdicts: Mapping[int, Verdict]) -> tuple[Candidate, ...]:
+    """Useful, unjudged, useless, each in the order found. verdicts: by the candidate's `id()`."""
     place = {"answer": 0, "relevant": 0, "irrelevant": 2}
-    group = {id(judgement.candidate): place[judgement.verdict.label] for judgement in judgements}
-    return tuple(
-        sorted(candidates, key=lambda candidate: (group.get(id(candidate), 1), candidate.found_rank))
-    )
+
+    def group(candidate: Candidate) -> int:
+        verdict = verdicts.get(id(candidate))
+        return 1 if verdict is None else place[verdict.label]
+
+    return tuple(sorted(candidates, key=lambda candidate: (group(candidate), candidate.found_rank)))
+
+
+def by_mixed_scores(
+    candidates: Sequence[Candidate], verdicts: Mapping[int, Verdict], *, judge_share: float
+) -> tuple[Candidate, ...]:
+    """By s · judged + (1 - s) · found, best first, equals in the order found; what is surely useless last.
+
+    found: the candidates' scores, brought to 0 to 1 over them. verdicts: by the candidate's `id()`.
+    judge_share: s, 0 to 1. An order by verdicts alone loses what was found well and judged badly; see
+    docs/experiments.md.
+    """
+    found = normalised({id(candidate): candidate.score for candidate in candidates})
+
+    def place(candidate: Candidate) -> tuple[bool, float, int]:
+        verdict = verdicts.get(id(candidate))
+        judged = _UNJUDGED if verdict is None else verdict.score
+        value = judge_share * judged + (1 - judge_share) * found[id(candidate)]
+        return judged <= 0, -value, candidate.found_rank  # 0: a question, which answers nothing
+
+    return tuple(sorted(candidates, key=place))

@@ -18,8 +18,10 @@ from stores.errors import InvalidSetting
 DEFAULT = "default"  # the origin of what nobody set
 
 _SCHEDULES = ("single", "multi", "every_5", "every_20")
+_ORDERS = ("mixed", "classes")
 _BACKENDS = ("extractive", "openai", "transformers", "vllm")
 _INDEXES = ("auto", "exact", "chroma", "faiss")
+_SIDES = ("query", "both", "auto")
 _LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -141,7 +143,9 @@ class RerankingSettings:
     judge: str = "reader"  # reads them; "scores" goes by how they were found; else a cross-encoder's name
     schedule: Literal["single", "multi", "every_5", "every_20"] = "multi"  # how many go in one call
     budget: int = 40  # candidates judged for one question, at most
-    min_judged: int = 1  # candidates judged before judging may stop early
+    min_judged: int = 9  # candidates judged before judging may stop early
+    order: Literal["mixed", "classes"] = "mixed"  # by both scores, or by the verdicts alone
+    judge_share: float = 0.5  # of the mixed score, the judge's part
 
     def __post_init__(self) -> None:
         _require(
@@ -149,6 +153,8 @@ class RerankingSettings:
             ("reranking.schedule", self.schedule, self.schedule in _SCHEDULES, _one_of(_SCHEDULES)),
             ("reranking.budget", self.budget, self.budget >= 1, "1 or more"),
             ("reranking.min_judged", self.min_judged, self.min_judged >= 0, "0 or more"),
+            ("reranking.order", self.order, self.order in _ORDERS, _one_of(_ORDERS)),
+            ("reranking.judge_share", self.judge_share, 0 <= self.judge_share <= 1, "between 0 and 1"),
         )
 
 
@@ -159,7 +165,8 @@ class AnswerSettings:
     passages: int = 5  # put before the model
     history_turns: int = 6  # earlier turns put before the model
     sentences: int = 3  # quoted by the extractive backend, at most
-    threshold: float = 0.35  # best score below it: the extractive backend says that it found nothing
+    threshold: float = 0.3  # best score below it: the extractive backend is not sure, or found nothing
+    unsure_from: float = 0.1  # best score from which it quotes what may help, saying that it is not sure
     reader: bool = True  # the extractive backend has the passages read for the answer
 
     def __post_init__(self) -> None:
@@ -168,6 +175,7 @@ class AnswerSettings:
             ("answer.history_turns", self.history_turns, self.history_turns >= 0, "0 or more"),
             ("answer.sentences", self.sentences, self.sentences >= 1, "1 or more"),
             ("answer.threshold", self.threshold, 0 <= self.threshold <= 1, "between 0 and 1"),
+            ("answer.unsure_from", self.unsure_from, 0 <= self.unsure_from <= 1, "between 0 and 1"),
         )
 
 
@@ -190,7 +198,12 @@ class MemorySettings:
 class LearningSettings:
     """How Vouch learns to find better from what was judged: [learning]."""
 
+    in_chat: bool = True  # an open chat learns in the background; false leaves it to `vouch train`
     fewest_lessons: int = 100  # judged questions without which no round is begun
+    new_lessons: int = 100  # judged since the last round, with which one begins by itself
+    hours: float = 24.0  # since the last round, after which one begins with fewer; 0 is never
+    update_side: Literal["query", "both", "auto"] = "query"  # what is trained; auto goes by the corpus' size
+    both_up_to: int = 50_000  # passages up to which auto trains both sides: they are all encoded anew
     epochs: int = 4  # times that each lesson is seen, at most
     learning_rate: float = 1e-5
     seed: int = 1
@@ -201,6 +214,10 @@ class LearningSettings:
     def __post_init__(self) -> None:
         _require(
             ("learning.fewest_lessons", self.fewest_lessons, self.fewest_lessons >= 1, "1 or more"),
+            ("learning.new_lessons", self.new_lessons, self.new_lessons >= 1, "1 or more"),
+            ("learning.hours", self.hours, 0 <= self.hours < 1e6, "0 (never) or more"),
+            ("learning.update_side", self.update_side, self.update_side in _SIDES, _one_of(_SIDES)),
+            ("learning.both_up_to", self.both_up_to, self.both_up_to >= 0, "0 or more"),
             ("learning.epochs", self.epochs, self.epochs >= 1, "1 or more"),
             ("learning.learning_rate", self.learning_rate, self.learning_rate > 0, "above 0"),
             ("learning.threads", self.threads, self.threads >= 1, "1 or more"),

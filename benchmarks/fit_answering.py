@@ -4,8 +4,10 @@
 
 Each DATA_DIR is a data directory into which the passages of its questions were ingested as shared; each pair
 weighs the same. Two thirds of the questions fit, one third measures. For "nothing found", every passage
-that holds the answer is taken away from the same questions. --reader fits the weights of what was read too,
-on the articles that were kept from the reader's training to calibrate it.
+that holds the answer is taken away from the same questions. Sentences are fitted with those passages and
+without them, first all, then each time the best one alone: it is the one that decides whether anything is
+quoted. --reader fits the weights of what was read too, on the articles that were kept from the reader's
+training to calibrate it.
 """
 
 from __future__ import annotations
@@ -24,13 +26,15 @@ import numpy.typing as npt
 
 from agents.interfaces import Candidate
 from agents.quoting import FEATURES, READ_FEATURES, Placed, features, read
+from agents.reader_judge import ReaderJudge
 from agents.readings import Readings
-from agents.score_judge import shared_words
+from agents.score_judge import ScoreJudge, shared_words
 from agents.sentences import is_question, sentences
 from assistant.config import Settings
 from assistant.learning.example import normalised, part_of
 from assistant.locations import find_locations
 from assistant.wiring import Assistant
+from benchmarks.offline_answers import default_reranker
 from benchmarks.questions import holds_answer, read_questions
 from stores.lexical import tokens
 
@@ -100,6 +104,7 @@ def asked_of(data: str, questions: Path, *, count: int, seed: int, passages: int
     """Asks a sample of questions of one data directory."""
     assistant = Assistant(Settings(), find_locations(os.environ, data=data))
     readings = assistant.readings if reads else None
+    reranker = default_reranker(ScoreJudge() if readings is None else ReaderJudge(readings))
     space = assistant.spaces.of(assistant.journal.user_id("benchmark"))
     asked: list[Asked] = []
     for number, entry in enumerate(sampled(questions, count=count, seed=seed, reads=reads)):
@@ -114,13 +119,15 @@ def asked_of(data: str, questions: Path, *, count: int, seed: int, passages: int
             float(c.passage.external_id in gold and holds_answer(c.passage.text, answers))
             for c in candidates[:20]
         ]
-        rows, labels = sentence_rows(assistant, readings, question, answers, candidates[:passages])
+        chosen = reranker.rerank(question, candidates).order
+        rows, labels = sentence_rows(assistant, readings, question, answers, chosen[:passages])
         without = [
             c
             for c in candidates
             if c.passage.external_id not in gold and not holds_answer(c.passage.text, answers)
         ]
-        bare, _ = sentence_rows(assistant, readings, question, answers, without[:passages])
+        instead = reranker.rerank(question, without).order
+        bare, _ = sentence_rows(assistant, readings, question, answers, instead[:passages])
         asked.append(Asked(number % 3 == 0, rows, labels, bare, np.array(about), np.array(holds)))
         if number % 50 == 0:
             print(f"{data}: {number} of {count} questions", file=sys.stderr)
@@ -131,6 +138,25 @@ def asked_of(data: str, questions: Path, *, count: int, seed: int, passages: int
 def chance(rows: Floats, weights: Floats) -> Floats:
     """Probability of each row."""
     return np.asarray(1 / (1 + np.exp(-(rows @ weights))))
+
+
+def fitted_sentences(asked: Sequence[Asked], *, rounds: int = 2) -> Floats:
+    """Weights (F,) by which the best sentence of a question is probable where it holds the answer only."""
+    shown = [
+        (rows, labels)
+        for a in asked
+        for rows, labels in ((a.sentences, a.holds), (a.without_answer, np.zeros(len(a.without_answer))))
+        if len(rows)
+    ]
+    weights = fitted(np.concatenate([rows for rows, _ in shown]), np.concatenate([y for _, y in shown]))
+    for _ in range(rounds):
+        best = [int((rows @ weights).argmax()) for rows, _ in shown]
+        weights = fitted(
+            np.array([rows[i] for (rows, _), i in zip(shown, best, strict=True)]),
+            np.array([y[i] for (_, y), i in zip(shown, best, strict=True)]),
+            ridge=0.1,  # two rows a question are few
+        )
+    return weights
 
 
 def report_judge(asked: Sequence[Asked], weights: Floats) -> None:
@@ -191,9 +217,7 @@ def main() -> None:
         np.concatenate([a.passages for a in fitting]), np.concatenate([a.passage_holds for a in fitting])
     )
     print(f"judge weights (cosine, words, bias): {np.round(judge, 3).tolist()}")
-    weights = fitted(
-        np.concatenate([a.sentences for a in fitting]), np.concatenate([a.holds for a in fitting])
-    )
+    weights = fitted_sentences(fitting)
     print(
         f"sentence weights {READ_FEATURES if arguments.reader else FEATURES}: {np.round(weights, 3).tolist()}"
     )

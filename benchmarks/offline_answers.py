@@ -61,14 +61,24 @@ class Answers:
         self.sure.append(best.probability if best else 0.0)
 
 
+def default_reranker(judge: Judge) -> Reranker:
+    """As the settings have it that nobody changed."""
+    reranking = Settings().reranking
+    return Reranker(
+        judge,
+        schedule=reranking.schedule,
+        budget=reranking.budget,
+        min_judged=reranking.min_judged,
+        order=reranking.order,
+        judge_share=reranking.judge_share,
+    )
+
+
 class Way:
     """One way of answering: a judge and a quoter."""
 
     def __init__(self, judge: Judge, quoter: Quoter) -> None:
-        reranking = Settings().reranking
-        self._reranker = Reranker(
-            judge, schedule=reranking.schedule, budget=reranking.budget, min_judged=reranking.min_judged
-        )
+        self._reranker = default_reranker(judge)
         self._quoter = quoter
 
     def quotes(self, question: str, candidates: Sequence[Candidate]) -> list[Quote]:

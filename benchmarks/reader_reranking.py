@@ -4,9 +4,9 @@
 
 DATA and DIR are those of benchmarks.recall. For each question the product's search finds 40 candidates and
 the reader judges all of them, once. From these verdicts: recall at 5 of the order found, of the order of
-the reader's scores, of both mixed (the share is chosen by --share), and of the product's `Reranker` under
-each schedule; for each schedule also passages judged, tokens and milliseconds of judging, a question. Paired
-differences from the order found come with 95 % intervals by bootstrap.
+the reader's scores, of both mixed (the share is chosen by --share), and of the product's `Reranker` in either
+order under each schedule; for each schedule also passages judged, tokens and milliseconds of judging, a
+question. Paired differences from the order found come with 95 % intervals by bootstrap.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from agents.interfaces import Candidate, Judged, Verdict
-from agents.reranker import Reranker, Schedule
+from agents.reranker import Order, Reranker, Schedule
 from benchmarks.questions import interval
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import (
@@ -33,6 +34,8 @@ from benchmarks.recall_collections import (
 )
 
 SCHEDULES: tuple[Schedule, ...] = ("multi", "single", "every_5", "every_20")
+ORDERS: tuple[Order, ...] = ("mixed", "classes")
+LEAST_JUDGED = (1, 5, 9)
 CANDIDATES = 40
 DEPTH = 5
 DEFAULT = ("squad", "nq", "covidqa", "friendsqa")
@@ -112,9 +115,9 @@ def by_score(read: Read, *, share: float = 1.0) -> list[int]:
     return [int(i) for i in np.argsort(-mixed, kind="stable")]
 
 
-def by_reranker(read: Read, known: Known, schedule: Schedule, *, min_judged: int) -> list[int]:
+def by_reranker(read: Read, known: Known, schedule: Schedule, *, min_judged: int, order: Order) -> list[int]:
     """As the product orders them."""
-    reranker = Reranker(known, schedule=schedule, budget=CANDIDATES, min_judged=min_judged)
+    reranker = Reranker(known, schedule=schedule, budget=CANDIDATES, min_judged=min_judged, order=order)
     place = {id(candidate): i for i, candidate in enumerate(read.candidates)}
     return [place[id(candidate)] for candidate in reranker.rerank(read.question.text, read.candidates).order]
 
@@ -124,29 +127,33 @@ def report(name: str, reads: Sequence[Read], *, share: float, seed: int) -> None
     before = np.array([read.recall(range(len(read.candidates))) for read in reads])
     judged = len([v for read in reads for v in read.verdicts])
     print(f"\n{name}: {len(reads)} questions, {judged} candidates judged")
-    print(f"  {'as found':<26} R@{DEPTH} {before.mean():.4f}")
+    print(f"  {'as found':<32} R@{DEPTH} {before.mean():.4f}")
 
     def line(way: str, order: Callable[[Read], list[int]], cost: str = "") -> None:
         after = np.array([read.recall(order(read)) for read in reads])
         low, high = interval(after - before, seed=seed)
         gain = (after - before).mean()
-        print(f"  {way:<26} R@{DEPTH} {after.mean():.4f}  {gain:+.4f} [{low:+.4f}, {high:+.4f}]  {cost}")
+        print(f"  {way:<32} R@{DEPTH} {after.mean():.4f}  {gain:+.4f} [{low:+.4f}, {high:+.4f}]  {cost}")
 
     line("by the reader's score", by_score)
     line(f"mixed, {share:g} of the reader", lambda read: by_score(read, share=share))
-    for schedule in SCHEDULES:
-        for min_judged in (1, 5, 10):
-            judges = [Known(read) for read in reads]
-            orders = {
-                id(read): by_reranker(read, known, schedule, min_judged=min_judged)
-                for read, known in zip(reads, judges, strict=True)
-            }
-            cost = (
-                f"judged {np.mean([k.judged for k in judges]):.1f}, "
-                f"tokens {np.mean([k.tokens for k in judges]):.0f}, "
-                f"{np.median([k.milliseconds for k in judges]):.0f} ms CPU p50"
-            )
-            line(f"{schedule}, at least {min_judged}", lambda read, orders=orders: orders[id(read)], cost)
+    for order, schedule, min_judged in product(ORDERS, SCHEDULES, LEAST_JUDGED):
+        judges = {id(read): Known(read) for read in reads}
+        orders = {
+            id(read): by_reranker(read, judges[id(read)], schedule, min_judged=min_judged, order=order)
+            for read in reads
+        }
+        asked = judges.values()
+        cost = (
+            f"judged {np.mean([k.judged for k in asked]):.1f}, "
+            f"tokens {np.mean([k.tokens for k in asked]):.0f}, "
+            f"{np.median([k.milliseconds for k in asked]):.0f} ms CPU p50"
+        )
+
+        def ordered(read: Read, orders: Mapping[int, list[int]] = orders) -> list[int]:
+            return orders[id(read)]
+
+        line(f"{order}, {schedule}, at least {min_judged}", ordered, cost)
 
 
 def main() -> None:

@@ -5,7 +5,8 @@
 The questions of benchmarks/manual_questions.txt, some of which it does not answer, are put to the manual, a
 sample of SQuAD's development questions to all its passages (DATA and DIR are those of benchmarks.recall).
 Everything goes through search, reranking and quoting, with the settings in use. Whether an answer is right is
-for the reader of this list to say; SQuAD's expected answers stand beside.
+for the reader of this list to say; what is expected stands beside: SQuAD's answers, and for the manual a
+pattern of what the sentence holds.
 """
 
 from __future__ import annotations
@@ -57,7 +58,10 @@ def of_manual(work: Path) -> Iterator[str]:
         documents = (document for document in pages if not isinstance(document, UnreadableDocument))
         for _ in assistant.ingest.run(user_id, SHARED, documents, summary="manual"):
             pass
-        questions = [(line, "") for line in QUESTIONS.read_text(encoding="utf-8").splitlines() if line]
+        lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
+        questions = [
+            (asked_for, expected) for asked_for, _, expected in (line.partition("\t") for line in lines)
+        ]
         yield from asked(assistant, ways(assistant, threshold=Settings().answer.threshold), questions)
     finally:
         assistant.close()

@@ -84,6 +84,13 @@ def test_the_same_in_other_words_is_known_where_each_entails_the_other() -> None
     assert curated(one, [near(text, 0.89)], reader=same).action == "add"
 
 
+def test_what_repeats_the_known_and_says_more_is_no_duplicate() -> None:
+    one, other = "The mill grinds wheat these days, in place of rye.", "The mill grinds rye."
+    both = Verifier({(one, other): SUPPORTS, (other, one): SUPPORTS})
+    assert curated(one, [near(other, 0.95)], reader=both).action == "add"
+    assert curated(other, [near(one, 0.95)], reader=both).action == "nothing"  # it says less
+
+
 def test_who_did_it_to_whom_is_no_duplicate() -> None:
     one, other = "Anna beat Ben.", "Ben beat Anna."
     both = Verifier({(one, other): SUPPORTS, (other, one): SUPPORTS})

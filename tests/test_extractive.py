@@ -12,6 +12,7 @@ from agents.backends.extractive import (
     GREETING,
     KEPT,
     NOT_KEPT,
+    NOT_SURE,
     NOTED,
     NOTHING_FOUND,
     ExtractiveChat,
@@ -47,6 +48,12 @@ async def test_the_best_sentence_is_quoted_with_its_citation() -> None:
 
 async def test_nothing_probable_is_nothing_found() -> None:
     assert await answer([source(1, LUNCH)]) == NOTHING_FOUND
+
+
+async def test_what_may_help_is_quoted_with_a_warning() -> None:
+    model = ExtractiveChat(Quoter(ENCODER, threshold=0.999, unsure_from=0.5, quotes=3))
+    request = ReplyRequest((), QUESTION, QUESTION, (source(1, f"{LUNCH} {OPENS}"),))
+    assert "".join([piece async for piece in model.stream(request)]) == f"{NOT_SURE} “{OPENS}” [1]"
 
 
 async def test_no_sources_is_nothing_found() -> None:

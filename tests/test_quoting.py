@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from agent_fakes import FixedEncoder, FixedReader, source
 
 from agents.quoting import FEATURES, READ_FEATURES, Placed, Quoter, features, read
@@ -49,7 +50,7 @@ def placed(*texts: str) -> list[Placed]:
     return [Placed("", text, 1, sentence) for text in texts for sentence in sentences(text)]
 
 
-def test_what_was_read_adds_two_features_and_moves_no_other() -> None:
+def test_what_was_read_adds_three_features_and_moves_no_other() -> None:
     some = placed(f"{LUNCH} {OPENS}")
     bare = features(ENCODER, QUESTION, some, {})
     readings = read(Readings(FixedReader({"at ten": 0.8})), QUESTION, some)
@@ -63,6 +64,15 @@ def test_what_was_read_adds_two_features_and_moves_no_other() -> None:
     )
     assert with_reader[1, answer] > 0 > with_reader[0, answer]
     assert with_reader[0, verdict] == with_reader[1, verdict] > 0  # of one passage
+    assert (with_reader[:, verdict] == with_reader[:, verdict + 1]).all()  # which is all there are
+
+
+def test_what_is_judged_of_all_passages_is_the_mean_of_their_log_odds() -> None:
+    some = placed(OPENS, LUNCH)
+    found = features(ENCODER, QUESTION, some, read(Readings(FixedReader({"at ten": 0.8})), QUESTION, some))
+    verdict = READ_FEATURES.index("verdict on the passage")
+    assert found[0, verdict] > found[1, verdict]
+    assert np.allclose(found[:, verdict + 1], found[:, verdict].mean())
 
 
 def test_certainty_stays_a_number() -> None:
@@ -96,3 +106,24 @@ def test_a_document_that_answers_too_little_is_not_quoted() -> None:
     sources = [source(1, TOLD, kind="message"), source(2, LUNCH)]
     best = Quoter(encoder, threshold=0.5, quotes=3).best_quotes(QUESTION, sources)
     assert [quote.text for quote in best] == [TOLD]
+
+
+def hedged(*, threshold: float, unsure_from: float) -> list[tuple[str, bool, str]]:
+    chosen = Quoter(
+        ENCODER,
+        threshold=threshold,
+        unsure_from=unsure_from,
+        quotes=3,
+        readings=Readings(FixedReader({"at ten": 0.8})),
+    )
+    best = chosen.best_quotes(QUESTION, [source(1, f"{LUNCH} {OPENS}")])
+    return [(quote.text, quote.is_sure, quote.answer) for quote in best]
+
+
+def test_what_is_too_improbable_is_quoted_as_what_may_help_or_not_at_all() -> None:
+    (probable,) = {
+        q.probability for q in quoter(FixedReader({"at ten": 0.8})).quotes(QUESTION, [source(1, OPENS)])
+    }
+    assert (OPENS, True, "at ten") in hedged(threshold=probable / 4, unsure_from=0.0)
+    assert hedged(threshold=1.0, unsure_from=probable / 4) == [(OPENS, False, "")]
+    assert hedged(threshold=1.0, unsure_from=1.0) == []

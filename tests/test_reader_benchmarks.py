@@ -56,10 +56,10 @@ def test_the_readers_scores_order_and_equals_stay() -> None:
 def test_the_reranker_is_charged_for_what_it_judged() -> None:
     some = read(0.1, 0.1, 0.9, 0.1, 0.1)
     known = Known(some)
-    assert by_reranker(some, known, "single", min_judged=1) == [2, 3, 4, 0, 1]
+    assert by_reranker(some, known, "single", min_judged=1, order="classes") == [2, 3, 4, 0, 1]
     assert (known.judged, known.tokens, known.milliseconds) == (3, 30, 3.0)
     known = Known(some)
-    by_reranker(some, known, "every_5", min_judged=1)
+    by_reranker(some, known, "every_5", min_judged=1, order="classes")
     assert known.judged == 5
 
 

@@ -11,8 +11,9 @@ from agent_fakes import FixedReader, candidate, passage
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.claim_evidence import seen
 from agents.interfaces import Candidate, Claim, Verification, Weighed
-from agents.reader_discriminator import CORRECT_FROM, DISPUTED_FROM, ReaderDiscriminator
+from agents.reader_discriminator import CORRECT_FROM, DISPUTED_FROM, ReaderDiscriminator, may_support
 
 POOL = "The town hall was built in 1902. The pool opens at 7:00 on all days. Lunch is at noon."
 
@@ -154,3 +155,12 @@ def test_the_built_in_reader_takes_no_changed_value_for_true(minilm_folder: Path
         "The Rhine is 2,000 km long.",
     ):
         assert status(false) != "correct", false
+
+
+def test_a_passage_with_few_of_the_words_cannot_bear_a_claim_out() -> None:
+    def may(claim: str) -> bool:
+        (one,) = seen(SURE, claim, [candidate(1, POOL, dense=0.9)])
+        return may_support(one)
+
+    assert may("the pool opens at 7:00.")
+    assert not may("the next season of the harbour regatta opens at 7:00.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
 
 import pytest
@@ -9,7 +10,8 @@ from agent_fakes import FixedJudge, candidate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.reranker import Reranker, Schedule, steps
+from agents.interfaces import Candidate, Verdict
+from agents.reranker import Reranker, Schedule, by_mixed_scores, steps
 
 schedules = st.sampled_from(["multi", "single", "every_5", "every_20"])
 
@@ -56,9 +58,9 @@ def test_growing_steps_never_cost_more_calls_than_single_ones(helpful: int) -> N
     assert costs["multi"] <= costs["single"]
 
 
-def test_helpful_first_then_unjudged_then_useless() -> None:
+def test_by_classes_helpful_first_then_unjudged_then_useless() -> None:
     judge = FixedJudge({1: "irrelevant", 2: "irrelevant", 3: "relevant"})
-    reranked = Reranker(judge, schedule="single", budget=40, min_judged=1).rerank(
+    reranked = Reranker(judge, schedule="single", budget=40, min_judged=1, order="classes").rerank(
         "q", [candidate(rank) for rank in range(1, 6)]
     )
     assert [c.passage.version_id for c in reranked.order] == [3, 4, 5, 1, 2]
@@ -66,7 +68,7 @@ def test_helpful_first_then_unjudged_then_useless() -> None:
 
 def test_an_unreadable_verdict_is_unjudged_and_never_useless() -> None:
     judge = FixedJudge({1: None, 2: "answer"})
-    reranked = Reranker(judge, schedule="single", budget=40, min_judged=1).rerank(
+    reranked = Reranker(judge, schedule="single", budget=40, min_judged=1, order="classes").rerank(
         "q", [candidate(1), candidate(2), candidate(3)]
     )
     assert [j.candidate.passage.version_id for j in reranked.judgements] == [2]
@@ -106,3 +108,60 @@ def test_a_verdict_can_be_looked_up(schedule: Schedule) -> None:
     assert verdict is not None
     assert verdict.label == "answer"
     assert reranked.verdict_of(second) is None
+
+
+def ranks(order: Sequence[Candidate]) -> list[int]:
+    return [c.found_rank for c in order]
+
+
+possible = st.floats(0.001, 1)  # 0 is for what is surely useless
+judged_scores = st.lists(st.one_of(st.none(), possible), min_size=1, max_size=12)
+
+
+def mixed(scores: Sequence[float | None], *, judge_share: float) -> list[int]:
+    """The places found, in the new order; None: not judged. Candidate n has the score 1 / n."""
+    candidates = [candidate(rank) for rank in range(1, len(scores) + 1)]
+    verdicts = {id(c): Verdict("answer", s) for c, s in zip(candidates, scores, strict=True) if s is not None}
+    return ranks(by_mixed_scores(candidates, verdicts, judge_share=judge_share))
+
+
+@given(judged_scores, st.floats(0, 1))
+def test_mixing_loses_and_doubles_nobody(scores: list[float | None], share: float) -> None:
+    assert sorted(mixed(scores, judge_share=share)) == list(range(1, len(scores) + 1))
+
+
+@given(judged_scores)
+def test_without_a_share_the_judge_changes_nothing(scores: list[float | None]) -> None:
+    assert mixed(scores, judge_share=0.0) == list(range(1, len(scores) + 1))
+
+
+@given(st.lists(possible, min_size=1, max_size=12))
+def test_with_the_whole_share_the_judge_alone_decides(scores: list[float]) -> None:
+    expected = sorted(range(1, len(scores) + 1), key=lambda rank: (-scores[rank - 1], rank))
+    assert mixed(scores, judge_share=1.0) == expected
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=12), st.data(), st.floats(0, 1))
+def test_a_better_verdict_never_costs_a_place(scores: list[float], data: st.DataObject, share: float) -> None:
+    rank = data.draw(st.integers(1, len(scores)))
+    better = list(scores)
+    better[rank - 1] = data.draw(st.floats(scores[rank - 1], 1))
+    before, after = (mixed(some, judge_share=share).index(rank) for some in (scores, better))
+    assert after <= before
+
+
+@given(judged_scores, st.floats(0, 1), st.data())
+def test_what_is_surely_useless_comes_last(
+    scores: list[float | None], share: float, data: st.DataObject
+) -> None:
+    useless = data.draw(st.integers(1, len(scores)))
+    scores[useless - 1] = 0.0
+    assert mixed(scores, judge_share=share)[-1] == useless
+
+
+def test_what_was_found_well_and_judged_badly_is_not_lost() -> None:
+    judge = FixedJudge({2: "answer", 3: "answer", 4: "answer", 5: "answer", 6: "answer"})
+    reranked = Reranker(judge, schedule="single", budget=40, min_judged=6).rerank(
+        "q", [candidate(rank) for rank in range(1, 7)]
+    )
+    assert 1 in ranks(reranked.order[:5])

@@ -3,7 +3,8 @@
     question, sources -> the sentences that answer (agents/quoting.py) -> the answer, the quote, its citation
 
 It needs no key, no network and no download, and it cannot invent: every word of an answer but its frame
-stands in a source. Below a threshold chosen on data it says that it found nothing.
+stands in a source. Below a threshold chosen on data it says that it is not sure, further below that it
+found nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from agents.token_budget import estimated_tokens
 from stores.errors import ModelRefused, NoLogProbabilities
 
 NOTHING_FOUND = "I found nothing about that."
+NOT_SURE = "I am not sure that this answers it:"
 NOTED = "Noted: I keep what you tell me in your own memory."
 KEPT = "I keep what you wrote in your own memory."
 GREETING = "Hello. Ask me something, or tell me something to remember; /help lists what else there is."
@@ -52,6 +54,8 @@ class ExtractiveChat:
             yield NOTHING_FOUND if is_looked_up else f"{NOTHING_FOUND} {KEPT}"
         for number, quote in enumerate(best):
             answer = f"{quote.answer}. " if quote.answer and not number else ""
+            if not quote.is_sure:
+                answer = f"{NOT_SURE} "
             yield ("\n" if number else "") + answer + _frame(quote)
 
     def count_tokens(self, text: str) -> int:

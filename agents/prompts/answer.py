@@ -15,6 +15,8 @@ you know yourself, marked as not from the sources.
 it says.
 - Answer briefly, in the user's language."""
 
+_LONGEST_TITLE = 200  # characters
+
 
 def messages(
     question: str, sources: Sequence[Source], history: Sequence[Exchange]
@@ -35,11 +37,12 @@ def messages(
 
 
 def entry(source: Source) -> str:
-    """A source as it stands before the question."""
+    """A source as it stands before the question: only its number and origin are not quoted."""
     passage = source.passage
     origin = {"document": "the user's document", "material": "handed over with the message"}.get(
         passage.kind, "said by the user"
     )
-    title = f", {' '.join(passage.title.split())}" if passage.title else ""
-    quoted = "\n".join(f"> {line}" for line in passage.text.splitlines())  # cannot pass for another source
-    return f"[{source.number}] ({'shared' if passage.is_shared else origin}{title})\n{quoted}"
+    title = " ".join(passage.title.split())[:_LONGEST_TITLE]
+    lines = [f"Title: {title}"] * bool(title) + passage.text.splitlines()
+    quoted = "\n".join(f"> {line}" for line in lines)  # cannot pass for another source
+    return f"[{source.number}] ({'shared' if passage.is_shared else origin})\n{quoted}"

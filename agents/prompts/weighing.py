@@ -23,7 +23,9 @@ You check a statement that somebody made in a talk against numbered passages and
 knowledge.
 - status is "correct" only if a passage or the paragraph says the same in every part: each name, number, \
 date and negation. It is "incorrect" only if one of them says something that cannot be true beside it. \
-In every other case, also where a part is left open, it is "unknown". When in doubt it is "unknown".
+In every other case, also where a part is left open, it is "unknown". When in doubt it is "unknown". \
+Example: beside "The lift is by the east door." the statement "The lift by the east door is new." is \
+"unknown", and "The lift is by the west door." is "incorrect".
 - decided_by is the number of the one passage that decided, "{OWN_KNOWLEDGE}" where only the paragraph \
 did, and "{NOTHING}" for "unknown". Trust passages before the paragraph.
 - confidence is the probability, from 0 to 1, that the status is right.
