@@ -6,6 +6,7 @@ database         one SQL database: transactions, durability, schema
 rows             rows of a statement as the driver gives them
 rows_by_ids      rows by more ids than one statement holds
 migrations/      every schema there has been
+earlier_state    what was known at an earlier moment, in a copy
 data_directory   who uses a data directory, and who replaces what lies in it
 backup           everything that cannot be made again, in one file
 
@@ -14,12 +15,19 @@ journal          users, sessions, turns and what was found, judged and said in t
 receipts         what each write can be taken back by
 stored_documents documents added and replaced, passage by passage
 catalogue        what a user can see of what is known
+version_states   what became of a version since an answer used it
 claim_jobs       what is left to find and to weigh when a turn has ended
 claims           what users stated, and what became of it
 claim_decisions  what is decided about a claim, carried out
 claim_passages   the passages that claims become, and the messages whose words they were
 proposals        claims that somebody may take into the shared memory
 knowledge        a user's notes, setting aside, and taking any write back
+memory_export    a memory as lines of plain values, to be taken along
+memory_lines     such lines read back, each checked
+import_choice    what of them is new here
+memory_import    what they tell, taken in under one receipt
+undone_imports   taking that back
+public_grounds   passages in the grounds of a write, named for another database
 forgetting       texts leave every row and file, for good
 forgotten_words  the words looked for, and the mark in their place
 forgotten_choice what goes with what was named

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
@@ -26,11 +26,13 @@ from stores.records import (
     Receipt,
     Retrieval,
     RetrievedPassage,
+    Session,
     Turn,
     known_id,
     own_space,
     well_formed,
 )
+from stores.version_states import VersionState, version_states
 
 _ROWS_AT_ONCE = 2_000
 
@@ -66,7 +68,10 @@ class History:
     """All there is to know about one passage."""
 
     passage: PassageLine
-    is_forgotten: bool
+    is_forgotten: bool  # no longer live, for whatever reason
+    states: Mapping[int, VersionState]  # what became of each version, by its id
+    session_title: str  # of the session in which it was said or taught
+    imported_at: datetime | None  # by an import, with its history
     versions: tuple[PassageVersion, ...]  # oldest first
     receipts: tuple[Receipt, ...]
     turn: Turn | None  # in which it was said or taught
@@ -94,7 +99,7 @@ class Catalogue:
     ) -> list[PassageLine]:
         """Live passages that this user may see, newest first. query: words that all stand in the text.
 
-        memories_only: neither documents nor messages as they were said.
+        memories_only: of the user's own neither documents nor messages as they were said.
         """
         spaces = {
             "yours": (own_space(user_id),),
@@ -110,7 +115,8 @@ class Catalogue:
         if kind:
             statement = statement.where(col(PassageIdentity.kind) == kind)
         if memories_only:
-            statement = statement.where(col(PassageIdentity.kind).not_in(("document", "message")))
+            is_memory = col(PassageIdentity.kind).not_in(("document", "message"))
+            statement = statement.where(or_(is_memory, col(PassageVersion.space) == SHARED))
         if since:
             statement = statement.where(col(PassageIdentity.created_at) >= since)
         for word in well_formed(query or "").split():
@@ -156,6 +162,9 @@ class Catalogue:
                     identity.created_at,
                 ),
                 newest.removed_at is not None,
+                version_states(sql, ids, allowed),
+                _session_title(sql, user_id, turn),
+                _imported_at(sql, identity),
                 tuple(versions),
                 tuple(r for r in receipts if r.user_id == user_id),
                 turn
@@ -193,6 +202,11 @@ class Catalogue:
                 )
                 found[known_id(version.id)] = (passage, version.removed_at is None)
         return found
+
+    def version_states(self, user_id: int, version_ids: Iterable[int]) -> dict[int, VersionState]:
+        """What became of versions that this user may see, by id."""
+        with self._database.reading() as sql:
+            return version_states(sql, version_ids, (SHARED, own_space(user_id)))
 
     def own_passages(self, user_id: int) -> list[int]:
         """Every live passage of the user's own space."""
@@ -258,22 +272,6 @@ class Catalogue:
                 digest.update(json.dumps(list(row), ensure_ascii=False).encode())
         return digest.hexdigest()
 
-    def export(
-        self, user_id: int, *, scope: Literal["yours", "shared", "all"] = "yours"
-    ) -> Iterator[dict[str, Any]]:
-        """Live passages as plain values, in the order of their ids."""
-        for line in sorted(self.lines(user_id, scope=scope), key=lambda line: line.passage_id):
-            yield {
-                "schema": 1,
-                "id": line.passage_id,
-                "kind": line.kind,
-                "scope": line.scope,
-                "title": line.title,
-                "text": line.text,
-                "source": line.source,
-                "created_at": line.created_at.isoformat(),
-            }
-
 
 def visible_line(sql: SqlSession, user_id: int, passage_id: int) -> PassageLine:
     """One live passage that this user may see."""
@@ -301,6 +299,16 @@ def not_visible(passage_id: int) -> NotFound:
         f"there is no passage {passage_id}, or it is not yours to see",
         hint="`vouch memory list` shows what there is.",
     )
+
+
+def _session_title(sql: SqlSession, user_id: int, turn: Turn | None) -> str:
+    session = sql.get(Session, turn.session_id) if turn is not None and turn.user_id == user_id else None
+    return session.title if session is not None else ""
+
+
+def _imported_at(sql: SqlSession, identity: PassageIdentity) -> datetime | None:
+    receipt = sql.get(Receipt, identity.imported_by) if identity.imported_by is not None else None
+    return receipt.created_at if receipt is not None else None
 
 
 def _answers_with(sql: SqlSession, user_id: int, version_ids: Sequence[int]) -> int:

@@ -21,6 +21,7 @@ from stores.records import (
     PassageIdentity,
     PassageVector,
     PassageVersion,
+    known_id,
     now,
     searchable_text,
     well_formed,
@@ -112,6 +113,20 @@ def add_versions(
     )
     ask_to_index(sql, space, ids)
     return ids
+
+
+def add_history(sql: SqlSession, space: str, versions: Sequence[PassageVersion]) -> None:
+    """Keeps versions as they were in another database, tombstones among them; the live ones can be found.
+
+    They are new rows of passages of this space, in their order, and bring their own times and numbers.
+    """
+    for version in versions:
+        version.text_hash = text_hash(version.title, version.text)
+    sql.add_all(versions)
+    sql.flush()
+    live = {known_id(v.id): searchable_text(v.title, v.text) for v in versions if v.removed_at is None}
+    add_words(sql, space, live)
+    ask_to_index(sql, space, list(live))
 
 
 def remove_versions(sql: SqlSession, version_ids: Iterable[int], *, receipt_id: int | None) -> list[int]:

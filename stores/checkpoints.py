@@ -10,8 +10,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,24 +38,31 @@ class Checkpoints:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    @contextmanager
-    def workplace(self) -> Iterator[Path]:
-        """An empty folder on the same disk, deleted afterwards, with what earlier ones left that were killed.
+    def workplace(self, name: str, *, going_on_from: str = "") -> Path:
+        """The folder of this name on the same disk, for whoever holds the lease of a round.
 
-        For one process at a time: the one that holds the lease of a round.
+        What others left is deleted. going_on_from: how the name began of the one whose files it takes over;
+        a process that still writes by the earlier name finds it gone.
         """
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        place = self._folder / f"{_WORK}{name}"
+        earlier = self._folder.glob(f"{_WORK}{going_on_from}*") if going_on_from else ()
+        for left in sorted(earlier, key=lambda folder: folder.stat().st_mtime_ns):
+            if not place.exists():
+                left.rename(place)
+        place.mkdir(exist_ok=True, mode=0o700)
         for left in (*self._folder.glob(f"{_WORK}*"), *self._folder.glob(f"*/{_NEW}*")):
-            shutil.rmtree(left, ignore_errors=True)
-        with tempfile.TemporaryDirectory(dir=self._folder, prefix=_WORK, ignore_cleanup_errors=True) as name:
-            yield Path(name)
+            if left != place:
+                shutil.rmtree(left, ignore_errors=True)
+        return place
 
     def keep(self, role: str, made: Path, card: Mapping[str, Any]) -> str:
-        """Takes in the files of a folder and returns the version: by their content, so the same twice is one.
+        """Takes in a folder's files and returns the version: by their content, so the same twice is one.
 
-        card: what the model was made from, kept with it.
+        made: with the folders in it. card: what the model was made from, kept with it.
         """
-        hashes = {file.name: _sha256(file) for file in sorted(made.iterdir()) if file.is_file()}
+        files = sorted(file for file in made.rglob("*") if file.is_file())
+        hashes = {file.relative_to(made).as_posix(): _sha256(file) for file in files}
         version = hashlib.sha256(json.dumps(hashes, sort_keys=True).encode()).hexdigest()[:12]
         place = self.place(role, version)
         if place.is_dir():
@@ -69,12 +75,14 @@ class Checkpoints:
         new = Path(tempfile.mkdtemp(dir=place.parent, prefix=_NEW))
         try:
             for name in hashes:
+                (new / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(made / name, new / name)
                 _sync(new / name)
             manifest = {"role": role, "version": version, "files": hashes, "card": dict(card)}
             (new / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
             _sync(new / MANIFEST)
-            _sync(new)
+            for folder in (*(f for f in new.rglob("*") if f.is_dir()), new):
+                _sync(folder)
             new.rename(place)  # there at once and whole, or not
             _sync(place.parent)
         finally:

@@ -235,6 +235,7 @@ class Claims:
                     col(StatedClaim.about) == "world",
                     col(StatedClaim.kind) == "fact",
                     col(StatedClaim.is_hearsay).is_(False),
+                    col(StatedClaim.imported_by).is_(None),  # told by a file: its user may share it
                 )
                 .order_by(col(StatedClaim.id).desc())
             )

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.changes import ask_to_index
@@ -18,7 +19,7 @@ from stores.database import Database
 from stores.filled_indexes import after_being_live, before_going_live, newest_job_id
 from stores.live_models import LiveModels, live_version, step_back, swap
 from stores.live_versions import without_vector
-from stores.records import PassageVersion
+from stores.records import PassageVector, PassageVersion
 
 _ROLE = "encoder"
 _AT_ONCE = 2_000  # versions in one job
@@ -31,6 +32,7 @@ class EncoderVersion:
     version: str
     source: str  # as the settings named it; empty is the one that comes with Vouch
     dimension: int
+    trained_from: str = ""  # the version that the settings name, where it was made of that one here
 
 
 class EncoderVersions:
@@ -77,20 +79,36 @@ class EncoderVersions:
     def make_live(self, encoder: EncoderVersion) -> bool:
         """Swaps the pointer to a version whose vectors are all there; False where some are not."""
         with self._database.writing() as sql:
-            if without_vector(sql, encoder.version, limit=1):
-                return False
-            replaced = live_version(sql, _ROLE)
-            if replaced != encoder.version:
-                before_going_live(sql, encoder.version)
-                swap(
-                    sql,
-                    _ROLE,
-                    encoder.version,
-                    details={"source": encoder.source, "dimension": encoder.dimension},
+            return make_encoder_live(sql, encoder)
+
+    def discard_vectors(self, *, beginning: str) -> list[str]:
+        """Deletes the vectors of versions that begin so, save the live one and the one before; names them."""
+        with self._database.reading() as sql:
+            column = col(PassageVector.encoder_version)
+            found = set(sql.scalars(select(column).where(column.startswith(beginning)).distinct()))
+        for known in (self.live(), self.previous()):
+            found.discard(known.version if known else "")
+        for version in found:
+            self._delete_vectors(version)
+        return sorted(found)
+
+    def _delete_vectors(self, version: str) -> None:
+        """In parts, so that nobody waits long for the write lock."""
+        of_version = col(PassageVector.encoder_version) == version
+        while True:
+            with self._database.writing() as sql:
+                if live_version(sql, _ROLE) == version:
+                    return
+                ids = sql.scalars(
+                    select(col(PassageVector.version_id)).where(of_version).limit(_AT_ONCE)
+                ).all()
+                sql.execute(
+                    delete(PassageVector)
+                    .where(of_version, col(PassageVector.version_id).in_(ids))
+                    .execution_options(synchronize_session=False)
                 )
-                if replaced is not None:
-                    after_being_live(sql, replaced)
-            return True
+            if not ids:
+                return
 
     def step_back(self) -> EncoderVersion:
         """Makes the version before live at once. Raises `CannotUndo` where there is none."""
@@ -114,5 +132,26 @@ class EncoderVersions:
         model = None if version is None else self._models.known(_ROLE, version)
         if model is None:
             return None
-        source, dimension = model.details.get("source", ""), model.details.get("dimension", 0)
-        return EncoderVersion(model.version, str(source), int(dimension))
+        details = model.details
+        return EncoderVersion(
+            model.version,
+            str(details.get("source", "")),
+            int(details.get("dimension", 0)),
+            str(details.get("trained_from", "")),
+        )
+
+
+def make_encoder_live(sql: SqlSession, encoder: EncoderVersion) -> bool:
+    """Swaps the pointer in the caller's transaction; False where a live passage has no vector."""
+    if without_vector(sql, encoder.version, limit=1):
+        return False
+    replaced = live_version(sql, _ROLE)
+    if replaced != encoder.version:
+        before_going_live(sql, encoder.version)
+        details = {"source": encoder.source, "dimension": encoder.dimension}
+        if encoder.trained_from:
+            details["trained_from"] = encoder.trained_from
+        swap(sql, _ROLE, encoder.version, details=details)
+        if replaced is not None:
+            after_being_live(sql, replaced)
+    return True

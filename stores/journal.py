@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Table, func, insert, select
+from sqlalchemy import ColumnElement, Table, func, insert, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
@@ -144,7 +144,7 @@ class Journal:
             return sql.scalar(
                 select(col(Turn.session_id))
                 .join(Session, col(Session.id) == col(Turn.session_id))
-                .where(col(Turn.user_id) == user_id, col(Session.is_private).is_(False))
+                .where(col(Turn.user_id) == user_id, _was_held_here(), col(Session.is_private).is_(False))
                 .order_by(col(Turn.id).desc())
                 .limit(1)
             )
@@ -155,7 +155,7 @@ class Journal:
             rows = sql.execute(
                 select(col(Session.id), col(Session.title), func.count(col(Turn.id)), col(Session.created_at))
                 .join(Turn, col(Turn.session_id) == col(Session.id))
-                .where(col(Session.user_id) == user_id)
+                .where(col(Session.user_id) == user_id, _was_held_here())
                 .group_by(col(Session.id))
                 .order_by(func.max(Turn.id).desc())
                 .limit(limit)
@@ -166,6 +166,11 @@ class Journal:
         """Raises `NotFound` unless the session is this user's."""
         with self._database.reading() as sql:
             self._session(sql, user_id, session_id)
+
+    def is_private(self, user_id: int, session_id: int) -> bool:
+        """Whether a session of this user is private. Raises `NotFound` where it is none of theirs."""
+        with self._database.reading() as sql:
+            return self._session(sql, user_id, session_id).is_private
 
     def accept(
         self,
@@ -257,7 +262,10 @@ class Journal:
         """The last turn of this user."""
         with self._database.reading() as sql:
             turn = sql.scalar(
-                select(Turn).where(col(Turn.user_id) == user_id).order_by(col(Turn.id).desc()).limit(1)
+                select(Turn)
+                .where(col(Turn.user_id) == user_id, _was_held_here())
+                .order_by(col(Turn.id).desc())
+                .limit(1)
             )
             if turn is None:
                 raise NotFound("there is no turn of yours yet")
@@ -347,6 +355,11 @@ class Journal:
             author="user",
             receipt_id=None,
         )
+
+
+def _was_held_here() -> ColumnElement[bool]:
+    """The condition that a turn was no import's: of those only what was said is known."""
+    return col(Turn.state) != "imported"
 
 
 def _well_formed(outcome: Outcome) -> Outcome:

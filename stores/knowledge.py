@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.catalogue import PassageLine, live_version_ids, visible_line
-from stores.changes import NewVersion, add_versions, remove_versions, revive_versions, text_hash
+from stores.changes import NewVersion, add_versions, remove_versions, revive_versions
 from stores.database import Database
 from stores.errors import CannotUndo, NotFound, WrongUsage
 from stores.live_versions import live_passages
@@ -34,6 +34,7 @@ from stores.records import (
     own_space,
     well_formed,
 )
+from stores.undone_imports import imported_versions, withdraw_history
 
 EDITABLE = frozenset({"note", "fact", "preference", "correction"})  # kinds of memories, in a person's words
 
@@ -116,33 +117,6 @@ class Knowledge:
             add_versions(sql, space, [new], author="user", receipt_id=receipt_id)
         return receipt_id
 
-    def import_own(self, user_id: int, entries: Sequence[tuple[str, str, str]]) -> tuple[int, int]:
-        """Keeps (kind, title, text) entries in the user's own memory; returns how many were new and known."""
-        space = own_space(user_id)
-        with self._database.writing() as sql:
-            hashes = [text_hash(title, written) for _, title, written in entries]
-            known = set(
-                sql.scalars(
-                    select(col(PassageVersion.text_hash)).where(
-                        col(PassageVersion.space) == space, col(PassageVersion.removed_at).is_(None)
-                    )
-                )
-            )
-            fresh: dict[str, NewVersion] = {}
-            for entry_hash, (kind, title, written) in zip(hashes, entries, strict=True):
-                if entry_hash not in known:
-                    fresh.setdefault(entry_hash, NewVersion(text=written, title=title, kind=kind))
-            if fresh:
-                receipt_id = open_receipt(sql, user_id, "add", space, f"imported {len(fresh)} passages")
-                add_versions(
-                    sql,
-                    space,
-                    list(fresh.values()),
-                    author="import",
-                    receipt_id=receipt_id,
-                )
-        return len(fresh), len(entries) - len(fresh)
-
     def receipts(self, user_id: int, *, limit: int = 20) -> list[Receipt]:
         """What this user's writes did and can be undone, newest first."""
         with self._database.reading() as sql:
@@ -152,7 +126,8 @@ class Knowledge:
         """Takes a write back, the latest when none is named; returns its receipt and what came back."""
         with self._database.writing() as sql:
             receipt = receipt_to_undo(sql, user_id, receipt_id)
-            added = _added_by(sql, known_id(receipt.id))
+            imported = imported_versions(sql, known_id(receipt.id))
+            added = [*_added_by(sql, known_id(receipt.id)), *imported]
             removed = _removed_by(sql, known_id(receipt.id))
             _must_be_newest(sql, added, known_id(receipt.id))
             _must_have_kept_its_document(sql, removed, known_id(receipt.id))
@@ -173,6 +148,8 @@ class Knowledge:
                 .values(removed_at=moment, removed_by=receipt.id)
             )
             receipt.undone_at = moment
+            if imported:
+                withdraw_history(sql, known_id(receipt.id))
             sql.execute(  # what was taught is taken back with the correction that it became
                 update(Feedback)
                 .where(
@@ -233,7 +210,7 @@ def _must_be_newest(sql: SqlSession, added: Sequence[int], receipt_id: int) -> N
             .join(Receipt, col(Receipt.id) == col(PassageVersion.removed_by))
             .where(
                 col(PassageVersion.id).in_(added[start : start + 5_000]),
-                col(PassageVersion.removed_by) != receipt_id,
+                col(PassageVersion.removed_by) > receipt_id,  # no earlier one, as imported history has
                 col(Receipt.action) != "delete",
             )
             .limit(1)

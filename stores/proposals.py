@@ -80,6 +80,7 @@ def propose(sql: SqlSession, claim: StatedClaim) -> int | None:
             col(StatedClaim.is_hearsay).is_(False),
             col(StatedClaim.state).in_(("stored", "confirmed")),
             col(StatedClaim.status) == "unknown",
+            col(StatedClaim.imported_by).is_(None),  # a file is nobody's statement
         )
     )
     if claim.origin == "share":

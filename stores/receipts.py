@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.errors import CannotUndo, NotFound
-from stores.records import SHARED, PassageVersion, Receipt, known_id, now, well_formed
+from stores.records import SHARED, PassageIdentity, PassageVersion, Receipt, known_id, now, well_formed
 
 
 def open_receipt(
@@ -47,10 +47,14 @@ def standing_receipts(user_id: int) -> Select[Receipt]:
     One under which nothing was written in the end, as an ingest leaves that was killed before its first
     batch, is not among them.
     """
-    has_written = exists().where(
-        or_(
-            col(PassageVersion.added_by) == col(Receipt.id), col(PassageVersion.removed_by) == col(Receipt.id)
-        )
+    has_written = or_(
+        exists().where(
+            or_(
+                col(PassageVersion.added_by) == col(Receipt.id),
+                col(PassageVersion.removed_by) == col(Receipt.id),
+            )
+        ),
+        exists().where(col(PassageIdentity.imported_by) == col(Receipt.id)),
     )
     return (
         select(Receipt)

@@ -7,10 +7,13 @@ the receipt that added it and the one that removed it, which is all that undo ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
+from uuid import uuid4
 
 from sqlalchemy import JSON, Column, DateTime, Index, LargeBinary, UniqueConstraint, text
 from sqlalchemy.engine import Dialect
@@ -25,9 +28,24 @@ def own_space(user_id: int) -> str:
     return f"user:{user_id}"
 
 
+_real_time: Callable[[], datetime] = partial(datetime.now, UTC)
+_clock = _real_time
+
+
 def now() -> datetime:
     """The present moment, in UTC, to the second's millionth."""
-    return datetime.now(UTC)
+    return _clock()
+
+
+@contextmanager
+def time_by(clock: Callable[[], datetime]) -> Iterator[None]:
+    """Has `now` ask this clock meanwhile, in the whole process: a replay has a time of its own."""
+    global _clock
+    _clock = clock
+    try:
+        yield
+    finally:
+        _clock = _real_time
 
 
 def searchable_text(title: str, text: str) -> str:
@@ -47,6 +65,11 @@ def known_id(value: int | None) -> int:
     """The id of a row that is stored: the database has given it one."""
     assert value is not None, "a stored row has an id"
     return value
+
+
+def new_public_id() -> str:
+    """An id that is the same in every database that something was exported to; 32 random hex digits."""
+    return uuid4().hex
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -70,6 +93,10 @@ def _moment(*, nullable: bool = False) -> Any:
         sa_type=UtcDateTime,
         nullable=nullable,
     )
+
+
+def _public_id() -> Any:
+    return Field(default_factory=new_public_id, sa_column_kwargs={"server_default": ""})
 
 
 def _only(condition: str) -> dict[str, Any]:
@@ -128,6 +155,7 @@ class Session(SQLModel, table=True):
 
     __tablename__ = "sessions"
     id: int | None = Field(default=None, primary_key=True)
+    public_id: str = _public_id()
     user_id: int = Field(foreign_key="users.id", index=True)
     title: str = ""
     draft: str = ""
@@ -139,12 +167,14 @@ class Session(SQLModel, table=True):
 class Turn(SQLModel, table=True):
     """A message and what was answered.
 
-    state: accepted (no answer yet), done, stopped or failed. The answer of a stopped or failed turn
-    is the part that had arrived.
+    state: accepted (no answer yet), done, stopped or failed; imported where it was told in another
+    database, and only what was said is known here. The answer of a stopped or failed turn is the part
+    that had arrived.
     """
 
     __tablename__ = "turns"
     id: int | None = Field(default=None, primary_key=True)
+    public_id: str = _public_id()
     session_id: int = Field(foreign_key="sessions.id", index=True)
     user_id: int = Field(foreign_key="users.id", index=True)
     message: str
@@ -193,12 +223,15 @@ class PassageIdentity(SQLModel, table=True):
     """What stays the same over the versions of a passage."""
 
     __tablename__ = "passages"
+    __table_args__ = (Index("imported_passages", "imported_by", **_only("imported_by IS NOT NULL")),)
     id: int | None = Field(default=None, primary_key=True)
+    public_id: str = _public_id()
     space: str = Field(index=True)
     kind: str
     turn_id: int | None = Field(default=None, foreign_key="turns.id", index=True)
     external_id: str = ""
     created_at: datetime = _moment()
+    imported_by: int | None = Field(default=None, foreign_key="receipts.id")
 
 
 class PassageVersion(SQLModel, table=True):
@@ -314,6 +347,7 @@ class Receipt(SQLModel, table=True):
 
     __tablename__ = "receipts"
     id: int | None = Field(default=None, primary_key=True)
+    public_id: str = _public_id()
     user_id: int = Field(foreign_key="users.id", index=True)
     turn_id: int | None = Field(default=None, foreign_key="turns.id", index=True)
     action: str  # add, modify or delete
@@ -322,6 +356,7 @@ class Receipt(SQLModel, table=True):
     grounds: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
     created_at: datetime = _moment()
     undone_at: datetime | None = _moment(nullable=True)
+    imported_by: int | None = Field(default=None, foreign_key="receipts.id")
 
 
 class Feedback(SQLModel, table=True):
@@ -392,6 +427,7 @@ class StatedClaim(SQLModel, table=True):
     # evidence with scores, prior, reasons, models' versions
     created_at: datetime = _moment()
     decided_at: datetime | None = _moment(nullable=True)
+    imported_by: int | None = Field(default=None, foreign_key="receipts.id")
 
 
 class Proposal(SQLModel, table=True):

@@ -1,14 +1,15 @@
 """Rounds of training: what was trained on what, how it went, and why it went live or did not.
 
-One round runs at a time, whoever asks: the running row holds a lease that its learner renews. A learner
-that died leaves a lease that ends, and the round is taken for dropped.
+One round runs at a time, whoever asks: the running row holds a lease that its learner renews, and the name
+of that learner. A round whose learner died, or left it for later, waits to be taken over by another one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import secrets
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
@@ -20,50 +21,88 @@ from stores.live_models import live_version, model_id, swap
 from stores.records import Round, known_id, now
 
 LEASE = timedelta(seconds=60)
+GoLive: TypeAlias = Callable[[SqlSession], bool]  # swaps pointers in a transaction; False: it cannot
 _ENDED = ("promoted", "refused", "stopped", "failed")
+_OF_THE_LEASE = ("lease_until", "owner", "not_before")
 
 
 class Rounds:
-    """The rounds of one database."""
+    """The rounds of one database, as one learner sees them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._owner = secrets.token_hex(8)
 
     def begin(self, recipe: str, settings: Mapping[str, Any]) -> int:
         """A running round; returns its id. Raises `TryAgain` while another one runs."""
         moment = now()
         with self._database.writing() as sql:
-            running = sql.scalars(select(Round).where(col(Round.state) == "running")).all()
-            for other in running:
-                if _lease_end(other) > moment:
-                    raise TryAgain(
-                        f"round {other.id} is being trained",
-                        hint="`vouch train --status` shows how far it is; `vouch train --stop` ends it.",
-                    )
-                other.state, other.reason, other.ended_at = (
-                    "failed",
-                    "its learner ended without a word",
-                    moment,
-                )
+            for other in _open(sql):
+                _require_abandoned(other, moment)
+                _close(other, *_how_abandoned(other))
             row = Round(
                 recipe=recipe,
                 state="running",
                 settings=dict(settings),
-                figures=_with_lease({}, moment),
+                figures=self._leased({}, moment),
                 created_at=moment,
             )
             sql.add(row)
             sql.flush()
             return known_id(row.id)
 
+    def abandoned(self, recipe: str, *, even_resting: bool = True) -> Round | None:
+        """The round whose learner died or left it; None where there is none.
+
+        even_resting: also one that is to be left alone for a while.
+        """
+        moment = now()
+        with self._database.reading() as sql:
+            found = [row for row in _open(sql) if row.recipe == recipe and _is_abandoned(row, moment)]
+        rested = [row for row in found if even_resting or _moment_of(row, "not_before") <= moment]
+        return max(rested, key=lambda row: known_id(row.id), default=None)
+
+    def take_over(self, round_id: int) -> int | None:
+        """Goes on with an abandoned round; returns how many times that was done, None if another one did.
+
+        Raises `TryAgain` while another round runs.
+        """
+        moment = now()
+        with self._database.writing() as sql:
+            row = sql.get_one(Round, round_id)
+            if row.state not in ("running", "waiting") or not _is_abandoned(row, moment):
+                return None
+            for other in _open(sql):
+                if other.id != round_id:
+                    _require_abandoned(other, moment)
+            times = int(row.figures.get("taken_over", 0)) + 1
+            row.figures = self._leased({**_without_lease(row), "taken_over": times}, moment)
+            row.state, row.reason = "running", ""
+            return times
+
+    def drop(self, round_id: int, reason: str) -> None:
+        """Ends an abandoned round, unless somebody has gone on with it."""
+        with self._database.writing() as sql:
+            row = sql.get_one(Round, round_id)
+            if row.state in ("running", "waiting") and _is_abandoned(row, now()):
+                _close(row, "stopped", reason)
+
     def note(self, round_id: int, figures: Mapping[str, Any]) -> bool:
         """Adds figures and renews the lease; False where the round is to stop."""
         with self._database.writing() as sql:
             row = sql.get_one(Round, round_id)
-            if row.state != "running":
+            if not self._is_ours(row):
                 return False
-            row.figures = _with_lease({**row.figures, **figures}, now())
+            row.figures = self._leased({**row.figures, **figures}, now())
             return True
+
+    def leave(self, round_id: int, reason: str, *, rest: timedelta = timedelta(0)) -> None:
+        """Leaves a round to be gone on with, at once or after a rest; unless it has ended meanwhile."""
+        with self._database.writing() as sql:
+            row = sql.get_one(Round, round_id)
+            if self._is_ours(row):
+                row.figures = {**_without_lease(row), "not_before": (now() + rest).isoformat()}
+                row.state, row.reason = "waiting", reason
 
     def end(
         self,
@@ -76,7 +115,7 @@ class Rounds:
         """Ends a round, unless it has ended meanwhile. state: promoted, refused, stopped or failed."""
         assert state in _ENDED, "a round ends in one of these"
         with self._database.writing() as sql:
-            _end(sql, round_id, state, reason, figures)
+            self._end(sql, round_id, state, reason, figures)
 
     def promote(
         self,
@@ -93,22 +132,44 @@ class Rounds:
 
         before_the_first: the version to step back to from the first model of a role. details: of the model.
         """
-        with self._database.writing() as sql:
-            if not _end(sql, round_id, "promoted", reason, figures):
-                return False
+
+        def go_live(sql: SqlSession) -> bool:
             if live_version(sql, role) is None:
                 swap(sql, role, before_the_first, details={})
             swap(sql, role, version, details=details)
-            sql.get_one(Round, round_id).model_version_id = model_id(sql, role, version)
+            return True
+
+        return self.promote_by(round_id, role, version, reason, go_live=go_live, figures=figures)
+
+    def promote_by(
+        self,
+        round_id: int,
+        role: str,
+        version: str,
+        reason: str,
+        *,
+        go_live: GoLive,
+        figures: Mapping[str, Any],
+    ) -> bool:
+        """The same for a model that goes live in another way; False where that was not possible either.
+
+        go_live: swaps the pointers in the transaction that it is given, or returns False and changes nothing.
+        """
+        with self._database.writing() as sql:
+            row = sql.get_one(Round, round_id)
+            if not self._is_ours(row) or not go_live(sql):
+                return False
+            self._end(sql, round_id, "promoted", reason, figures)
+            row.model_version_id = model_id(sql, role, version)
             return True
 
     def ask_to_stop(self) -> int | None:
-        """Asks the running round to stop, and returns its id; None where none runs."""
+        """Asks the round that runs or waits to stop, and returns its id; None where there is none."""
         with self._database.writing() as sql:
-            row = sql.scalar(select(Round).where(col(Round.state) == "running").limit(1))
+            row = next(iter(_open(sql)), None)
             if row is None:
                 return None
-            row.state, row.reason, row.ended_at = "stopped", "by command", now()
+            _close(row, "stopped", "by command")
             return known_id(row.id)
 
     def latest(self, limit: int = 20) -> list[Round]:
@@ -126,21 +187,54 @@ class Rounds:
             ).all()
         return max((int(row.settings.get("last_turn", 0)) for row in rows), default=0)
 
+    def _is_ours(self, row: Round) -> bool:
+        return row.state == "running" and row.figures.get("owner") == self._owner
 
-def _end(sql: SqlSession, round_id: int, state: str, reason: str, figures: Mapping[str, Any] | None) -> bool:
-    row = sql.get_one(Round, round_id)
-    if row.state != "running":
-        return False
-    left = {key: value for key, value in row.figures.items() if key != "lease_until"}
-    row.figures = {**left, **(figures or {})}
+    def _leased(self, figures: Mapping[str, Any], moment: datetime) -> dict[str, Any]:
+        return {**figures, "owner": self._owner, "lease_until": (moment + LEASE).isoformat()}
+
+    def _end(
+        self, sql: SqlSession, round_id: int, state: str, reason: str, figures: Mapping[str, Any] | None
+    ) -> None:
+        row = sql.get_one(Round, round_id)
+        if self._is_ours(row):
+            row.figures = {**row.figures, **(figures or {})}
+            _close(row, state, reason)
+
+
+def _open(sql: SqlSession) -> list[Round]:
+    """Those that run or wait; the newest first."""
+    statement = select(Round).where(col(Round.state).in_(("running", "waiting")))
+    return list(sql.scalars(statement.order_by(col(Round.id).desc())))
+
+
+def _is_abandoned(row: Round, moment: datetime) -> bool:
+    return row.state == "waiting" or _moment_of(row, "lease_until") <= moment
+
+
+def _require_abandoned(row: Round, moment: datetime) -> None:
+    if not _is_abandoned(row, moment):
+        raise TryAgain(
+            f"round {row.id} is being trained",
+            hint="`vouch train --status` shows how far it is; `vouch train --stop` ends it.",
+        )
+
+
+def _how_abandoned(row: Round) -> tuple[str, str]:
+    if row.state == "waiting":
+        return "stopped", "another round began before it went on"
+    return "failed", "its learner ended without a word"
+
+
+def _close(row: Round, state: str, reason: str) -> None:
+    row.figures = _without_lease(row)
     row.state, row.reason, row.ended_at = state, reason, now()
-    return True
 
 
-def _with_lease(figures: Mapping[str, Any], moment: datetime) -> dict[str, Any]:
-    return {**figures, "lease_until": (moment + LEASE).isoformat()}
+def _without_lease(row: Round) -> dict[str, Any]:
+    return {key: value for key, value in row.figures.items() if key not in _OF_THE_LEASE}
 
 
-def _lease_end(row: Round) -> datetime:
-    until = row.figures.get("lease_until")
-    return datetime.fromisoformat(until) if until else row.created_at
+def _moment_of(row: Round, name: str) -> datetime:
+    found = row.figures.get(name)
+    return datetime.fromisoformat(found) if found else row.created_at

@@ -5,6 +5,7 @@ and all that can be found, to compare before and after.
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -22,6 +23,9 @@ from stores.indexer import Indexer
 from stores.journal import Journal
 from stores.knowledge import Knowledge
 from stores.lexical import tokens
+from stores.memory_export import MemoryExport, Scope
+from stores.memory_import import Imported, MemoryImport
+from stores.memory_lines import read_memory
 from stores.records import SHARED, own_space, searchable_text
 from stores.shared_index import SharedIndex
 from stores.spaces import Spaces
@@ -139,6 +143,18 @@ class Stores:
         """A message in a new session; returns the versions that hold its parts."""
         session = self.journal.open_session(user)
         return self.journal.accept(user, session, " ".join(parts), parts=parts).version_ids
+
+    def exported(self, user: int, scope: Scope = "yours") -> list[str]:
+        """The lines of an export."""
+        lines = MemoryExport(self.database).lines(user, scope=scope)
+        return [json.dumps(line, ensure_ascii=False) for line in lines]
+
+    def import_lines(self, user: int, lines: Sequence[str], *, shared: bool = False) -> Imported:
+        """Takes in exported lines, or texts alone."""
+        return MemoryImport(self.database).take_in(user, read_memory(lines, "file"), shared=shared)
+
+    def import_notes(self, user: int, *notes: str) -> Imported:
+        return self.import_lines(user, [json.dumps({"text": note}) for note in notes])
 
     def texts(self, space: str = SHARED) -> dict[int, str]:
         """The live texts of a space by version id."""

@@ -101,7 +101,7 @@ def test_another_users_passages_are_not_there(stores: Stores, ann: int, bob: int
     assert stores.catalogue.own_passages(bob) == []
     assert stores.catalogue.passages_of(bob, [version]) == {}
     assert stores.catalogue.counts(bob) == (0, 0)
-    assert list(stores.catalogue.export(bob, scope="all")) == []
+    assert stores.exported(bob, "all") == []
 
 
 def test_the_state_hash_is_of_what_a_user_can_see_and_of_nothing_else(

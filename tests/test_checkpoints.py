@@ -73,3 +73,23 @@ def test_the_oldest_go_and_those_in_use_stay(checkpoints: Checkpoints, tmp_path:
         os.utime(checkpoints.place("retriever", versions[-1]), (moment, moment))
     assert checkpoints.prune("retriever", keep={versions[0]}, newest=2) == [versions[1]]
     assert checkpoints.versions("retriever") == [versions[0], *versions[2:]]
+
+
+def test_a_workplace_is_taken_over_with_its_files_and_others_are_deleted(checkpoints: Checkpoints) -> None:
+    first = checkpoints.workplace("7-0")
+    (first / "checkpoint").write_text("step 4")
+    (first.parent / ".work-70-0").mkdir()  # of another round, whose name begins alike
+    second = checkpoints.workplace("7-1", going_on_from="7-")
+    assert (second / "checkpoint").read_text() == "step 4"
+    assert [folder.name for folder in first.parent.iterdir()] == [second.name]
+
+
+def test_folders_within_a_model_are_kept_as_well(checkpoints: Checkpoints, tmp_path: Path) -> None:
+    folder = made(tmp_path / "a", weights="1")
+    made(folder / "pooling", config="mean")
+    version = checkpoints.keep("encoder", folder, {})
+    place = checkpoints.verified("encoder", version)
+    assert (place / "pooling" / "config").read_text() == "mean"
+    (place / "pooling" / "config").write_text("cls")
+    with pytest.raises(DamagedCheckpoint):
+        checkpoints.verified("encoder", version)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import signal
 import sqlite3
@@ -167,8 +168,8 @@ def live_with(stores: Stores, user: int, canary: str) -> list[int]:
     )
     later = answered(stores, user, f"You know:  my locker\nis {canary.upper()}, or not?", failure="too long")
     stores.journal.rate(user, later, "bad", reason=f"it said My locker is {canary}")
-    imported = [("note", f"Title {canary}", f"a note of {canary}")]
-    stores.knowledge.import_own(user, imported)
+    note = {"title": f"Title {canary}", "text": f"a note of {canary}"}
+    stores.import_lines(user, [json.dumps(note)])
     note = passages_by_text(stores)[f"a note of {canary}"]
     taught, _ = stores.knowledge.remember(user, f"{canary} it was", kind="correction", turn_id=later)
     stores.journal.rate(user, later, "taught", correction=f"{canary} it was")

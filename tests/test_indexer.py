@@ -107,7 +107,7 @@ def test_every_live_text_gets_a_vector_and_every_shared_one_stands_in_the_index(
 
 
 def test_a_title_is_encoded_with_its_text(stores: Stores, ann: int) -> None:
-    stores.knowledge.import_own(ann, [("note", "Pets", "a cat")])
+    stores.import_lines(ann, ['{"title": "Pets", "text": "a cat"}'])
     stores.indexer().catch_up()
     [vector] = findable(stores.database)["vectors"]
     assert vector[3] == fake_encode(["Pets\na cat"])[0].tobytes()
@@ -354,7 +354,7 @@ def work_to_do(folder: Path) -> None:
     stores.knowledge.remember(ann, "a new note")
     stores.add(bob, document("c.txt", "bee"))
     stores.knowledge.undo(bob, stores.knowledge.receipts(bob)[0].id)
-    stores.knowledge.import_own(bob, [("note", "", "bob's note")])
+    stores.import_notes(bob, "bob's note")
     stores.database.close()
 
 

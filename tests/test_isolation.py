@@ -239,7 +239,7 @@ def whole(house: House, user: int) -> str:
     assistant = house.assistant
     return json.dumps(
         [
-            list(assistant.catalogue.export(user_id)),
+            list(assistant.memory_export.lines(user_id)),
             [str(receipt) for receipt in assistant.knowledge.receipts(user_id)],
             [str(turn) for turn in assistant.journal.turns(user_id, house.users[user].sessions[0])],
         ]
@@ -252,7 +252,7 @@ def test_lists_and_exports_hold_the_users_own_secret_and_no_others(house: House,
         catalogue, journal = house.assistant.catalogue, house.assistant.journal
         shown = str(
             [
-                list(catalogue.export(kept.user_id, scope=scope)),
+                list(house.assistant.memory_export.lines(kept.user_id, scope=scope)),
                 catalogue.lines(kept.user_id, scope=scope),
                 journal.sessions(kept.user_id),
                 journal.last_turn(kept.user_id),

@@ -265,29 +265,3 @@ def test_another_users_passages_and_receipts_cannot_be_touched(stores: Stores, a
         assert "cat" not in str(refused.value)
     assert stores.knowledge.receipts(bob) == []
     assert findable(stores.database) == before
-
-
-# Export and import
-
-
-def test_what_is_exported_can_be_imported_whole(stores: Stores, ann: int, bob: int) -> None:
-    stores.say(ann, "my cat is Tom", 'ünï 東京 "quoted"\nnew line')
-    stores.knowledge.remember(ann, "a note")
-    exported = list(stores.catalogue.export(ann))
-    entries = [(entry["kind"], entry["title"], entry["text"]) for entry in exported]
-    assert stores.knowledge.import_own(bob, entries) == (3, 0)
-    again = [(entry["kind"], entry["title"], entry["text"]) for entry in stores.catalogue.export(bob)]
-    assert again == entries
-    assert stores.spaces().of(bob).matching("tom", 10)
-    assert_words_are_exact(stores.database)
-
-
-def test_importing_again_adds_nothing_and_one_undo_takes_it_all_back(stores: Stores, ann: int) -> None:
-    entries = [("note", "", "cat"), ("note", "", "dog"), ("note", "", "cat"), ("note", "T", "cat")]
-    before = findable(stores.database)
-    assert stores.knowledge.import_own(ann, entries) == (3, 1)
-    assert stores.knowledge.import_own(ann, entries) == (0, 4)
-    assert len(stores.knowledge.receipts(ann)) == 1
-    stores.knowledge.undo(ann)
-    assert findable(stores.database) == before
-    assert stores.knowledge.import_own(ann, entries) == (3, 1)  # what is forgotten is not known

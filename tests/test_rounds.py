@@ -69,3 +69,73 @@ def test_what_was_learned_counts_once_it_was_judged(stores: Stores) -> None:
         rounds.end(rounds.begin("retriever", {"last_turn": turn}), state, "")
     assert rounds.last_turn_learned("retriever") == 7
     assert rounds.last_turn_learned("reader") == 0
+
+
+def test_an_abandoned_round_is_taken_over_by_one(stores: Stores) -> None:
+    first, second, third = (Rounds(stores.database) for _ in range(3))
+    round_id = first.begin("retriever", {"last_turn": 7})
+    first.note(round_id, {"step": 4})
+    assert second.abandoned("retriever") is None
+    assert second.take_over(round_id) is None
+    expire(stores, round_id)
+    left = second.abandoned("retriever")
+    assert left is not None
+    assert (left.id, second.abandoned("reader")) == (round_id, None)
+    assert second.take_over(round_id) == 1
+    assert third.take_over(round_id) is None
+    row = only(stores)
+    assert (row.state, row.settings, row.figures["step"]) == ("running", {"last_turn": 7}, 4)
+
+
+def test_who_was_taken_over_changes_nothing_more(stores: Stores) -> None:
+    first, second = Rounds(stores.database), Rounds(stores.database)
+    round_id = first.begin("retriever", {})
+    expire(stores, round_id)
+    second.take_over(round_id)
+    assert not first.note(round_id, {"step": 9})
+    first.end(round_id, "failed", "woke up")
+    first.leave(round_id, "woke up")
+    promoted = first.promote(round_id, "r", "v", "", details={}, figures={}, before_the_first="none")
+    assert (promoted, only(stores).state, "step" in only(stores).figures) == (False, "running", False)
+
+
+def test_a_round_that_was_left_waits_and_can_be_stopped(stores: Stores) -> None:
+    rounds = Rounds(stores.database)
+    round_id = rounds.begin("retriever", {})
+    rounds.leave(round_id, "the chat ended")
+    assert (only(stores).state, only(stores).reason) == ("waiting", "the chat ended")
+    assert rounds.abandoned("retriever") is not None
+    assert rounds.ask_to_stop() == round_id
+    assert rounds.abandoned("retriever") is None
+    assert rounds.take_over(round_id) is None
+
+
+def test_a_round_that_rests_is_left_alone_unless_somebody_asks(stores: Stores) -> None:
+    rounds = Rounds(stores.database)
+    rounds.leave(rounds.begin("retriever", {}), "killed", rest=timedelta(minutes=5))
+    assert rounds.abandoned("retriever", even_resting=False) is None
+    assert rounds.abandoned("retriever") is not None
+
+
+def test_no_round_is_gone_on_with_while_another_runs(stores: Stores) -> None:
+    rounds = Rounds(stores.database)
+    left = rounds.begin("retriever", {})
+    expire(stores, left)
+    other = rounds.begin("another", {})
+    assert [row.state for row in rounds.latest()] == ["running", "failed"]
+    rounds.leave(other, "")
+    third = rounds.begin("retriever", {})
+    assert [row.state for row in rounds.latest()] == ["running", "stopped", "failed"]
+    assert rounds.note(third, {})
+
+
+def test_a_dropped_round_ends_unless_somebody_went_on_with_it(stores: Stores) -> None:
+    rounds, other = Rounds(stores.database), Rounds(stores.database)
+    round_id = rounds.begin("retriever", {})
+    rounds.leave(round_id, "")
+    other.take_over(round_id)
+    rounds.drop(round_id, "dropped")
+    assert only(stores).state == "running"
+    other.leave(round_id, "")
+    rounds.drop(round_id, "dropped")
+    assert (only(stores).state, only(stores).reason) == ("stopped", "dropped")

@@ -83,7 +83,7 @@ class World:
         if kind == "remember":
             return stores.knowledge.remember(user, f"{action[1]} {mark}")[1]
         if kind == "import":
-            stores.knowledge.import_own(user, [("note", "", f"{word} {mark}") for word in action[1]])
+            stores.import_notes(user, *(f"{word} {mark}" for word in action[1]))
             return stores.knowledge.receipts(user)[0].id
         if kind == "learn":
             return self._learn(user, mark, *action[1:])
