@@ -3,11 +3,12 @@
     python -m benchmarks.feedback_protocol DATA --work DIR [--only squad nq covidqa] [--questions 300]
         [--seed 1] [--near]
 
-DATA and DIR are those of benchmarks.recall. Each question gets feedback (benchmarks/feedback.py): 40 % right,
-40 % wrong, 20 % unrelated. What is said is searched for with the product's own search among the passages
-of the collection, and weighed by the reader beside the first five; then alone (direct); then once more with
-every passage taken away that holds the answer, so that nobody could know. --near: wrong answers of the
-same article.
+DATA and DIR are those of benchmarks.recall. Each question gets simulated feedback
+(assistant/replay/feedback.py): 40 % right, 40 % wrong, 20 % unrelated. What is said is searched for with
+the product's own search among the passages of the collection, and weighed by the reader beside the first
+five; then alone (direct); then twice so that nobody could know: with every passage taken away that holds the
+answer ("bare": what is left may still say it in other words), and with its whole article ("unknowable").
+--near: wrong answers of the same article.
 """
 
 from __future__ import annotations
@@ -26,14 +27,16 @@ import numpy as np
 
 from agents.interfaces import Candidate, Claim, Status, Weighed
 from agents.reader_discriminator import CORRECT_FROM, INCORRECT_FROM, PASSAGES, ReaderDiscriminator
-from benchmarks.feedback import Feedback, Kind, answerable, simulated
+from assistant.learning.example import read_records
+from assistant.replay.feedback import Feedback, answerable, simulated
+from assistant.replay.simulate import FeedbackKind
 from benchmarks.questions import holds_answer, read_questions
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, TRAINING, Collection, ingest_collection
 
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 PAPER = {"nq": (98.73, 92.02), "squad": (97.71, 87.79)}  # GPT-4o: with knowledge, direct
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[FeedbackKind, ...] = get_args(FeedbackKind)
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 
@@ -44,7 +47,8 @@ class Outcome:
     feedback: Feedback
     is_found: bool  # a passage with the answer is among those it was weighed beside
     known: Weighed
-    unknowable: Weighed  # beside what is left without every passage that holds the answer
+    bare: Weighed  # beside what is left without every passage that holds the answer
+    unknowable: Weighed  # beside what is left without their articles too
     direct: Weighed
     milliseconds: float  # CPU of weighing it once with passages
 
@@ -67,7 +71,7 @@ def measure(
         everything = answerable(read_questions(path, count=None, seed=seed, answered=True))
         asked = random.Random(seed).sample(everything, min(count, len(everything)))
         retriever = assistant.searching.retriever
-        weigh = _Weighing(assistant)
+        weigh = _Weighing(assistant, _titles(data, collection))
         found: list[Outcome] = []
         for number, one in enumerate(simulated(asked, everything, seed=seed, is_near=is_near)):
             candidates = retriever.retrieve(one.claim, space).candidates
@@ -79,21 +83,33 @@ def measure(
         assistant.close()
 
 
-class _Weighing:
-    """Weighs feedback in all three ways."""
+def _titles(data: Path, collection: Collection) -> dict[str, str]:
+    """The article of each passage, by its name."""
+    return {
+        str(record["id"]): str(record["title"])
+        for path in collection.passages
+        for record in read_records(data / path)
+    }
 
-    def __init__(self, assistant: BenchmarkAssistant) -> None:
+
+class _Weighing:
+    """Weighs feedback in all ways."""
+
+    def __init__(self, assistant: BenchmarkAssistant, titles: Mapping[str, str]) -> None:
         reader = assistant.reader
+        self._titles = titles
         self._knowing = ReaderDiscriminator(reader, correct_from=0, incorrect_from=0)
         self._direct = ReaderDiscriminator(reader, mode="direct", correct_from=0, incorrect_from=0)
 
     def outcome(self, one: Feedback, candidates: Sequence[Candidate], gold: set[str]) -> Outcome:
         claim = Claim(one.claim, one.claim, "fact", "world")
-        without = [
+        bare = [
             c
             for c in candidates
             if c.passage.external_id not in gold and not holds_answer(c.passage.text, list(one.answers))
         ]
+        articles = {self._titles[name] for name in gold | set(one.passage_ids)}
+        elsewhere = [c for c in bare if c.passage.title not in articles]
         began = time.process_time()
         known = asyncio.run(self._knowing.weigh(claim, candidates))
         milliseconds = (time.process_time() - began) * 1000
@@ -101,7 +117,8 @@ class _Weighing:
             one,
             any(c.passage.external_id in gold for c in candidates[:PASSAGES]),
             known,
-            asyncio.run(self._knowing.weigh(claim, without)),
+            asyncio.run(self._knowing.weigh(claim, bare)),
+            asyncio.run(self._knowing.weigh(claim, elsewhere)),
             asyncio.run(self._direct.weigh(claim, ())),
             milliseconds,
         )
@@ -113,15 +130,15 @@ def confusion(
     *,
     correct_from: float,
     incorrect_from: float,
-) -> Mapping[Kind, Mapping[Status, int]]:
+) -> Mapping[FeedbackKind, Mapping[Status, int]]:
     """How many of each kind got each status."""
-    table: dict[Kind, dict[Status, int]] = {kind: dict.fromkeys(STATUSES, 0) for kind in KINDS}
+    table: dict[FeedbackKind, dict[Status, int]] = {kind: dict.fromkeys(STATUSES, 0) for kind in KINDS}
     for outcome in outcomes:
         table[outcome.feedback.kind][status_at(weighed(outcome), correct_from, incorrect_from)] += 1
     return table
 
 
-def accuracy(table: Mapping[Kind, Mapping[Status, int]]) -> tuple[float, float, int]:
+def accuracy(table: Mapping[FeedbackKind, Mapping[Status, int]]) -> tuple[float, float, int]:
     """Of right and wrong claims: the share judged rightly, the same of the decided, how many are decided."""
     right = table["right"]["correct"] + table["wrong"]["incorrect"]
     decided = right + table["right"]["incorrect"] + table["wrong"]["correct"]
@@ -155,22 +172,30 @@ def report(name: str, outcomes: Sequence[Outcome]) -> None:
     print(f"  CPU of weighing a claim: p50 {np.median(times):.0f} ms, p95 {np.quantile(times, 0.95):.0f} ms")
 
 
-def _print_table(table: Mapping[Kind, Mapping[Status, int]]) -> None:
+def _print_table(table: Mapping[FeedbackKind, Mapping[Status, int]]) -> None:
     print("    " + " " * 10 + "".join(f"{status:>11}" for status in STATUSES))
     for kind, row in table.items():
         print(f"    {kind:<10}" + "".join(f"{row[status]:>11}" for status in STATUSES))
 
 
 def _print_curve(outcomes: Sequence[Outcome]) -> None:
-    print("  threshold: judged correct of true | false | unknowable | unrelated || incorrect of false | true")
+    print("  threshold: correct of true | false | bare | unknowable | unrelated || incorrect of false | true")
     for least in sorted({*THRESHOLDS, CORRECT_FROM}):
         known = confusion(outcomes, lambda o: o.known, correct_from=least, incorrect_from=least)
-        bare = confusion(outcomes, lambda o: o.unknowable, correct_from=least, incorrect_from=least)
-        taken = bare["right"]["correct"] + bare["wrong"]["correct"]
+        taken = [
+            confusion(outcomes, weighed, correct_from=least, incorrect_from=least)
+            for weighed in (lambda o: o.bare, lambda o: o.unknowable)
+        ]
         cells = (
             _percent(known["right"]["correct"], sum(known["right"].values())),
             _percent(known["wrong"]["correct"], sum(known["wrong"].values())),
-            _percent(taken, sum(bare["right"].values()) + sum(bare["wrong"].values())),
+            *(
+                _percent(
+                    table["right"]["correct"] + table["wrong"]["correct"],
+                    sum(table["right"].values()) + sum(table["wrong"].values()),
+                )
+                for table in taken
+            ),
             _percent(known["unrelated"]["correct"], sum(known["unrelated"].values())),
         )
         refuted = (

@@ -2,14 +2,14 @@
 
     python -m benchmarks.fit_discriminator DATA --work DIR [--keep FILE]
 
-DATA and DIR are those of benchmarks.recall. Simulated feedback (benchmarks/feedback.py) on training questions
-of articles that the reader was not trained on: SQuAD's, with wrong answers from anywhere and from the same
-article, NQ's and CovidQA's, of these two also their dev questions. Each claim is read beside what its search
-finds, and beside what is left without every passage that holds the answer. And claims that people wrote:
-FEVER's that were held out from the reader's training to calibrate it, beside their evidence. The thresholds
-are the least at which the shares below are not exceeded, each fifth of the articles judged by weights of the
-other four. --keep holds what was read, so that another fit need not read again: a pickle, for this machine
-and program.
+DATA and DIR are those of benchmarks.recall. Simulated feedback (assistant/replay/feedback.py) on training
+questions of articles that the reader was not trained on: SQuAD's, with wrong answers from anywhere and from
+the same article, NQ's and CovidQA's, of these two also their dev questions. Each claim is read beside what
+its search finds, and beside what is left without every passage that holds the answer. And claims that
+people wrote: FEVER's that were held out from the reader's training to calibrate it, beside their evidence.
+The thresholds are the least at which the shares below are not exceeded, each fifth of the articles judged
+by weights of the other four. --keep holds what was read, so that another fit need not read again: a pickle,
+for this machine and program.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ from assistant.config import Settings
 from assistant.learning.example import normalised, part_of
 from assistant.learning.reader_claims import fever_claims
 from assistant.locations import find_locations
+from assistant.replay.feedback import Feedback, answerable, simulated
+from assistant.replay.simulate import FeedbackKind
 from assistant.wiring import Assistant
-from benchmarks.feedback import Feedback, Kind, answerable, simulated
 from benchmarks.questions import holds_answer, read_questions
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, ingest_collection
@@ -121,7 +122,7 @@ def read_written(data: Path, reader: Reader) -> list[Case]:
     written = random.Random(1).sample(fever_claims(data, "calibration"), WRITTEN)
     found: list[Case] = []
     for number, one in enumerate(written):
-        kind: Kind = "right" if one.label == SUPPORTS else "wrong"
+        kind: FeedbackKind = "right" if one.label == SUPPORTS else "wrong"
         feedback = Feedback(kind, one.text, one.text, "", (), frozenset({one.key}))
         known = seen(reader, one.text, [candidate(one.evidence, name=one.key)])
         found.append(Case(feedback, "written", frozenset({one.key}), known, []))
@@ -214,7 +215,7 @@ def report(judgements: Sequence[tuple[Case, tuple[float, float], tuple[float, fl
         f"{name}, {source}": [] for source in get_args(Source) for name in ("true", "false", "unrelated")
     }
     groups["unknowable"] = []
-    names: dict[Kind, str] = {"right": "true", "wrong": "false", "unrelated": "unrelated"}
+    names: dict[FeedbackKind, str] = {"right": "true", "wrong": "false", "unrelated": "unrelated"}
     for case, known, bare in judgements:
         groups[f"{names[case.feedback.kind]}, {case.source}"].append(known)
         if case.bare and case.feedback.kind != "unrelated":

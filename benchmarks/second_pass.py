@@ -3,10 +3,11 @@
     python -m benchmarks.second_pass DATA --work DIR [--only squad nq covidqa] [--questions 100] [--seed 1]
         [--json FILE]
 
-DATA and DIR are those of benchmarks.recall; each stream has a copy of the collection's store. A user asks in
-one session, and says after each answer what benchmarks/feedback.py makes of it, as a message of its own:
-answered, summarized, weighed and curated as in the product, with the built-in reader. Then the user asks all
-again in a new session, and a bystander asks them for the first time. Beside it: the same without feedback.
+DATA and DIR are those of benchmarks.recall; each stream has a copy of the collection's store. A user asks
+in one session, and says after each answer what assistant/replay/feedback.py makes of it, as a message of
+its own: answered, summarized, weighed and curated as in the product, with the built-in reader. Then the
+user asks all again in a new session, and a bystander asks them for the first time. Beside it: the same
+without feedback.
 
 right: an expected answer stands in what is shown. R@5: in one of the first five passages put before the
 model, the user's own words among them; shared R@5: in a shared one of these; own words: the answer cites what
@@ -34,9 +35,10 @@ from agents.interfaces import Exchange, Said, Source
 from agents.quoting import is_own_words
 from agents.reader_summarizer import candidates
 from assistant.replay.bootstrap import Gain, paired_gain
+from assistant.replay.feedback import Feedback, answerable, simulated
+from assistant.replay.simulate import FeedbackKind
 from assistant.turns.events import Chosen, Event, Finished
 from assistant.wiring import Assistant
-from benchmarks.feedback import Feedback, Kind, answerable, simulated
 from benchmarks.questions import holds_answer, read_questions
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, READY, Collection, ingest_collection
@@ -45,7 +47,7 @@ from stores.lexical import tokens
 from stores.records import SHARED, StatedClaim, known_id
 from tests.attack_play import live_texts
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[FeedbackKind, ...] = get_args(FeedbackKind)
 FIRST, AGAIN, BYSTANDER = "user, first", "user, again", "bystander"
 ALL = "all"
 DEPTH = 5
@@ -78,7 +80,7 @@ class Reply:
 class Fate:
     """What became of one piece of feedback."""
 
-    kind: Kind
+    kind: FeedbackKind
     end: str  # state and scope of its claim, or why there is none
     status: str = ""  # as it was weighed
     action: str = ""

@@ -114,6 +114,7 @@ MAY_IMPORT = {
     "assistant.one_line": set(),
     "assistant.turns": {"agents", "stores", "assistant.log"},
     "assistant.learning": {"agents", "stores"},
+    "assistant.learning.both_sides": {"stores", "assistant.turns.searching"},
     "assistant.learning.mine_negatives": {
         "stores.records",
         "assistant.config",
@@ -134,6 +135,43 @@ MAY_IMPORT = {
         "stores.records",
     },
     # what plays turns stands beside the terminal, and uses the chat's own parts as it does
+    "assistant.replay.own_store": {
+        "assistant.library",
+        "assistant.replay",
+        "assistant.wiring",
+        "stores.records",
+    },
+    "assistant.replay.replay_assistant": {
+        "agents",
+        "assistant.config",
+        "assistant.locations",
+        "assistant.replay",
+        "assistant.turns.searching",
+        "assistant.wiring",
+    },
+    "assistant.replay.player": {
+        "agents.interfaces",
+        "assistant.replay",
+        "assistant.turns.events",
+        "stores.records",
+    },
+    "assistant.replay.replay": {
+        "agents",
+        "stores",
+        "assistant.config",
+        "assistant.locations",
+        "assistant.replay",
+        "assistant.wiring",
+    },
+    "assistant.replay.conversations": {
+        "stores",
+        "assistant.config",
+        "assistant.learning.learner",
+        "assistant.locations",
+        "assistant.replay",
+        "assistant.turns.events",
+        "assistant.wiring",
+    },
     "assistant.encoder_change": {"stores", "assistant.log", "assistant.turns"},
     "assistant.shared_indexes": {"agents.interfaces", "stores", "assistant.config"},
     "assistant.wiring": {

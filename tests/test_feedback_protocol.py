@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from agents.interfaces import Weighed
 from agents.sentences import is_question
-from benchmarks.feedback import Feedback, Kind, answerable, counts, simulated
+from assistant.replay.feedback import Feedback, answerable, simulated
+from assistant.replay.feedback_templates import ASIDES, STATED, UNRELATED
+from assistant.replay.simulate import FeedbackKind, feedback_counts
 from benchmarks.feedback_protocol import Outcome, accuracy, confusion, status_at
-from benchmarks.feedback_templates import ASIDES, STATED, UNRELATED
 from benchmarks.questions import holds_answer
 
 
@@ -37,7 +38,7 @@ def test_there_are_at_least_twenty_wordings_and_none_of_them_asks() -> None:
 
 @given(st.integers(0, 5000))
 def test_counts_are_whole_and_within_one_of_their_shares(total: int) -> None:
-    found = counts(total)
+    found = feedback_counts(total)
     assert sum(found.values()) == total
     assert abs(found["right"] - total * 0.4) < 1
     assert abs(found["unrelated"] - total * 0.2) < 1
@@ -66,7 +67,7 @@ def test_right_claims_hold_their_answer_and_wrong_ones_another(seed: int) -> Non
 
 def test_a_wrong_answer_is_of_the_same_kind_and_may_be_of_the_same_article() -> None:
     years = [record(20 + n, "When was it built?", str(1900 + n), doc="tower") for n in range(3)]
-    shares: dict[Kind, float] = {"right": 0.0, "wrong": 1.0, "unrelated": 0.0}
+    shares: dict[FeedbackKind, float] = {"right": 0.0, "wrong": 1.0, "unrelated": 0.0}
     found = simulated(years[:1], [*QUESTIONS, *years], seed=1, shares=shares)
     assert "1901" in found[0].claim or "1902" in found[0].claim
     near = simulated(QUESTIONS[:1], QUESTIONS, seed=1, shares=shares, is_near=True)
@@ -75,7 +76,7 @@ def test_a_wrong_answer_is_of_the_same_kind_and_may_be_of_the_same_article() -> 
 
 def test_what_cannot_be_stated_is_said_by_naming_question_and_answer() -> None:
     odd = [record(30, "Why is the sky blue", "scattering")]
-    shares: dict[Kind, float] = {"right": 1.0, "wrong": 0.0, "unrelated": 0.0}
+    shares: dict[FeedbackKind, float] = {"right": 1.0, "wrong": 0.0, "unrelated": 0.0}
     (one,) = simulated(odd, odd, seed=1, shares=shares)
     assert one.claim == 'The answer to "Why is the sky blue?" is scattering.'
     assert not one.is_statement
@@ -86,9 +87,9 @@ def test_what_is_too_long_to_be_said_in_passing_is_left_out() -> None:
     assert answerable(QUESTIONS) == QUESTIONS
 
 
-def outcome(kind: Kind, known: Weighed) -> Outcome:
+def outcome(kind: FeedbackKind, known: Weighed) -> Outcome:
     feedback = Feedback(kind, "", "", "", (), frozenset())
-    return Outcome(feedback, True, known, known, known, 1.0)
+    return Outcome(feedback, True, known, known, known, known, 1.0)
 
 
 def test_accuracy_counts_unknown_as_wrong_and_apart() -> None:

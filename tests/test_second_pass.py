@@ -10,9 +10,10 @@ import pytest
 from agent_fakes import source
 
 from agents.interfaces import Source
+from assistant.replay.feedback import Feedback
+from assistant.replay.simulate import FeedbackKind
 from assistant.turns.events import Chosen, Event, Finished
 from benchmarks import second_pass
-from benchmarks.feedback import Feedback, Kind
 from benchmarks.second_pass import (
     AGAIN,
     BYSTANDER,
@@ -40,7 +41,7 @@ CLAIM = "The old mill of Torvik was built in 1862."
 ROOM = "My desk is next to the printer."
 
 
-def feedback(kind: Kind, message: str = CLAIM, claim: str = CLAIM) -> Feedback:
+def feedback(kind: FeedbackKind, message: str = CLAIM, claim: str = CLAIM) -> Feedback:
     return Feedback(kind, message, claim, "When was the old mill built?", ("1862",), frozenset({"p"}))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -25,10 +26,13 @@ from agents.readings import Readings
 from agents.score_judge import ScoreJudge
 from assistant.cli import cli
 from assistant.config import EncoderSettings, LearningSettings, RerankingSettings, Settings
+from assistant.learning.background import follow
 from assistant.learning.learner import ROLE, UNTRAINED, TooFewLessons
+from assistant.learning.training_child import TrainingFailed, TrainingKilled
 from assistant.locations import Locations
-from assistant.wiring import Assistant, _trainable
-from stores.errors import EncoderUnavailable, WrongUsage
+from assistant.terminal.training import steer_training
+from assistant.wiring import Assistant, trainable
+from stores.errors import EncoderUnavailable, OverTime, WrongUsage
 
 MAKER = Path(__file__).with_name("tiny_bert.py")
 ANSWER = "What everybody asks for."
@@ -104,6 +108,7 @@ class Person:
         self.training = FakeTraining(GOOD, start=BASE.version)
         self.training.dimension = BASE.dimension
         self.told: list[str] = []
+        self.assistants: list[Assistant] = []
         locations(folder).settings.touch()
         for name in ("DATA", "SETTINGS"):
             monkeypatch.setenv(f"VOUCH_{name}", str(getattr(locations(folder), name.lower())))
@@ -112,7 +117,8 @@ class Person:
         monkeypatch.setattr("agents.models.encoder.OnnxEncoder", TrainedEncoder)
 
     def made(self, settings: Settings, places: Locations, **more: Any) -> Assistant:
-        return fake(Assistant(settings, places, **more), self.training)
+        self.assistants.append(fake(Assistant(settings, places, **more), self.training))
+        return self.assistants[-1]
 
     def train(self, *options: str, code: int = 0, content: str = GOOD) -> Result:
         self.training.content = content
@@ -223,7 +229,83 @@ def test_a_round_is_stopped_by_another_call(person: Person) -> None:
 
 def test_a_failure_is_told_with_an_exit_code(person: Person) -> None:
     person.training.start = "another"
-    assert "\tfailed\tit was trained from another" in person.train(code=70).stdout
+    assert "\tfailed\tit was trained from another" in person.train(code=1).stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "state"),
+    [
+        (OverTime("the time given to the round was over"), 4, "failed"),
+        (OSError(28, "No space left on device"), 3, "failed"),
+        (TrainingFailed("the disk of the training is full", exit_code=3), 3, "failed"),
+        (TrainingKilled(9), 3, "waiting"),
+        (TrainingFailed("the loss is no number"), 1, "failed"),
+        (TrainingFailed("IndexError", exit_code=70), 70, "failed"),
+    ],
+)
+def test_why_a_round_failed_is_in_its_exit_code(
+    person: Person, error: Exception, code: int, state: str
+) -> None:
+    def fails() -> None:
+        raise error
+
+    person.training.on_step = fails
+    assert f"\t{state}\t" in person.train(code=code).stdout
+    person.train("--status")
+
+
+def test_a_chat_leads_a_round_by_its_input(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told to wait, then left: the round waits to be gone on with."""
+    read, write = os.pipe()
+    monkeypatch.setattr("assistant.learning.background.follow", lambda _, steering: follow(read, steering))
+    waited: list[bool] = []
+
+    def steer() -> None:
+        steering = person.assistants[-1].steering
+        os.write(write, b"wait answering\n")
+        while not steering.is_paused:
+            time.sleep(0.01)
+        os.write(write, b"go on answering\nwait asked\n")
+        waited.append(steering.is_paused)
+        os.close(write)
+        while not steering.is_left:
+            time.sleep(0.01)
+
+    person.training.on_step = steer
+    *_, end = [json.loads(line) for line in person.train("--led").stdout.splitlines()]
+    os.close(read)
+    assert (end["state"], waited) == ("waiting", [True])
+    assert person.assistants[-1].settings.encoder.threads == LearningSettings().threads
+    person.training.on_step = lambda: None
+    assert '"state": "promoted"' in person.train("--json").stdout
+
+
+def test_a_chat_shows_and_steers_training(person: Person, chat: Assistant) -> None:
+    assert list(steer_training(chat, "stop")) == ["No round runs."]
+    person.train()
+    shown, new = steer_training(chat, "")
+    assert shown.startswith("round 1: promoted. Promoted: nDCG@10 +")
+    assert new == "0 questions were judged that no round has learned from; with 100 one begins."
+    [said] = steer_training(chat, "back")
+    assert said == f"Search uses {UNTRAINED} again. /train back takes this back."
+    assert chat.live_models.live(ROLE) == UNTRAINED
+    list(steer_training(chat, "pause"))
+    assert chat.background_learner.is_paused
+    assert list(steer_training(chat, ""))[-1] == "Training in this chat waits. /train continue goes on."
+    list(steer_training(chat, "continue"))
+    assert not chat.background_learner.is_paused
+    assert "start, stop, pause" in next(steer_training(chat, "faster"))
+
+
+def test_a_round_that_runs_is_shown_with_its_step(person: Person, chat: Assistant) -> None:
+    seen: list[str] = []
+    person.training.on_step = lambda: seen.extend(steer_training(chat, ""))
+    person.train()
+    assert seen[0] == "round 1: training"
+    round_id = chat.rounds.begin("retriever", {})
+    facts = {"phase": "training", "progress": {"step": 3, "steps": 9, "loss": 0.5}, "is_paused": True}
+    chat.rounds.note(round_id, facts)
+    assert list(steer_training(chat, ""))[1] == "round 2: step 3 of 9, loss 0.50, waiting"
 
 
 def test_too_few_lessons_are_told(person: Person) -> None:
@@ -281,9 +363,9 @@ def test_no_retriever_s_own_scores_decide_about_it(tmp_path: Path) -> None:
 
 
 def test_an_encoder_whose_weights_are_gone_is_told(tmp_path: Path) -> None:
-    assert _trainable(str(tmp_path)) == tmp_path
+    assert trainable(str(tmp_path)) == tmp_path
     with pytest.raises(EncoderUnavailable, match="nobody/nothing are not here"):
-        _trainable("nobody/nothing")
+        trainable("nobody/nothing")
 
 
 # With nothing faked but the judge

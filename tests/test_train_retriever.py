@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -349,7 +350,8 @@ def unexported(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def save(network: RetrieverNetwork, folder: Path, _: object) -> tuple[EncoderDescription, float]:
         network.save(folder)
-        return EncoderDescription(**dict.fromkeys(EncoderDescription.__dataclass_fields__, "v")), 0.0  # type: ignore[arg-type]
+        names = [field.name for field in fields(EncoderDescription)]
+        return EncoderDescription(**dict.fromkeys(names, "v")), 0.0  # type: ignore[arg-type]
 
     monkeypatch.setattr(train_retriever, "export", save)
 

@@ -6,19 +6,36 @@
 The training runs in a process of its own (training_child.py), so that neither torch nor the interpreter lock
 touches a chat. Its progress is noted in the round, which also is how it is told to stop. Of the lessons, the
 held-out share is shown to the comparison alone; another share of the rest tells the training when to end.
+
+A round whose learner was killed or left it goes on from its last checkpoint, if it would begin in the same
+way today: with the same live model, and with every lesson that it learns from still there as it was.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-import time
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from assistant.learning.training_child import TrainingFailed, started_from, train_apart
+from assistant.learning import both_sides
+from assistant.learning.both_sides import NAME, BothSides
+from assistant.learning.ended import DEFECT, Compared, Ended, failed
+from assistant.learning.noting import Noting, Progress, Stopped
+from assistant.learning.steering import Steering
+from assistant.learning.training_child import (
+    Left,
+    TrainingFailed,
+    TrainingKilled,
+    started_from,
+    train_apart,
+)
 from stores.checkpoints import Checkpoints
 from stores.errors import VouchError
 from stores.lessons import Lesson, Lessons, tells_when_to_end
@@ -29,8 +46,10 @@ RECIPE = "retriever"
 ROLE = "query encoder"
 SERVED = "served"  # the folder within a candidate that the encoder loads
 UNTRAINED = "untrained"  # in place of a version: questions are encoded as passages are
-_NOTED_EVERY = 0.5  # seconds
 _KEPT = 3  # models, besides those in use
+_REST = timedelta(minutes=10)  # of a round whose training was killed, before it is gone on with
+_MOST_TAKEN_OVER = 20  # times; what never gets to its end is given up
+_STEPPED_BACK_FROM = "Refused: it is the model that was stepped back from."
 
 
 class TooFewLessons(VouchError):
@@ -39,44 +58,14 @@ class TooFewLessons(VouchError):
     exit_code = 1
 
 
-class Decision(Protocol):
-    """Whether a candidate goes live, and why."""
-
-    @property
-    def is_promoted(self) -> bool:
-        """Whether it does."""
-
-    @property
-    def reason(self) -> str:
-        """In a person's words."""
-
-
 @dataclass(frozen=True)
-class Compared:
-    """What the comparison of a candidate with the live model came to."""
-
-    decision: Decision
-    figures: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a round is."""
+class _Begun:
+    """A round that this learner holds."""
 
     round_id: int
-    phase: str  # reading, training, exporting, comparing
-    facts: Mapping[str, Any]  # step, loss and so on, as the phase has them
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a round ended."""
-
-    round_id: int
-    state: str  # promoted, refused, stopped or failed
-    reason: str
-    figures: Mapping[str, Any] = field(default_factory=dict)
-    version: str = ""  # of the candidate
+    lessons: Sequence[Lesson]
+    vectors: Mapping[int, bytes]
+    workplace: Path
 
 
 class Learner:
@@ -96,13 +85,17 @@ class Learner:
         fewest: int,
         threads: int,
         encoder: Path | None = None,
+        both: BothSides | None = None,
         train: Callable[..., Path] = train_apart,
+        checkpoint_seconds: float = 60.0,
+        steering: Steering | None = None,
     ) -> None:
         """encoder_version, dimension: of the vectors that questions are to meet.
 
         compare: a candidate's folder against the live model. settings: of the training. fewest: lessons
         without which no round is begun. encoder: the folder that the training starts from, whose version is
-        `encoder_version`; else the packaged one. train: see `train_apart`.
+        `encoder_version`; else the packaged one. both: for settings whose `update_side` is "both". train,
+        checkpoint_seconds: see `train_apart`. steering: makes a round wait.
         """
         self._lessons = lessons
         self._rounds = rounds
@@ -115,16 +108,46 @@ class Learner:
         self._fewest = fewest
         self._threads = threads
         self._encoder = encoder
+        self._both = both if self._settings.get("update_side") == "both" else None
         self._train = train
-
-    def new_lessons(self) -> int:
-        """How many turns were judged since the last round that was decided."""
-        return self._lessons.count(after=self._rounds.last_turn_learned(RECIPE))
+        self._checkpoint_seconds = checkpoint_seconds
+        self.steering = steering or Steering()
 
     def run(
         self, *, budget_seconds: float | None = None, tell: Callable[[Progress], None] = lambda progress: None
     ) -> Ended:
-        """One round, to its end. Raises `TooFewLessons`, or `TryAgain` while another one runs."""
+        """One round, to its end; first the one that was left, if it can go on.
+
+        Raises `TooFewLessons`, or `TryAgain` while another one runs.
+        """
+        begun = self._go_on(tell) or self._begin()
+        try:
+            note = Noting(self._rounds, begun.round_id, tell, self.steering)
+            ended = self._round(begun, budget_seconds, note)
+        except (Left, SystemExit) as left:
+            self._rounds.leave(begun.round_id, "it was left to be gone on with")
+            if isinstance(left, SystemExit):
+                raise
+            return Ended(begun.round_id, "waiting", "it goes on at the next occasion")
+        except TrainingKilled as killed:
+            self._rounds.leave(begun.round_id, killed.message, rest=_REST)
+            return Ended(begun.round_id, "waiting", killed.message, exit_code=killed.exit_code)
+        except Exception as error:
+            ended = failed(begun.round_id, error)
+            if ended.exit_code == DEFECT and not isinstance(error, VouchError):
+                self._rounds.end(begun.round_id, "failed", ended.reason)
+                shutil.rmtree(begun.workplace, ignore_errors=True)
+                raise
+        except BaseException:
+            self._rounds.end(begun.round_id, "stopped", "it was interrupted")
+            shutil.rmtree(begun.workplace, ignore_errors=True)
+            raise
+        if ended.state != "promoted":  # that one was ended as it went live
+            self._rounds.end(begun.round_id, ended.state, ended.reason, figures=ended.figures)
+        shutil.rmtree(begun.workplace, ignore_errors=True)
+        return ended
+
+    def _begin(self) -> _Begun:
         lessons, vectors = self._learnable()
         if len(lessons) < self._fewest:
             raise TooFewLessons(
@@ -132,25 +155,39 @@ class Learner:
                 hint="Every question that is answered is a lesson.",
             )
         round_id = self._rounds.begin(RECIPE, self._lineage(lessons))
-        try:
-            with self._checkpoints.workplace() as folder:
-                note = _Noting(self._rounds, round_id, tell)
-                ended = self._round(round_id, lessons, vectors, folder, budget_seconds, note)
-        except _Stopped:
-            ended = Ended(round_id, "stopped", "by command, or another learner took its place")
-        except VouchError as error:
-            ended = Ended(round_id, "failed", error.message)
-        except OSError as error:
-            ended = Ended(round_id, "failed", f"its files could not be kept: {error}")
-        except Exception as error:
-            self._rounds.end(round_id, "failed", f"{type(error).__name__}: {error}")
-            raise
-        except BaseException:
-            self._rounds.end(round_id, "stopped", "it was interrupted")
-            raise
-        if ended.state != "promoted":  # that one was ended as it went live
-            self._rounds.end(round_id, ended.state, ended.reason, figures=ended.figures)
-        return ended
+        return _Begun(round_id, lessons, vectors, self._checkpoints.workplace(f"{round_id}-0"))
+
+    def _go_on(self, tell: Callable[[Progress], None]) -> _Begun | None:
+        """The round that was left or whose learner died, if there is one and it can go on; else it ends."""
+        left = self._rounds.abandoned(RECIPE)
+        if left is None or left.id is None:
+            return None
+        round_id, turns = left.id, set(left.settings.get("turns", ()))
+        lessons, vectors = self._learnable()
+        of_round = [lesson for lesson in lessons if lesson.turn_id in turns]
+        changed = self._changed_since(left.settings, of_round)
+        if int(left.figures.get("taken_over", 0)) >= _MOST_TAKEN_OVER:
+            changed = f"it was gone on with {_MOST_TAKEN_OVER} times and never came to its end"
+        if changed:
+            self._rounds.drop(round_id, f"dropped: {changed}")
+            tell(Progress(round_id, "dropped", {"reason": changed}))
+            return None
+        times = self._rounds.take_over(round_id)
+        if times is None:
+            return None
+        place = self._checkpoints.workplace(f"{round_id}-{times}", going_on_from=f"{round_id}-")
+        return _Begun(round_id, of_round, vectors, place)
+
+    def _changed_since(self, began: Mapping[str, Any], lessons: Sequence[Lesson]) -> str:
+        """What is not any more as it was when a round began; empty where all that matters is."""
+        today = self._lineage(lessons)
+        told = {
+            "encoder_version": "passages have vectors of another encoder by now",
+            "live": "another model is live by now",
+            "training": "the settings of the training have changed",
+            "taught_sha256": "lessons that it learns from were forgotten, undone or rated anew",
+        }
+        return next((why for name, why in told.items() if began.get(name) != today[name]), "")
 
     def _learnable(self) -> tuple[list[Lesson], dict[int, bytes]]:
         """The lessons with those of their documents that have a vector to be met, and these vectors."""
@@ -168,60 +205,98 @@ class Learner:
         return {
             "training": self._settings,
             "encoder_version": self._encoder_version,
+            "live": self._live_models.live(ROLE),
             "turns": [lesson.turn_id for lesson in lessons],
             "passages": versions,
-            "last_turn": max(lesson.turn_id for lesson in lessons),
+            "last_turn": max((lesson.turn_id for lesson in lessons), default=0),
             "held_out": sum(lesson.is_held_out for lesson in lessons),
+            "taught_sha256": _sha256_of([lesson for lesson in lessons if not lesson.is_held_out]),
         }
 
-    def _round(
-        self,
-        round_id: int,
-        lessons: Sequence[Lesson],
-        vectors: Mapping[int, bytes],
-        folder: Path,
-        budget_seconds: float | None,
-        note: _Noting,
-    ) -> Ended:
-        note("reading", lessons=len(lessons))
-        shown = [lesson for lesson in lessons if not lesson.is_held_out]
+    def _round(self, begun: _Begun, budget_seconds: float | None, note: Noting) -> Ended:
+        note("reading", lessons=len(begun.lessons))
+        shown = [lesson for lesson in begun.lessons if not lesson.is_held_out]
         versions = {document.version_id for lesson in shown for document in lesson.documents}
         made = self._train(
-            folder,
+            begun.workplace,
             shown,
-            {version: vector for version, vector in vectors.items() if version in versions},
+            {version: vector for version, vector in begun.vectors.items() if version in versions},
             dimension=self._dimension,
             settings=self._settings,
             threads=self._threads,
             encoder=self._encoder,
+            name=NAME if self._both else "",
             measured_on=lambda lesson: tells_when_to_end(lesson.question),
             budget_seconds=budget_seconds,
+            checkpoint_seconds=self._checkpoint_seconds,
+            steering=self.steering,
             tell=note.told,
         )
-        if (start := started_from(made)) != self._encoder_version:
+        start = started_from(made)
+        if _content(start) != _content(self._encoder_version):
             raise TrainingFailed(f"it was trained from {start}, but searched is with {self._encoder_version}")
-        card = {"round": round_id, "encoder_version": self._encoder_version, **self._settings}
-        version = self._checkpoints.keep(RECIPE, _flat(made, folder / "flat"), card)
+        card = {"round": begun.round_id, "encoder_version": self._encoder_version, **self._settings}
+        if self._both is not None:
+            return self._decided_on_both(begun, made, card, note, self._both)
+        version = self._checkpoints.keep(RECIPE, _flat(made, begun.workplace / "flat"), card)
         try:
-            return self._decided(round_id, version, lessons, note)
+            return self._decided(begun.round_id, version, begun.lessons, note)
         finally:
             in_use = {self._live_models.live(ROLE) or "", self._live_models.previous(ROLE) or ""}
-            with suppress(OSError):  # the next round deletes them; what was decided stands
-                self._checkpoints.prune(RECIPE, keep=in_use, newest=_KEPT)
+            self._prune(RECIPE, in_use)
 
-    def _decided(self, round_id: int, version: str, lessons: Sequence[Lesson], note: _Noting) -> Ended:
+    def _prune(self, recipe: str, in_use: set[str]) -> None:
+        with suppress(OSError):  # the next round deletes them; what was decided stands
+            self._checkpoints.prune(recipe, keep=in_use, newest=_KEPT)
+
+    def _decided_on_both(
+        self, begun: _Begun, made: Path, card: Mapping[str, Any], note: Noting, both: BothSides
+    ) -> Ended:
+        """As below, for a candidate that needs its own vectors before it can be compared."""
+        kept = self._checkpoints.keep(both_sides.RECIPE, made, card)
+        try:
+            served = self._checkpoints.verified(both_sides.RECIPE, kept) / SERVED
+            version = both.version(served)
+            known = {
+                self._live_models.live(both_sides.RECIPE): "Refused: it is the model that is live already.",
+                self._live_models.declined(both_sides.RECIPE): _STEPPED_BACK_FROM,
+            }
+            if version in known:
+                return Ended(begun.round_id, "refused", known[version], {"version": version}, version)
+            cost = both.encode(served, note)
+            compared = self._compare(served, begun.lessons, _comparing(note))
+            figures = {
+                "comparison": dict(compared.figures), "version": version, "side": "both", "encoding": cost,
+            }  # fmt: skip
+            if not compared.decision.is_promoted:
+                return Ended(begun.round_id, "refused", compared.decision.reason, figures, version)
+            while not self._rounds.promote_by(
+                begun.round_id,
+                both_sides.RECIPE,
+                version,
+                compared.decision.reason,
+                go_live=both.going_live(served, kept),
+                figures=figures,
+            ):
+                both.encode(served, note)  # what was added meanwhile; raises where the round is not ours
+                note("going live")
+            return Ended(begun.round_id, "promoted", compared.decision.reason, figures, version)
+        finally:
+            if not self.steering.is_left:
+                both.tidy()
+                self._prune(both_sides.RECIPE, both.folders_in_use())
+
+    def _decided(self, round_id: int, version: str, lessons: Sequence[Lesson], note: Noting) -> Ended:
         """Live, or refused and why."""
         live = self._live_models.live(ROLE)
         known = {
             live: "Refused: it is the model that is live already.",
-            self._live_models.declined(ROLE): "Refused: it is the model that was stepped back from.",
+            self._live_models.declined(ROLE): _STEPPED_BACK_FROM,
         }
         if version in known:
             return Ended(round_id, "refused", known[version], {"version": version}, version)
         served = self._checkpoints.verified(RECIPE, version)
-        compared = self._compare(
-            served, lessons, lambda done, of: note("comparing", questions=done, questions_in_all=of)
-        )
+        compared = self._compare(served, lessons, _comparing(note))
         figures = {"comparison": dict(compared.figures), "version": version}
         reason = compared.decision.reason
         if not compared.decision.is_promoted:
@@ -232,48 +307,27 @@ class Learner:
         if not self._rounds.promote(
             round_id, ROLE, version, reason, details=details, figures=figures, before_the_first=UNTRAINED
         ):
-            raise _Stopped
+            raise Stopped
         return Ended(round_id, "promoted", reason, figures, version)
 
 
-class _Stopped(Exception):
-    """The round was told to stop, or its lease ended."""
+def _comparing(note: Noting) -> Callable[[int, int], None]:
+    return lambda done, of: note("comparing", questions=done, questions_in_all=of)
 
 
-class _Noting:
-    """Tells and stores progress, the latter twice a second at most, and with it that the learner lives."""
+def _content(version: str) -> str:
+    """The letters of an encoder version that stand for its content, whatever it is called."""
+    return version.rpartition("-")[2]
 
-    def __init__(self, rounds: Rounds, round_id: int, tell: Callable[[Progress], None]) -> None:
-        self._rounds, self._round_id, self._tell = rounds, round_id, tell
-        self._phase, self._facts, self._noted = "", dict[str, Any](), 0.0
 
-    def __call__(self, phase: str, **facts: Any) -> None:
-        """Raises `_Stopped` where the round is to end."""
-        self._tell(Progress(self._round_id, phase, facts))
-        is_new, self._phase, self._facts = phase != self._phase, phase, facts
-        self._store(even_if_soon=is_new)
-
-    def told(self, told: Mapping[str, Any] | None) -> None:
-        """What the child tells, or None where it is silent."""
-        facts = dict(told or {})
-        kind = facts.pop("kind", "")
-        if kind == "step":
-            self("training", **facts)
-        elif kind == "phase":
-            self(facts.pop("phase"), **facts)
-        else:
-            self._store()
-
-    def _store(self, *, even_if_soon: bool = False) -> None:
-        if not even_if_soon and time.monotonic() - self._noted < _NOTED_EVERY:
-            return
-        self._noted = time.monotonic()
-        if not self._rounds.note(self._round_id, {"phase": self._phase, "progress": self._facts}):
-            raise _Stopped
+def _sha256_of(lessons: Sequence[Lesson]) -> str:
+    rows = json.dumps([asdict(lesson) for lesson in lessons], ensure_ascii=False)
+    return hashlib.sha256(rows.encode("utf-8", "replace")).hexdigest()
 
 
 def _flat(made: Path, place: Path) -> Path:
     """What is kept of a candidate: the served form, its settings and figures, in one folder."""
+    shutil.rmtree(place, ignore_errors=True)  # of a learner that was killed here
     place.mkdir()
     for file in (*(made / SERVED).iterdir(), *made.iterdir()):  # the served form's own files come first
         target = place / file.name

@@ -14,6 +14,7 @@ came about, figures.json, the figures on the held-out share, and served/, which 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import hashlib
 import json
 import os
@@ -21,6 +22,7 @@ import shutil
 import signal
 import sys
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -56,11 +58,13 @@ from stores.errors import VouchError
 CHECKPOINT = "checkpoint.safetensors"
 SETTINGS, FIGURES = "settings.json", "figures.json"
 FORMAT = 1  # of the folder
-STOPPED = 130  # exit code
+STOPPED, TRY_AGAIN, DEFECT = 130, 3, 70  # exit codes
 GPU_BATCH_TOKENS = 65_536
 RATE_OVER = 20  # steps
 FIRST_CHECKPOINT_SECONDS = 10.0
 QUICK_CHECKPOINT_SECONDS = 0.4  # MiniLM's 360 MB took 1.4 s on a busy machine's disk
+
+_PR_SET_PDEATHSIG = 1  # of prctl(2)
 
 Tell = Callable[..., None]
 
@@ -105,7 +109,7 @@ class Run:
         self._options, self._stop, self._tell = options, stop, tell
         self._settings: RetrieverTraining = options.settings
         self._work = _work(options.out)
-        tell("phase", phase="reading")
+        tell("phase", phase="reading", device=options.device)
         self._lessons = _read(options.lessons, self._settings)
         self._network = _network(options)
         self._start_version = self._network.source.version()
@@ -337,6 +341,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         options = _options(arguments)
+        if options.parent is not None:
+            _end_with(options.parent)
         if options.out.exists():
             if options.resume and (options.out / SETTINGS).is_file():
                 shutil.rmtree(_work(options.out), ignore_errors=True)
@@ -353,9 +359,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except VouchError as error:
         print(f"Error: {error.message}", file=sys.stderr)
         return error.exit_code
-    except OSError as error:
+    except OSError as error:  # a full disk, mostly
         print(f"Error: {one_line(error)}", file=sys.stderr)
-        return 1
+        return TRY_AGAIN
+    except Exception as error:  # noqa: BLE001 - the last place to catch it
+        traceback.print_exc()
+        print(f"Error: {type(error).__name__}: {one_line(error)}", file=sys.stderr)
+        return DEFECT
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -374,6 +384,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=1, help="of the processor")
     parser.add_argument("--checkpoint-seconds", type=float, default=60.0, help="between two, at most")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint, if there is one")
+    parser.add_argument("--parent", type=int, help="the process with which this one ends")
     options = parser.parse_args(arguments)
     if options.device == "auto":
         options.device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -387,6 +398,14 @@ def _settings(text: str) -> RetrieverTraining:
         raise argparse.ArgumentTypeError(error.message) from error
     except (ValueError, TypeError) as error:
         raise argparse.ArgumentTypeError(f"no settings: {one_line(error)}") from error
+
+
+def _end_with(parent: int) -> None:
+    """On Linux the system ends this process with the one that started it, also while it is halted."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it ended just before
+            raise Stopped
 
 
 if __name__ == "__main__":

@@ -11,29 +11,47 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from stores.errors import VouchError
+from assistant.learning.steering import Budget, Steering
+from stores.errors import OverTime, VouchError
 from stores.lessons import Lesson
 from stores.vectors import read_vectors
 
 MODULE = "assistant.learning.train_retriever"
 SETTINGS = "settings.json"  # in the folder: how the candidate came about
-_HEARD_EVERY = 0.5  # seconds: the longest silence before `tell` is called without news
+_HEARD_EVERY = 0.2  # seconds: the longest silence before `tell` is called without news
+_GENTLE_SECONDS = 0.25  # in which a child that is left may write a checkpoint
 _NICE = 10
+_DEFECT = 70  # exit code
 
 Tell = Callable[[Mapping[str, Any] | None], None]
 
 
 class TrainingFailed(VouchError):
     """The child ended without a candidate; the message is its last word."""
+
+    def __init__(self, message: str, *, exit_code: int = 1) -> None:
+        """exit_code: 3 where it may go better later, 70 for a defect of ours."""
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class TrainingKilled(TrainingFailed):
+    """The child was killed from outside; what it had reached is kept."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"the training was ended by signal {number}", exit_code=3)
+
+
+class Left(Exception):
+    """The training was left to be gone on with at another time."""
 
 
 def train_apart(
@@ -45,43 +63,77 @@ def train_apart(
     settings: Mapping[str, Any],
     threads: int,
     encoder: Path | None = None,
+    name: str = "",
     measured_on: Callable[[Lesson], bool] = lambda lesson: lesson.is_held_out,
     budget_seconds: float | None = None,
+    checkpoint_seconds: float = 60.0,
+    steering: Steering | None = None,
     tell: Tell = lambda told: None,
 ) -> Path:
-    """The candidate's folder, within `folder`, which exists and is empty. Raises `TrainingFailed`.
+    """The candidate's folder, within `folder`, which exists.
+
+    Where an earlier call left a checkpoint of the same lessons there, it goes on from that. Raises
+    `TrainingFailed`, `OverTime`, or `Left` when steered to.
 
     vectors: of every document of the lessons, each (dimension,) as stored. encoder: what to start from; else
-    the packaged one. measured_on: lessons that the child decides by when to end, and never learns from.
-    tell: is given all that the child tells, as it tells it, and None twice a second while it is silent; what
-    it raises ends the child.
+    the packaged one. name: how the candidate's version begins. measured_on: lessons that the child decides by
+    when to end, and never learns from. checkpoint_seconds: between two of them, at most. tell: is given all
+    that the child tells, as it tells it, and None a few times a second while it is silent; what it raises
+    ends the child.
     """
+    steering = steering or Steering()
     folder = folder.resolve()
-    rows, arrays, made = folder / "lessons.jsonl", folder / "vectors.npz", folder / "candidate"
-    _write_lessons(rows, lessons, measured_on)
-    np.savez(
-        arrays,
-        ids=np.array(list(vectors), dtype=np.int64),
-        vectors=read_vectors(list(vectors.values()), dimension),
-    )
+    made, errors = folder / "candidate", folder / "errors.txt"
+    shown = [folder / "lessons.jsonl", folder / "vectors.npz"]
+    _write_lessons(shown[0], lessons, measured_on)
+    ids = sorted(vectors)
+    stored = read_vectors([vectors[i] for i in ids], dimension)
+    np.savez(shown[1], ids=np.array(ids, dtype=np.int64), vectors=stored)
     command = [
-        sys.executable, "-m", MODULE, str(rows), "--out", str(made), "--vectors", str(arrays),
-        "--settings", json.dumps(dict(settings)), "--threads", str(threads),
+        sys.executable, "-m", MODULE, str(shown[0]), "--out", str(made), "--resume",
+        "--settings", json.dumps(dict(settings)), "--threads", str(threads), "--name", name,
+        "--checkpoint-seconds", str(checkpoint_seconds), "--parent", str(os.getpid()),
+        *(("--vectors", str(shown[1])) if settings.get("update_side") != "both" else ()),
         *(("--encoder", str(encoder.resolve())) if encoder else ()),
     ]  # fmt: skip
-    ends = None if budget_seconds is None else time.monotonic() + budget_seconds
-    errors = folder / "errors.txt"
-    with _child(command, errors) as child:
+    budget = Budget(budget_seconds, steering)
+    with _child(command, errors, steering) as child:
         for line in _lines(child):
-            tell(json.loads(line) if line is not None else None)
-            if ends is not None and time.monotonic() > ends:
-                raise TrainingFailed("the time given to the round was over before it was trained")
+            told = json.loads(line) if line is not None else None
+            if told and told.get("phase") == "training":
+                _forget(shown)
+            if told and "device" in told:
+                steering.computes_on(told["device"])
+            tell(told)
+            if steering.is_left:
+                raise Left
+            if budget.is_over():
+                raise OverTime(
+                    "the time given to the round was over before it was trained",
+                    hint="Give it more with --budget.",
+                )
+        if steering.is_left:
+            raise Left
         code = child.wait()
+    _forget(shown)
     if code != 0:
-        said = errors.read_text(encoding="utf-8", errors="replace").strip()
-        last = said.splitlines()[-1].removeprefix("Error: ") if said else f"exit code {code}"
-        raise TrainingFailed(f"the training failed: {last}")
+        raise _failure(code, errors)
     return made
+
+
+def _forget(files: Sequence[Path]) -> None:
+    """What was asked lies no longer beside the database than it takes to read it."""
+    for file in files:
+        file.unlink(missing_ok=True)
+
+
+def _failure(code: int, errors: Path) -> TrainingFailed:
+    if -code in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        return TrainingKilled(-code)
+    said = errors.read_text(encoding="utf-8", errors="replace").strip()
+    last = said.splitlines()[-1].removeprefix("Error: ") if said else f"exit code {code}"
+    # with 2 it refuses a command line that was written here
+    return TrainingFailed(f"the training failed: {last}", exit_code=code if code in (1, 3) else _DEFECT)
 
 
 def started_from(made: Path) -> str:
@@ -106,7 +158,7 @@ def _write_lessons(file: Path, lessons: Sequence[Lesson], measured_on: Callable[
 
 
 @contextmanager
-def _child(command: Sequence[str], errors: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _child(command: Sequence[str], errors: Path, steering: Steering) -> Iterator[subprocess.Popen[bytes]]:
     """A process that ends when we leave, done or not."""
     with errors.open("wb") as said:
         child = subprocess.Popen(
@@ -120,14 +172,28 @@ def _child(command: Sequence[str], errors: Path) -> Iterator[subprocess.Popen[by
             process_group=0,  # Ctrl+C is ours to pass on
         )
     try:
-        os.setpriority(os.PRIO_PROCESS, child.pid, _NICE)  # before it has threads, which inherit it
-        yield child
+        os.setpriority(
+            os.PRIO_PROCESS, child.pid, min(19, os.nice(0) + _NICE)
+        )  # before it has threads, which inherit it
+        with steering.steered(child.pid):
+            yield child
     finally:
-        if child.poll() is None:  # nothing of it is kept, so there is nothing to wait for
-            os.killpg(child.pid, signal.SIGKILL)  # with the exporter that it may have started
-            child.wait()
+        if child.poll() is None:
+            _end(child, gently=steering.is_left)
         assert child.stdout is not None, "its output is a pipe"
         child.stdout.close()
+
+
+def _end(child: subprocess.Popen[bytes], *, gently: bool) -> None:
+    """Ends it with the exporter that it may have started. gently: it may write down what it has reached."""
+    if gently:
+        os.killpg(child.pid, signal.SIGCONT)
+        child.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(_GENTLE_SECONDS)
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
 
 
 def _lines(child: subprocess.Popen[bytes]) -> Iterator[bytes | None]:

@@ -1,5 +1,36 @@
 """How Vouch is measured on data sets and recorded conversations.
 
+replay                 a whole replay: every method and seed over one stream, each with a store of its own
+replay_plan            what is played, and how
+memory_copies          what users had said, for a killed run
+player                 one run: asked through the chat's pipeline, measured, noted, learned from
+replay_assistant       the chat's own parts, with judge, chat model, clock and search of the replay's choice
+own_store              the store of a data set, filled once and copied for every run
+steps                  what a killed run goes on from, and what reports are made of
+line_file              files of JSON lines that survive a kill
+inputs                 what a person names, as one stream
+measures               what one answered question is worth
+figures                what many come to: means, intervals, paired differences
+report                 one JSON object, the same for the same inputs
+report_page, plots     the same as a page
+conversations          one's own conversation under two models
+
+methods                how a way of finding takes part, and the frozen one
+method_choice          which one, from a person's words; trainings kept
+luf                    trained on what was judged
+query2doc              searched with what a chat model writes
+query_rewrite          searched with its rewrites
+rafe                   rewrites by templates that a policy learns to choose
+tent                   the query side adapts by entropy
+writers                chat models that write for a search
+simulated_writers      writers of stated quality
+recorded_chat          a chat model whose replies are kept
+chat_judge             a chat model that judges
+simulated_chat         an answerer that is right where the passages hold the answer
+feedback               what users say after an answer
+feedback_templates     in which words
+
+held_out               a candidate against the live retriever, on questions that neither was trained on
 datasets               questions and passages of the data sets, and the order in which they arrive
 simulate               a judge, an answerer and users of stated accuracy
 metrics                what was found and what was said, against what is right

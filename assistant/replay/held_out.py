@@ -44,6 +44,7 @@ def compare(
     live: Retriever,
     candidate: Retriever,
     spaces: Spaces,
+    candidate_spaces: Spaces | None = None,
     judge: Judge,
     seed: int,
     threshold: float = 0.0,
@@ -52,16 +53,19 @@ def compare(
 ) -> Comparison:
     """Promoted where nDCG@10 surely gains, and neither R@5 nor a month's nDCG@10 loses more than the margin.
 
-    lessons: held-out ones; the others are not looked at. tell: is given how many are done, of how many.
+    lessons: held-out ones; the others are not looked at. candidate_spaces: by the candidate's vectors, where
+    it encodes passages too. tell: is given how many are done, of how many.
     """
     asked = _asked(lessons, seed)
     scores: dict[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     slices: dict[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     for done, lesson in enumerate(asked, start=1):
-        space = spaces.of(lesson.user_id)
+        sides = ((live, spaces), (candidate, candidate_spaces or spaces))
         both = [
-            each.retrieve(lesson.question, space, without=lesson.message_versions).candidates[:_JUDGED]
-            for each in (live, candidate)
+            each.retrieve(
+                lesson.question, own.of(lesson.user_id), without=lesson.message_versions
+            ).candidates[:_JUDGED]
+            for each, own in sides
         ]
         gains = _judged(lesson.question, both, judge)
         answers = {version for version, gain in gains.items() if gain == _GAINS["answer"]}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class AnswersFirst:
@@ -14,21 +17,31 @@ class AnswersFirst:
         self._answering = 0
         self._announced = 0
         self._is_quiet = asyncio.Event()
+        self._has_begun = asyncio.Event()
+        self._watchers: list[Callable[[bool], None]] = []
+
+    def watch(self, tell: Callable[[bool], None]) -> None:
+        """tell: is told whether an answer is being given whenever that changes; it returns at once."""
+        self._watchers.append(tell)
 
     @contextmanager
     def answering(self) -> Iterator[None]:
         """While an answer is given."""
         self._answering += 1
+        self._has_begun.set()
+        self._tell_watchers(begun=self._answering == 1)
         try:
             yield
         finally:
             self._answering -= 1
+            self._tell_watchers(ended=self._answering == 0)
             self._tell_who_waits()
 
     @contextmanager
     def announced(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
         """The same, said by the one thread that sends messages, before the loop has come to this one."""
         self._announced += 1
+        loop.call_soon_threadsafe(self._has_begun.set)
         try:
             yield
         finally:
@@ -41,6 +54,26 @@ class AnswersFirst:
             self._is_quiet.clear()
             await self._is_quiet.wait()
 
+    async def between(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Work done while no answer is given: broken off where one begins, and begun anew behind it."""
+        while True:
+            await self.wait()
+            self._has_begun.clear()
+            working = asyncio.ensure_future(work())
+            begun = asyncio.ensure_future(self._has_begun.wait())
+            try:
+                await asyncio.wait([working, begun], return_when=asyncio.FIRST_COMPLETED)
+                if working.done():
+                    return working.result()
+            finally:
+                working.cancel()
+                begun.cancel()
+                await asyncio.gather(working, begun, return_exceptions=True)
+
     def _tell_who_waits(self) -> None:
         if not (self._answering or self._announced):
             self._is_quiet.set()
+
+    def _tell_watchers(self, *, begun: bool = False, ended: bool = False) -> None:
+        for tell in self._watchers if begun or ended else ():
+            tell(begun)

@@ -11,14 +11,20 @@ import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from assistant.learning.changed_answers import asked_for, kind_of, plain_words
 from assistant.learning.statements import statement
-from benchmarks.feedback_templates import ASIDES, STATED, UNRELATED
+from assistant.replay.datasets import ReplayQuestion
+from assistant.replay.feedback_templates import ASIDES, STATED, UNRELATED
+from assistant.replay.simulate import (
+    SHARES,
+    FeedbackKind,
+    SimulatedFeedback,
+    feedback_counts,
+    simulated_feedback,
+)
 
-Kind = Literal["right", "wrong", "unrelated"]
-SHARES: Mapping[Kind, float] = {"right": 0.4, "wrong": 0.4, "unrelated": 0.2}
 _LONGEST_ANSWER = 12  # words; a longer one is no longer said in passing
 
 
@@ -26,7 +32,7 @@ _LONGEST_ANSWER = 12  # words; a longer one is no longer said in passing
 class Feedback:
     """One thing a simulated user says after a question."""
 
-    kind: Kind
+    kind: FeedbackKind
     message: str  # in a user's words
     claim: str  # what is said, by itself
     question: str
@@ -35,23 +41,13 @@ class Feedback:
     is_statement: bool = True  # else the claim only names question and answer
 
 
-def counts(total: int, shares: Mapping[Kind, float] = SHARES) -> dict[Kind, int]:
-    """How many of each kind: whole numbers by largest remainder, together `total`."""
-    exact = {kind: total * share for kind, share in shares.items()}
-    whole = {kind: int(number) for kind, number in exact.items()}
-    by_remainder = sorted(exact, key=lambda kind: whole[kind] - exact[kind])
-    for kind in by_remainder[: total - sum(whole.values())]:
-        whole[kind] += 1
-    return whole
-
-
 def simulated(
     asked: Sequence[Mapping[str, Any]],
     others: Sequence[Mapping[str, Any]],
     *,
     seed: int,
     is_near: bool = False,
-    shares: Mapping[Kind, float] = SHARES,
+    shares: Mapping[FeedbackKind, float] = SHARES,
 ) -> list[Feedback]:
     """One piece of feedback for each question, in their order.
 
@@ -59,7 +55,7 @@ def simulated(
     no wrong answer is known is left out, and another kind is not put in its place.
     """
     rng = random.Random(f"{seed} feedback")
-    kinds = [kind for kind, count in counts(len(asked), shares).items() for _ in range(count)]
+    kinds = [kind for kind, count in feedback_counts(len(asked), shares).items() for _ in range(count)]
     rng.shuffle(kinds)
     wrong = _WrongAnswers(others)
     found: list[Feedback] = []
@@ -74,18 +70,45 @@ def simulated(
     return found
 
 
+def said_after(questions: Sequence[ReplayQuestion], *, seed: int) -> dict[str, SimulatedFeedback]:
+    """What a user says after these questions, by id; after those whose answer can be said in passing.
+
+    Raises ValueError where too few of them can be answered wrongly.
+    """
+    records = {
+        each.id: {
+            "question": each.text,
+            "answers": list(each.answers),
+            "passage_ids": sorted(each.gold or ()),
+            "doc": each.topic,
+        }
+        for each in questions
+        if each.answers
+    }
+    able = [each for each in questions if each.id in records and _can_be_said(records[each.id])]
+    fit = sorted(able, key=lambda each: each.id)  # so that what is said hangs on no order
+    others = [records[each.id] for each in fit]
+
+    def tell(kind: FeedbackKind, some: Sequence[ReplayQuestion]) -> Mapping[str, str]:
+        ids = {each.text.strip(): each.id for each in some}
+        shares: dict[FeedbackKind, float] = {"right": 0.0, "wrong": 0.0, "unrelated": 0.0}
+        told = simulated([records[each.id] for each in some], others, seed=seed, shares=shares | {kind: 1.0})
+        return {ids[one.question]: one.message for one in told}
+
+    return simulated_feedback(fit, tell, seed=seed)
+
+
 def answerable(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The questions with a passage and an answer short enough to be said in passing."""
-    return [
-        r
-        for r in records
-        if r["passage_ids"]
-        and 0 < len(r["answers"][0].split()) <= _LONGEST_ANSWER
-        and plain_words(r["answers"][0])
-    ]
+    return [record for record in records if record["passage_ids"] and _can_be_said(record)]
 
 
-def _said(kind: Kind, record: Mapping[str, Any], answer: str, rng: random.Random) -> Feedback:
+def _can_be_said(record: Mapping[str, Any]) -> bool:
+    answer = record["answers"][0]
+    return 0 < len(answer.split()) <= _LONGEST_ANSWER and bool(plain_words(answer))
+
+
+def _said(kind: FeedbackKind, record: Mapping[str, Any], answer: str, rng: random.Random) -> Feedback:
     question = record["question"].strip()
     facts = (question, tuple(record["answers"]), frozenset(record["passage_ids"]))
     if kind == "unrelated":

@@ -1,0 +1,66 @@
+"""How far a round is: told to whoever watches, and noted in the database for everybody else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from assistant.learning.steering import Steering
+from assistant.learning.training_child import Left
+from stores.rounds import Rounds
+
+_NOTED_EVERY = 0.5  # seconds
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a round is."""
+
+    round_id: int
+    phase: str  # dropped, reading, training, exporting, comparing
+    facts: Mapping[str, Any]  # step, loss and so on, as the phase has them
+
+
+class Stopped(Exception):
+    """The round was told to stop, or its lease ended."""
+
+
+class Noting:
+    """Tells and stores progress, the latter twice a second at most, and with it that the learner lives."""
+
+    def __init__(
+        self, rounds: Rounds, round_id: int, tell: Callable[[Progress], None], steering: Steering
+    ) -> None:
+        self._rounds, self._round_id, self._tell, self._steering = rounds, round_id, tell, steering
+        self._phase, self._facts, self._noted = "", dict[str, Any](), 0.0
+
+    def __call__(self, phase: str, **facts: Any) -> None:
+        """Waits where the round is to wait. Raises `Stopped` or `Left` where it is to end."""
+        self._tell(Progress(self._round_id, phase, facts))
+        is_new, self._phase, self._facts = phase != self._phase, phase, facts
+        self._store(even_if_soon=is_new)
+        self._steering.hold(self._store)
+        if self._steering.is_left:
+            raise Left
+
+    def told(self, told: Mapping[str, Any] | None) -> None:
+        """What the child tells, or None where it is silent. Waits for nothing: the child is halted itself."""
+        facts = dict(told or {})
+        kind = facts.pop("kind", "")
+        if kind in ("step", "phase"):
+            phase = facts.pop("phase", "training")
+            self._tell(Progress(self._round_id, phase, facts))
+            is_new, self._phase, self._facts = phase != self._phase, phase, facts
+            self._store(even_if_soon=is_new)
+        else:
+            self._store()
+
+    def _store(self, *, even_if_soon: bool = False) -> None:
+        if not even_if_soon and time.monotonic() - self._noted < _NOTED_EVERY:
+            return
+        self._noted = time.monotonic()
+        facts = {"phase": self._phase, "progress": self._facts, "is_paused": self._steering.is_paused}
+        if not self._rounds.note(self._round_id, facts):
+            raise Stopped

@@ -1,0 +1,241 @@
+"""One's own conversation under two models: which answers, citations and memory writes would change.
+
+    live store -> a copy as it was before the conversation -> model A plays it -> replies, memory writes
+                                                           -> model B plays it -> the same -> compared
+
+Each model has a copy of its own, and remembers in it what the messages state. The live store is only read.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from assistant.config import Settings
+from assistant.learning.learner import UNTRAINED
+from assistant.locations import Locations
+from assistant.replay.metrics import token_f1
+from assistant.replay.replay_assistant import ReplayAssistant, ReplayClock, own_locations, own_settings
+from assistant.turns.events import Finished
+from assistant.wiring import QUERY_ENCODER
+from stores.checkpoints import Checkpoints
+from stores.database import Database, database_file
+from stores.earlier_state import copy_untouched, go_back_to
+from stores.errors import NotFound, WrongUsage
+from stores.records import SHARED, Turn, now, time_by
+
+LIVE, PREVIOUS, EXTRACTIVE = "live", "previous", "extractive"
+_ROLE = "retriever"
+_DATABASE = "vouch.db"
+_MOST_TURNS = 100_000
+
+Watch = Callable[[str, int, int], None]  # which model, turns done, of how many
+
+
+@dataclass(frozen=True)
+class Message:
+    """Something a user said, as it is said again."""
+
+    text: str
+    material: str = ""
+    turn_id: int = 0  # of the recorded turn; 0 for a line of a file
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What one model made of a message."""
+
+    answer: str
+    citations: tuple[str, ...]  # texts of the passages cited, in order
+    writes: tuple[str, ...]  # what was stored, each as "action scope: text"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One message under both models."""
+
+    message: Message
+    one: Reply
+    other: Reply
+
+    @property
+    def answer_change(self) -> float:
+        """0 for the same words, 1 for none in common."""
+        return 1 - token_f1(self.one.answer, self.other.answer)
+
+    @property
+    def citation_change(self) -> float:
+        """0 for the same passages cited, 1 for none in common."""
+        return _apart(self.one.citations, self.other.citations)
+
+    @property
+    def write_change(self) -> float:
+        """0 for the same memory writes, 1 for none in common."""
+        return _apart(self.one.writes, self.other.writes)
+
+    @property
+    def change(self) -> float:
+        """All three together, 0 to 3: by it the worst comes first."""
+        return self.answer_change + self.citation_change + self.write_change
+
+
+class Conversations:
+    """Plays messages of one user under two models, in a folder of its own."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        settings: Settings,
+        live: Locations,
+        user: str,
+        api_key: str = "",
+        offline: bool = False,
+    ) -> None:
+        """folder: an empty one, for the copies. live: of the chat, whose data is only read."""
+        self._folder, self._settings, self._live = folder, settings, live
+        self._user = user
+        self._begins, self._is_private = now(), False  # of what is played
+        self._api_key, self._offline = api_key, offline
+        source = database_file(settings.store.url) if settings.store.url else live.data / _DATABASE
+        if source is None:
+            raise WrongUsage("a conversation can be replayed from a database in a file only")
+        if not source.is_file():
+            raise NotFound("there is no conversation of yours yet")
+        self._start = folder / "start"
+        self._start.mkdir(parents=True)
+        copy_untouched(source, self._start / _DATABASE)
+
+    def recorded(self, session_id: int) -> list[Message]:
+        """A session's messages; the copies know what was known before the first of them."""
+        assistant = self._over(self._start, self._settings)
+        try:
+            user_id = assistant.journal.known_user_id(self._user)
+            turns = assistant.journal.turns(user_id, session_id, limit=_MOST_TURNS)
+            said = [turn for turn in turns if turn.message]  # what was forgotten is blank
+            if not said:
+                raise NotFound(f"session {session_id} holds no message")
+            self._begins = min(turn.accepted_at for turn in said)
+            self._is_private = assistant.journal.is_private(user_id, session_id)
+            go_back_to(assistant.database, self._begins)
+            return [_message(turn) for turn in said]
+        finally:
+            assistant.close()
+
+    def compare(
+        self,
+        messages: Sequence[Message],
+        model: str,
+        against: str,
+        watch: Watch = lambda model, done, of: None,
+    ) -> list[Compared]:
+        """Every message under both, the greatest change first; of equals, the earlier one."""
+        replies = [self._played(place, name, messages, watch) for place, name in enumerate((model, against))]
+        rows = [Compared(*row) for row in zip(messages, *replies, strict=True)]
+        return sorted(rows, key=lambda row: -row.change)
+
+    def _played(self, place: int, model: str, messages: Sequence[Message], watch: Watch) -> list[Reply]:
+        folder = self._folder / f"model-{place + 1}"
+        shutil.copytree(self._start, folder)
+        if (trained := self._live.data / "models").is_dir():
+            (folder / "models").symlink_to(trained)
+        _make_live(model, folder, trained)
+        assistant = self._over(folder, self._settings_for(model, trained))
+        clock = ReplayClock(self._begins)
+        try:
+            assistant.catch_up()
+            with time_by(clock):
+                user_id = assistant.journal.user_id(self._user)
+                session_id = assistant.journal.open_session(user_id, is_private=self._is_private)
+                replies = []
+                for number, message in enumerate(messages):
+                    watch(model, number, len(messages))
+                    clock.at(number)
+                    replies.append(_reply(assistant, user_id, session_id, message))
+                return replies
+        finally:
+            assistant.close()
+
+    def _settings_for(self, model: str, trained: Path) -> Settings:
+        """With another chat model, where one is named."""
+        if model in (LIVE, PREVIOUS, UNTRAINED) or _checkpoint(model, trained):
+            return self._settings
+        if model == EXTRACTIVE:
+            return replace(self._settings, model=replace(self._settings.model, backend="extractive"))
+        if self._settings.model.backend == "extractive":
+            raise NotFound(
+                f"there is no model {model!r}",
+                hint="Name live, previous, untrained, a version that `vouch train --status` tells, or, where "
+                "the settings name a model server, one of its models.",
+            )
+        return replace(self._settings, model=replace(self._settings.model, name=model))
+
+    def _over(self, folder: Path, settings: Settings) -> ReplayAssistant:
+        reranking = settings.reranking
+        return ReplayAssistant(
+            own_settings(settings, learns=settings.memory.learn, min_judged=reranking.min_judged),
+            own_locations(self._live, folder),
+            api_key=self._api_key,
+            offline=self._offline,
+        )
+
+
+def _make_live(model: str, folder: Path, trained: Path) -> None:
+    """Has a copy's questions encoded by the model that is named, if it is one of those. Raises `NotFound`."""
+    from stores.live_models import LiveModels
+
+    version = _checkpoint(model, trained)
+    if not version and model not in (PREVIOUS, UNTRAINED):
+        return
+    database = Database.at(folder)
+    try:
+        models = LiveModels(database)
+        if model == PREVIOUS:
+            models.step_back(QUERY_ENCODER)
+        elif model == UNTRAINED:
+            models.make_live(QUERY_ENCODER, UNTRAINED)
+        else:
+            card = Checkpoints(trained).card(_ROLE, version)
+            details = {"encoder_version": card["encoder_version"]}
+            models.make_live(QUERY_ENCODER, version, details=details)
+    finally:
+        database.close()
+
+
+def _checkpoint(named: str, trained: Path) -> str:
+    """The one version that begins like this; empty where there is none, or more than one."""
+    found = [v for v in Checkpoints(trained).versions(_ROLE) if v.startswith(named)] if len(named) > 3 else []
+    return found[0] if len(found) == 1 else ""
+
+
+def _message(turn: Turn) -> Message:
+    return Message(turn.message, turn.material, turn.id or 0)
+
+
+def _reply(assistant: ReplayAssistant, user_id: int, session_id: int, message: Message) -> Reply:
+    finished = assistant.player.play(
+        user_id, session_id, message.text, watch=lambda event: None, material=message.material
+    )
+    if finished.error is not None:
+        raise finished.error
+    assistant.player.remember(user_id, lambda learned: None)
+    assistant.player.settle()
+    return Reply(finished.answer, _cited(finished), _writes(assistant, user_id, finished.turn_id))
+
+
+def _cited(finished: Finished) -> tuple[str, ...]:
+    passages = [source.passage for source in finished.cited]
+    return tuple(f"{p.title}: {p.text}" if p.title else p.text for p in passages)
+
+
+def _writes(assistant: ReplayAssistant, user_id: int, turn_id: int) -> tuple[str, ...]:
+    claims = [claim for claim in assistant.claims.of_turn(user_id, turn_id) if claim.state == "stored"]
+    return tuple(f"{c.action} {'shared' if c.scope == SHARED else 'yours'}: {c.text}" for c in claims)
+
+
+def _apart(one: Collection[str], other: Collection[str]) -> float:
+    """1 less the share of all that both have; 0 where neither has anything."""
+    both, either = set(one) & set(other), set(one) | set(other)
+    return 1 - len(both) / len(either) if either else 0.0

@@ -1,0 +1,206 @@
+"""How a retrieval method takes part in a replay: asked question by question, then shown what was judged.
+
+    asked -> Method.retrieve(asked, search) -> Found -> (judged, answered, scored) -> Method.learn(judged)
+
+A method sees a question's words and never what is known of its answer. It may search as often as it likes,
+with words and vectors of its own making; what that took is told with what it found. It learns only from
+questions that were answered before, so no figure of a question depends on later ones.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from agents.fusion import reciprocal_ranks
+from agents.interfaces import Candidate, Encoder, SearchableSpace, Vector, Vectors
+from agents.reranker import Judgement
+from agents.retriever import Fusion, Retriever, Signals
+
+DENSE = Fusion(dense_weight=1.0, document_lift=0.0, conversation_lift=0.0)
+LEXICAL = Fusion(dense_weight=0.0, document_lift=0.0, conversation_lift=0.0)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as a method sees it."""
+
+    id: str
+    text: str
+    without: tuple[int, ...] = ()  # versions that are not looked for, such as the question's own message
+
+
+@dataclass(frozen=True)
+class JudgedQuestion:
+    """A question that was answered, with what the judge said of the passages found for it."""
+
+    asked: Asked
+    judgements: tuple[Judgement, ...]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """What one search found, in two orders."""
+
+    fused: tuple[Candidate, ...]  # as the product orders, best first
+    dense: tuple[Candidate, ...]  # by vectors alone, best first
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a method found for a question, and what that took."""
+
+    candidates: tuple[Candidate, ...]  # best first: what is judged
+    dense: tuple[Candidate, ...]  # by vectors alone, best first: for the figures of dense search
+    vector: Vector  # the question's, or the mean of several that were searched with; (D,), unit length
+    seconds: float  # of all that the method did, a chat model's writing apart
+    searches: int = 1
+    tokens: int = 0  # read and written by a chat model
+    model_calls: int = 0
+    model_seconds: float = 0.0
+    model_failures: int = 0  # calls that gave nothing usable; the question was then searched as it is
+
+
+class Method(Protocol):
+    """A way of finding passages that may learn while it is used."""
+
+    @property
+    def name(self) -> str:
+        """Names the method, its settings that are not the usual ones, and its chat model."""
+
+    @property
+    def hears_users(self) -> bool:
+        """Whether what users say after an answer is to change what is searched: the player sees to that."""
+
+    def retrieve(self, question: Asked, search: Search) -> Found:
+        """The passages for a question. Must not run where an event loop runs."""
+
+    def learn(self, judged: Sequence[JudgedQuestion]) -> None:
+        """Learns from the questions since the last call, in their order; may do nothing."""
+
+
+class SearchedSpace(SearchableSpace, Protocol):
+    """A space that also weighs words on demand."""
+
+    def word_scores(self, query: str, version_ids: Sequence[int]) -> dict[int, float]:
+        """BM25 of each version for the query; 0 without a shared word."""
+
+
+class Search:
+    """Searches what one user may see, with any words and any vectors. Made anew for each question."""
+
+    def __init__(
+        self, encoder: Encoder, space: SearchedSpace, *, keep: int, pool: int, fusion: Fusion
+    ) -> None:
+        """encoder: of the space's vectors. keep: candidates found. pool, fusion: see `Retriever`."""
+        self._encoder = encoder
+        self._space = space
+        self._keep = keep
+        self._fusion = fusion
+        self._retriever = Retriever(encoder, keep=keep, pool=max(pool, keep), fusion=fusion)
+
+    @property
+    def encoder_version(self) -> str:
+        """Of the vectors that are searched, and so of any vector that is searched with."""
+        return self._encoder.version
+
+    @property
+    def keep(self) -> int:
+        """How many candidates a search gives at most."""
+        return self._keep
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """(N, D), unit length: queries, as the frozen encoder encodes them."""
+        return self._encoder.encode_queries(texts)
+
+    def ranked(
+        self,
+        words: str | Mapping[str, float],
+        vector: Vector,
+        *,
+        question: str | None = None,
+        without: Collection[int] = (),
+    ) -> Ranked:
+        """One search by words and vector together.
+
+        words: what the lexical signal looks for; or several texts, each with how often it counts: BM25 is
+        then the sum of theirs, as over a query that repeats each so often. vector: (D,), unit length.
+        question: decides whether a speaker is named and a time is asked for; without it, the words do.
+        """
+        signals = self._signals(words, vector, without)
+        if question is not None:
+            signals = replace(signals, query=question)
+        return Ranked(
+            tuple(signals.ranked(self._fusion, keep=self._keep)),
+            tuple(signals.ranked(DENSE, keep=self._keep)),
+        )
+
+    def dense(self, vector: Vector, *, without: Collection[int] = ()) -> tuple[Candidate, ...]:
+        """What is nearest in meaning, best first."""
+        return tuple(self._signals("", vector, without).ranked(DENSE, keep=self._keep))
+
+    def lexical(
+        self, words: str | Mapping[str, float], *, without: Collection[int] = ()
+    ) -> tuple[Candidate, ...]:
+        """What shares the rarer words, best first; nothing else, even where fewer than `keep` do."""
+        nowhere = np.zeros(self._encoder.dimension, dtype=np.float32)
+        ranked = self._signals(words, nowhere, without).ranked(LEXICAL, keep=self._keep)
+        return tuple(candidate for candidate in ranked if candidate.lexical > 0)
+
+    def _signals(self, words: str | Mapping[str, float], vector: Vector, without: Collection[int]) -> Signals:
+        if isinstance(words, str):
+            return self._retriever.signals(words, vector, self._space, without=without)
+        signals = self._retriever.signals("\n".join(words), vector, self._space, without=without)
+        ids = list(signals.passages)
+        scores = {text: self._space.word_scores(text, ids) for text in words}
+        lexical = {i: sum(count * scores[text][i] for text, count in words.items()) for i in ids}
+        return replace(signals, lexical=lexical)
+
+
+class Frozen:
+    """Retrieve and rerank: the question as it is, by the encoder as it is."""
+
+    name = "frozen"
+
+    def __init__(self, *, hears_users: bool = False) -> None:
+        self.hears_users = hears_users
+
+    def retrieve(self, question: Asked, search: Search) -> Found:
+        """See `Method`."""
+        began = time.perf_counter()
+        (vector,) = search.encode([question.text])
+        ranked = search.ranked(question.text, vector, without=question.without)
+        return Found(ranked.fused, ranked.dense, vector, time.perf_counter() - began)
+
+    def learn(self, judged: Sequence[JudgedQuestion]) -> None:
+        """Learns nothing."""
+
+
+def fused_by_rank(rankings: Sequence[Sequence[Candidate]], *, keep: int) -> tuple[Candidate, ...]:
+    """Several rankings of candidates as one, by `reciprocal_ranks`; equals keep the order of their ids.
+
+    Of a passage found more than once the candidate with the best score of its own ranking is kept, with its
+    new score and place.
+    """
+    scores = reciprocal_ranks([[c.passage.version_id for c in ranking] for ranking in rankings])
+    best: dict[int, Candidate] = {}
+    for candidate in (c for ranking in rankings for c in ranking):
+        known = best.get(candidate.passage.version_id)
+        if known is None or candidate.score > known.score:
+            best[candidate.passage.version_id] = candidate
+    order = sorted(best, key=lambda i: (-scores[i], i))[:keep]
+    return tuple(
+        replace(best[i], score=scores[i], found_rank=place) for place, i in enumerate(order, start=1)
+    )
+
+
+def mean_vector(vectors: Vectors) -> Vector:
+    """(N, D) -> (D,), unit length; zeros where they cancel out."""
+    mean = vectors.mean(axis=0)
+    length = float(np.linalg.norm(mean))
+    result: Vector = (mean / length if length > 0 else mean).astype(np.float32)
+    return result

@@ -1,0 +1,341 @@
+"""A whole replay: every method and seed over one stream, each a run with a store of its own.
+
+    plan.json      what is played; a folder that holds another replay is refused
+    replies.jsonl  what chat models wrote, so that nobody is asked twice
+    runs/LABEL-seed-N/  steps.jsonl, and while it runs: store/, trained/, memory-N.db
+
+The filled stores, which hang on the passages and the encoder alone, lie in a folder that all replays share.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from agents.interfaces import ChatModel, Judge
+from agents.models.encoder import OnnxEncoder
+from assistant.config import Settings
+from assistant.locations import Locations
+from assistant.replay.chat_judge import ChatJudge
+from assistant.replay.datasets import ReplayQuestion
+from assistant.replay.feedback import said_after
+from assistant.replay.inputs import Streamed
+from assistant.replay.line_file import encoded
+from assistant.replay.memory_copies import forget_copies, keep_memory, put_memory_back
+from assistant.replay.method_choice import MethodChoice, MethodParts, make_method
+from assistant.replay.own_store import Names, filled, store_key
+from assistant.replay.player import Player
+from assistant.replay.recorded_chat import RecordedChat, Recording
+from assistant.replay.replay_assistant import (
+    FILLED_AT,
+    ReplayAssistant,
+    ReplayClock,
+    own_locations,
+    own_settings,
+)
+from assistant.replay.replay_plan import ReplayPlan
+from assistant.replay.simulate import SimulatedJudge, Truth, gold_truth
+from assistant.replay.simulated_chat import SimulatedChat
+from assistant.replay.steps import Steps
+from assistant.wiring import Assistant, trainable
+from stores.errors import StoreUnavailable, WrongUsage
+from stores.lessons import Lessons
+from stores.records import Passage
+
+FORMAT = 1  # of what a replay leaves behind
+PLAN, REPLIES, STEPS = "plan.json", "replies.jsonl", "steps.jsonl"
+
+Watch = Callable[[str, int, int], None]  # what is done, how much of it, of how much
+
+
+class Replay:
+    """Plays a plan in a folder."""
+
+    def __init__(
+        self,
+        plan: ReplayPlan,
+        streamed: Streamed,
+        folder: Path,
+        *,
+        settings: Settings,
+        live: Locations,
+        api_key: str = "",
+        offline: bool = False,
+        replies: Path | None = None,
+    ) -> None:
+        """live: of the chat, whose downloads are used and whose data is not touched. replies: a recording."""
+        if live.data == folder.resolve() or live.data in folder.resolve().parents:
+            raise WrongUsage(
+                f"{folder} is in the data directory of the chat", hint="Name another folder with --out."
+            )
+        self.plan, self._streamed, self._folder = plan, streamed, folder
+        self._settings, self._live = settings, live
+        self._api_key, self._offline = api_key, offline
+        asks = settings.model.backend != "extractive"
+        if not asks and (plan.judge == "model" or any(choice.writes for choice in plan.played)):
+            raise WrongUsage(
+                "this replay asks a chat model, and the settings name none",
+                hint="Set model.backend, or choose --judge reader or simulated.",
+            )
+        self._replies = replies or folder / REPLIES
+
+    def play(self, watch: Watch = lambda what, done, of: None) -> dict[tuple[str, int], Steps]:
+        """Every run to its end, in a fixed order; the steps of each, by label and seed. Repeated, it goes on.
+
+        Raises `WrongUsage` where the folder holds another replay, `StoreUnavailable` where that is going on.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self._folder / "lock", timeout=0)
+        try:
+            with lock:
+                self._check_plan()
+                return {
+                    (choice.label, seed): self._run(choice, seed, watch)
+                    for seed in self.plan.seeds
+                    for choice in self.plan.played
+                }
+        except Timeout:
+            raise StoreUnavailable(
+                f"{self._folder} is being played by another process", hint="Wait for it, or end it."
+            ) from None
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """All that the figures hang on, fit to be shown: nothing in it names this machine."""
+        settings, plan = self._own_settings(learns=False), self.plan
+        judge = {"kind": plan.judge} | ({"accuracy": plan.accuracy} if plan.judge == "simulated" else {})
+        return {
+            "format": FORMAT,
+            "data": {
+                "names": list(self._streamed.names),
+                "sha256": self._streamed.sha256(),
+                "passages": len(self._streamed.passages),
+                "questions": sum(map(len, self._streamed.parts)),
+            },
+            "methods": [choice.label for choice in plan.played],
+            "judge": judge,
+            "answers": plan.answers,
+            "interval": plan.interval,
+            "seeds": list(plan.seeds),
+            "order": plan.order,
+            "first": plan.first,
+            "user_feedback": plan.user_feedback,
+            "training": dict(plan.training),
+            "threads": plan.threads,
+            "encoder": self._encoder.version,
+            "model": {"backend": settings.model.backend, "name": settings.model.name},
+            "retrieval": asdict(settings.retrieval),
+            "reranking": asdict(settings.reranking),
+            "answer": asdict(settings.answer),
+            "memory": {**asdict(settings.memory), "learn": plan.user_feedback},
+        }
+
+    def _check_plan(self) -> None:
+        file, wanted = self._folder / PLAN, encoded(self.identity)
+        if not file.exists():
+            written = file.with_suffix(".new")
+            written.write_bytes(wanted)
+            written.rename(file)  # whole or not there
+        elif file.read_bytes() != wanted:
+            raise WrongUsage(
+                f"{self._folder} holds another replay",
+                hint="Name another folder, or begin anew with --fresh.",
+            )
+
+    def _run(self, choice: MethodChoice, seed: int, watch: Watch) -> Steps:
+        questions = self._streamed.questions(order=self.plan.order, seed=seed, first=self.plan.first)
+        folder = self._folder / "runs" / f"{_as_file_name(choice.label)}-seed-{seed}"
+        folder.mkdir(parents=True, exist_ok=True)
+        steps = Steps(folder / STEPS)
+        if len(steps.asked) == len(questions):
+            return steps
+        hears = self.plan.user_feedback and choice.kind == "luf"
+        store = self._store_of_run(folder, steps, watch, changes=hears)
+        run = _Run(self, store, questions, seed)
+        assistant = run.assistant(learns=hears)
+        try:
+            assistant.catch_up()
+            player = Player(
+                assistant,
+                make_method(choice, self._parts(assistant, folder, questions, seed, hears=hears)),
+                run.questions,
+                names=run.names,
+                steps=steps,
+                interval=self.plan.interval,
+                feedback=_feedback(questions, seed) if hears else None,
+                learns_by_searching=choice.learns_by_searching,
+                keep_memory=lambda done: keep_memory(assistant.database, folder, done) if hears else None,
+            )
+            told = f"{choice.label}, seed {seed}: questions"
+            player.play(lambda done, of: watch(told, done, of))
+        finally:
+            assistant.close()
+            run.close()
+        for left in ("store", "trained"):
+            shutil.rmtree(folder / left, ignore_errors=True)
+        forget_copies(folder)
+        return steps
+
+    # Stores
+
+    def _store_of_run(self, folder: Path, steps: Steps, watch: Watch, *, changes: bool) -> Path:
+        """The run's own store as it was behind the last step; steps that it has not seen are taken back."""
+        store = folder / "store"
+        if changes:
+            shutil.rmtree(store, ignore_errors=True)
+        if not store.exists():
+            shutil.rmtree(making := folder / "store.making", ignore_errors=True)
+            shutil.copytree(self._filled_store(watch), making)
+            making.rename(store)
+        if changes:
+            done = put_memory_back(folder, store / "vouch.db")
+            steps.go_back(asked=done, learned=done // self.plan.interval if self.plan.interval else 0)
+        return store
+
+    def _filled_store(self, watch: Watch) -> Path:
+        stores = self._live.cache / "replay-stores"
+        stores.mkdir(parents=True, exist_ok=True)
+        place = stores / store_key(self._streamed.passages, self._encoder.version)
+        with FileLock(f"{place}.lock"):
+            return filled(
+                place,
+                self._streamed.passages,
+                lambda folder: self.over(folder),
+                clock=ReplayClock(FILLED_AT),
+                tell=watch,
+            )
+
+    # Parts
+
+    def over(
+        self,
+        folder: Path,
+        *,
+        learns: bool = False,
+        judge: Judge | None = None,
+        chat_model: ChatModel | None = None,
+    ) -> ReplayAssistant:
+        """The chat's own parts over a store."""
+        return ReplayAssistant(
+            self._own_settings(learns=learns),
+            own_locations(self._live, folder),
+            judge=judge,
+            chat_model=chat_model,
+            api_key=self._api_key,
+            offline=self._offline,
+        )
+
+    def chat(self) -> RecordedChat:
+        """The chat model of the settings, for one user of it, over the recording."""
+        model = self._settings.model
+
+        def make() -> ChatModel:
+            locations = own_locations(self._live, self._folder / "model")
+            other = Assistant(self._settings, locations, api_key=self._api_key, offline=self._offline)
+            return other.chat_model
+
+        return RecordedChat(self._recording, make, name=f"{model.backend} {model.name}")
+
+    @property
+    def asks_a_model(self) -> bool:
+        """Replies are written by a chat model."""
+        return self._settings.model.backend != "extractive"
+
+    @cached_property
+    def _recording(self) -> Recording:
+        return Recording(self._replies)
+
+    @cached_property
+    def _encoder(self) -> OnnxEncoder:
+        return self.over(self._folder / "model").wanted_encoder
+
+    def _own_settings(self, *, learns: bool) -> Settings:
+        judge = "reader" if self.plan.judge == "reader" else ""
+        return own_settings(self._settings, learns=learns, min_judged=self.plan.min_judged, judge=judge)
+
+    def _parts(
+        self,
+        assistant: ReplayAssistant,
+        folder: Path,
+        questions: Sequence[ReplayQuestion],
+        seed: int,
+        *,
+        hears: bool,
+    ) -> MethodParts:
+        version, source = self._encoder.version, self._settings.encoder.source
+        stored = Lessons(assistant.database)
+        return MethodParts(
+            folder=folder / "trained",
+            vectors_of=lambda versions: stored.vectors(versions, version),
+            dimension=self._encoder.dimension,
+            start=trainable(source) if source else None,
+            load=lambda made: OnnxEncoder(made, threads=1),
+            chat=self.chat,
+            seed=seed,
+            training=self.plan.training,
+            threads=self.plan.threads,
+            hears_users=hears,
+            questions=questions,
+            passages=self._streamed.passages,
+        )
+
+
+class _Run:
+    """What one run has of its own."""
+
+    def __init__(self, replay: Replay, store: Path, questions: Sequence[ReplayQuestion], seed: int) -> None:
+        self._replay, self._store, self._seed = replay, store, seed
+        self.names = Names.of_store(store)
+        self.questions = [self.names.as_stored(question) for question in questions]
+        self._chat_judge: ChatJudge | None = None
+
+    def assistant(self, *, learns: bool) -> ReplayAssistant:
+        return self._replay.over(
+            self._store, learns=learns, judge=self._judge(), chat_model=self._chat_model()
+        )
+
+    def close(self) -> None:
+        if self._chat_judge is not None:
+            self._chat_judge.close()
+
+    def _judge(self) -> Judge | None:
+        plan = self._replay.plan
+        if plan.judge == "simulated":
+            truth = _truth(self.questions, self.names)
+            return SimulatedJudge(plan.accuracy, self._seed, is_relevant=truth, blurs="verdict")
+        if plan.judge == "model":
+            self._chat_judge = ChatJudge(self._replay.chat())
+            return self._chat_judge
+        return None
+
+    def _chat_model(self) -> ChatModel | None:
+        if self._replay.plan.answers == "simulated":
+            return SimulatedChat(self.questions, self.names)
+        return self._replay.chat() if self._replay.asks_a_model else None
+
+
+def _truth(questions: Sequence[ReplayQuestion], names: Names) -> Truth:
+    """Gold by the names of the data set; nothing is relevant to what is no question of the stream."""
+    known, is_gold = {question.text for question in questions}, gold_truth(questions)
+
+    def is_relevant(text: str, passage: Passage) -> bool:
+        return text in known and is_gold(text, names.named(passage))
+
+    return is_relevant
+
+
+def _feedback(questions: Sequence[ReplayQuestion], seed: int) -> Any:
+    try:
+        return said_after(questions, seed=seed)
+    except ValueError as error:
+        raise WrongUsage(f"users cannot be simulated here: {error}") from error
+
+
+def _as_file_name(label: str) -> str:
+    return "".join(character if character.isalnum() else "-" for character in label)

@@ -1,0 +1,179 @@
+"""The chat's own parts over a store of its own: only judge, chat model, clock and search can be others.
+
+turn -> MethodRetriever -> the method of the replay finds -> NotingJudge -> as in a chat
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import cast
+
+from agents.interfaces import Candidate, ChatModel, Judge, Judged, SearchableSpace, Vector
+from agents.reranker import Judgement
+from agents.retriever import Retrieved, Retriever, Signals
+from assistant.config import Settings
+from assistant.locations import Locations
+from assistant.replay.methods import Asked, Found, Method, Search, SearchedSpace
+from assistant.turns.searching import Searching
+from assistant.wiring import Assistant
+
+FILLED_AT = datetime(2020, 1, 1, tzinfo=UTC)  # what is there before anybody asks
+_BEGINS = datetime(2026, 1, 1, tzinfo=UTC)
+_A_QUESTION = timedelta(minutes=1)
+_A_LOOK = timedelta(microseconds=1)
+
+
+class ReplayClock:
+    """Tells a time that hangs on the questions alone: a minute each, a microsecond each time it is asked."""
+
+    def __init__(self, begins: datetime = _BEGINS) -> None:
+        self._begins = self._time = begins
+
+    def at(self, question: int) -> None:
+        """So many questions were asked before."""
+        self._time = self._begins + question * _A_QUESTION
+
+    def __call__(self) -> datetime:
+        """The time."""
+        self._time += _A_LOOK
+        return self._time
+
+
+@dataclass(frozen=True)
+class JudgeCall:
+    """One call of a judge."""
+
+    judgements: tuple[Judgement, ...]
+    tokens: int  # read and written
+
+
+class NotingJudge:
+    """Notes what a judge says of one question."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self.calls: list[JudgeCall] = []
+
+    @property
+    def name(self) -> str:
+        """The judge's."""
+        return self._judge.name
+
+    def judge(self, question: str, candidates: Sequence[Candidate]) -> Judged:
+        """See `Judge`."""
+        judged = self._judge.judge(question, candidates)
+        share = max(1, len(candidates))
+        tokens_in, tokens_out = judged.tokens_in // share, judged.tokens_out // share
+        judgements = tuple(
+            Judgement(candidate, verdict, self.name, tokens_in, tokens_out)
+            for candidate, verdict in zip(candidates, judged.verdicts, strict=True)
+            if verdict is not None
+        )
+        self.calls.append(JudgeCall(judgements, judged.tokens_in + judged.tokens_out))
+        return judged
+
+
+class MethodRetriever(Retriever):
+    """Has a method find the passages of the question that is asked; every other search is the product's."""
+
+    def __init__(
+        self, method: Method, product: Retriever, search_in: Callable[[SearchedSpace], Search]
+    ) -> None:
+        """product: what searches where no question of the stream is asked. search_in: what a method gets."""
+        self._method = method
+        self._product = product
+        self._search_in = search_in
+        self.asked: Asked | None = None
+        self.found: Found | None = None  # for the question asked last
+
+    def retrieve(self, query: str, space: SearchableSpace, *, without: Collection[int] = ()) -> Retrieved:
+        """See `Retriever`."""
+        if self.asked is None:
+            return self._product.retrieve(query, space, without=without)
+        search = self._search_in(cast("SearchedSpace", space))
+        asked = replace(self.asked, text=query, without=tuple(without))
+        self.found = self._method.retrieve(asked, search)
+        return Retrieved(query, self.found.vector, search.encoder_version, self.found.candidates)
+
+    def signals(
+        self, query: str, vector: Vector, space: SearchableSpace, *, without: Collection[int] = ()
+    ) -> Signals:
+        """See `Retriever`."""
+        return self._product.signals(query, vector, space, without=without)
+
+
+class ReplayAssistant(Assistant):
+    """One Vouch over a store of its own."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        locations: Locations,
+        *,
+        judge: Judge | None = None,
+        chat_model: ChatModel | None = None,
+        api_key: str = "",
+        offline: bool = False,
+    ) -> None:
+        """judge, chat_model: in place of those that the settings name."""
+        super().__init__(settings, locations, api_key=api_key, offline=offline)
+        self._judge, self._chat_model = judge, chat_model
+        self._method_retriever: MethodRetriever | None = None
+
+    @cached_property
+    def judge(self) -> NotingJudge:
+        """What judges candidates, with what it said."""
+        return NotingJudge(self._judge or super().judge)
+
+    @cached_property
+    def chat_model(self) -> ChatModel:
+        """What writes the replies."""
+        return self._chat_model or super().chat_model
+
+    @property
+    def searching(self) -> Searching:
+        """What searches now."""
+        found = super().searching
+        return found if self._method_retriever is None else replace(found, retriever=self._method_retriever)
+
+    def search_by(self, method: Method) -> MethodRetriever:
+        """Has a method find what turns look for, from here on."""
+        self._method_retriever = MethodRetriever(method, super().searching.retriever, self.search_in)
+        return self._method_retriever
+
+    def search_in(self, space: SearchedSpace) -> Search:
+        """What a method searches a space with."""
+        retrieval = self.settings.retrieval
+        return Search(
+            super().searching.encoder,
+            space,
+            keep=retrieval.candidates,
+            pool=retrieval.pool,
+            fusion=self.fusion,
+        )
+
+
+def own_locations(live: Locations, folder: Path) -> Locations:
+    """A data directory of its own, with what the chat has downloaded."""
+    return Locations(data=folder, settings=live.settings, cache=live.cache, state=folder / "state")
+
+
+def own_settings(settings: Settings, *, learns: bool, min_judged: int, judge: str = "") -> Settings:
+    """The person's settings, with what a replay needs to give the same figures everywhere.
+
+    One thread, since sums of floats hang on how many share them; an exact search; a database of its own.
+    learns: what users say is remembered. judge: of `RerankingSettings`; else the person's.
+    """
+    reranking = replace(settings.reranking, min_judged=min_judged, judge=judge or settings.reranking.judge)
+    return replace(
+        settings,
+        encoder=replace(settings.encoder, threads=1),
+        memory=replace(settings.memory, learn=learns),
+        reranking=reranking,
+        store=type(settings.store)(),
+        index=type(settings.index)(kind="exact"),
+    )

@@ -1,0 +1,167 @@
+"""The report of a replay: the same bytes for the same inputs, with no time of day and no duration in it.
+
+steps of every run -> figures by method, part and measure; gains; curves; trainings -> one JSON object
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from assistant.replay.figures import ALL, Estimate, Played, curve, gains, means
+from assistant.replay.measures import FEWER_IS_BETTER, MAIN, MEASURES
+from assistant.replay.method_choice import FROZEN
+from assistant.replay.steps import Steps
+from stores.errors import WrongUsage
+
+SCHEMA = 1
+CURVES = ("dense R@5", "fused R@5", MAIN, "tokens")
+_DIGITS = 6
+_LOSS_POINTS = 40  # of one training, at most
+_WINDOWS = 12  # the stream is so many windows of a curve long
+_SMALLEST_WINDOW = 20
+
+Runs = Mapping[tuple[str, int], Steps]  # by method's label and seed
+
+
+def report_of(identity: Mapping[str, Any], runs: Runs) -> dict[str, Any]:
+    """All that is told of a replay. identity: what was played."""
+    labels, seeds = list(dict.fromkeys(label for label, _ in runs)), sorted({seed for _, seed in runs})
+    played = {label: [_played(runs[label, seed]) for seed in seeds] for label in labels}
+    frozen, others = played[FROZEN], [label for label in labels if label != FROZEN]
+    window = max(_SMALLEST_WINDOW, len(frozen[0].rows) // _WINDOWS)
+    return {
+        "schema": SCHEMA,
+        "replay": dict(identity),
+        "questions": len(frozen[0].rows),
+        "intervals": "95 %, over seeds" if len(seeds) > 1 else "95 %, over questions",
+        "figures": {label: _rounded(means(played[label], MEASURES), within=1.0) for label in labels},
+        "gains": {label: _rounded(gains(played[label], frozen, MEASURES)) for label in others},
+        "curves": {
+            measure: {
+                label: [[x, round(y, _DIGITS)] for x, y in curve(played[label], measure, window=window)]
+                for label in labels
+            }
+            for measure in CURVES
+        },
+        "window": window,
+        "trainings": {
+            label: {str(seed): _trainings(runs[label, seed]) for seed in seeds} for label in others
+        },
+        "feedback": {label: _feedback([runs[label, seed] for seed in seeds]) for label in others},
+    }
+
+
+def times_of(runs: Runs) -> dict[str, Any]:
+    """What took how long, in seconds: kept apart, since it is never the same twice."""
+    return {
+        f"{label}, seed {seed}": {
+            "questions": len(steps.asked),
+            **{
+                name: round(sum(step.seconds.get(name, 0.0) for step in steps.asked), 3)
+                for name in ("turn", "search", "model", "hearing")
+            },
+            "training": round(sum(step.seconds for step in steps.learned), 3),
+        }
+        for (label, seed), steps in runs.items()
+    }
+
+
+def figure(report: Mapping[str, Any], path: str) -> float:
+    """One mean of the last method, by words: `reranked R@5`, `last third/dense R@5`, `gain/all/F1`.
+
+    Upper and lower case count as one. Raises `WrongUsage` where there is no such figure.
+    """
+    words = [word.strip().casefold() for word in path.split("/")]
+    is_gain = words[0] == "gain"
+    words = words[is_gain:]
+    label = list(report["figures"])[-1]
+    table = report["gains"].get(label, {}) if is_gain else report["figures"][label]
+    part, measure = ([ALL, *words] if len(words) == 1 else words)[-2:]
+    for name, row in table.items():
+        for known, told in row.items():
+            if (name.casefold(), known.casefold()) == (part, measure):
+                return float(told["mean"])
+    there_are = f"Measures are {', '.join(MEASURES)}; parts {', '.join(report['figures'][label])}."
+    raise WrongUsage(f"there is no figure {path!r}", hint=there_are)
+
+
+def _played(steps: Steps) -> Played:
+    return Played(
+        [step.question for step in steps.asked],
+        [step.domain for step in steps.asked],
+        [step.figures for step in steps.asked],
+    )
+
+
+def _rounded(
+    table: Mapping[str, Mapping[str, Estimate]], *, within: float | None = None
+) -> dict[str, dict[str, dict[str, float]]]:
+    """within: no share is below 0 or above this, nor are the ends of its interval."""
+
+    def told(measure: str, each: Estimate) -> dict[str, float]:
+        if within is not None and is_percentage(measure):
+            each = Estimate(each.mean, max(0.0, each.low), min(within, each.high))
+        return {name: round(value, _DIGITS) for name, value in vars(each).items()}
+
+    return {
+        part: {measure: told(measure, each) for measure, each in row.items()} for part, row in table.items()
+    }
+
+
+def _trainings(steps: Steps) -> list[dict[str, Any]]:
+    """Each training's facts, its losses as the means of some stretches."""
+    found = []
+    for step in steps.learned:
+        facts = dict(step.facts)
+        losses = facts.pop("losses", ())
+        if facts or losses:
+            found.append({"after": step.after, **facts, "losses": _thinned(losses)})
+    return found
+
+
+def _thinned(values: Sequence[float]) -> list[float]:
+    if not values:
+        return []
+    size = -(-len(values) // _LOSS_POINTS)
+    return [round(fmean(values[i : i + size]), _DIGITS) for i in range(0, len(values), size)]
+
+
+def _feedback(all_steps: Sequence[Steps]) -> dict[str, int]:
+    """How much of each kind users said, over all seeds."""
+    said = [step.feedback for steps in all_steps for step in steps.asked if step.feedback]
+    return {kind: said.count(kind) for kind in sorted(set(said))}
+
+
+def is_percentage(measure: str) -> bool:
+    """Whether a measure is a share, 0 to 1."""
+    return measure not in FEWER_IS_BETTER
+
+
+def shown(measure: str, told: Mapping[str, float], *, is_gain: bool = False) -> str:
+    """A mean with its interval, for a person: shares in percent, gains with their sign."""
+    factor, digits = (100, 1) if is_percentage(measure) else (1, 0)
+    sign = "+" if is_gain else ""
+    mean, low, high = (f"{factor * told[name]:{sign}.{digits}f}" for name in ("mean", "low", "high"))
+    return f"{mean} [{low}, {high}]"
+
+
+def table_rows(report: Mapping[str, Any]) -> list[list[str]]:
+    """The report as rows of cells: part, measure, then each method, with its gain."""
+    labels = list(report["figures"])
+    head = ["part", "measure", *labels, *(f"{label} - {FROZEN}" for label in report["gains"])]
+    rows = [head]
+    for part, measures in report["figures"][FROZEN].items():
+        for measure in measures:
+            cells = [_cell(report["figures"][label], part, measure) for label in labels]
+            cells += [_cell(table, part, measure, is_gain=True) for table in report["gains"].values()]
+            rows.append([part, measure, *cells])
+    return rows
+
+
+def _cell(
+    table: Mapping[str, Mapping[str, Mapping[str, float]]], part: str, measure: str, *, is_gain: bool = False
+) -> str:
+    told = table.get(part, {}).get(measure)
+    return "" if told is None else shown(measure, told, is_gain=is_gain)

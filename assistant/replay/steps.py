@@ -1,0 +1,152 @@
+"""The steps of one run, a line each: what a killed replay goes on from, and all that its report is made of.
+
+    {"step": "asked", ...} for each question, {"step": "learned", ...} after each training
+
+What judges were shown is kept with it, each passage once, so that a method can learn again what it had
+learned when the process was killed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from agents.interfaces import Candidate, Verdict
+from agents.reranker import Judgement
+from assistant.replay.line_file import LineFile
+from assistant.replay.methods import Asked, JudgedQuestion
+from stores.records import Passage
+
+_ASKED, _LEARNED = "asked", "learned"
+
+
+@dataclass(frozen=True)
+class AskedStep:
+    """One question as it was answered."""
+
+    question: str  # its id
+    text: str
+    domain: str
+    figures: Mapping[str, float]  # see `measures`
+    reply: str
+    judgements: tuple[Judgement, ...] = ()
+    feedback: str = ""  # of which kind it was, where a user said something afterwards
+    seconds: Mapping[str, float] = field(default_factory=dict)  # wall time; no part of a report
+
+    @property
+    def judged(self) -> JudgedQuestion:
+        """As a method learns from it."""
+        return JudgedQuestion(Asked(self.question, self.text), self.judgements)
+
+
+@dataclass(frozen=True)
+class LearnedStep:
+    """One training of a method."""
+
+    after: int  # questions
+    facts: Mapping[str, Any]  # of the training, as the method tells them
+    seconds: float
+
+
+class Steps:
+    """The steps of a run, in a file."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = LineFile(file)
+        self._passages: dict[int, Passage] = {}
+        self._read()
+
+    @property
+    def asked(self) -> Sequence[AskedStep]:
+        """The questions, in the order of the stream."""
+        return self._asked
+
+    @property
+    def learned(self) -> Sequence[LearnedStep]:
+        """The trainings, in order."""
+        return self._learned
+
+    def note_asked(self, step: AskedStep) -> None:
+        """Keeps a question, durable when this returns."""
+        found = [judgement.candidate.passage for judgement in step.judgements]
+        new = {passage.version_id: passage for passage in found if passage.version_id not in self._passages}
+        row = {
+            "step": _ASKED,
+            "question": step.question,
+            "text": step.text,
+            "domain": step.domain,
+            "figures": dict(step.figures),
+            "reply": step.reply,
+            "feedback": step.feedback,
+            "judged": [_judgement_row(judgement) for judgement in step.judgements],
+            "passages": [_passage_row(passage) for passage in new.values()],
+            "seconds": dict(step.seconds),
+        }
+        self._file.append(row)
+        self._take(row)
+
+    def note_learned(self, step: LearnedStep) -> None:
+        """Keeps a training, durable when this returns."""
+        row = {"step": _LEARNED, **asdict(step)}
+        self._file.append(row)
+        self._take(row)
+
+    def go_back(self, *, asked: int, learned: int) -> None:
+        """Forgets all steps behind these many."""
+        lines = 0
+        for row in self._file.lines:
+            left = asked if row["step"] == _ASKED else learned
+            if not left:
+                break
+            asked, learned = asked - (row["step"] == _ASKED), learned - (row["step"] == _LEARNED)
+            lines += 1
+        self._file.keep(lines)
+        self._read()
+
+    def _read(self) -> None:
+        self._asked: list[AskedStep] = []
+        self._learned: list[LearnedStep] = []
+        self._passages.clear()
+        for row in self._file.lines:
+            self._take(row)
+
+    def _take(self, row: Mapping[str, Any]) -> None:
+        if row["step"] == _LEARNED:
+            self._learned.append(LearnedStep(row["after"], row["facts"], row["seconds"]))
+            return
+        for told in row["passages"]:
+            passage = Passage(**{**told, "created_at": datetime.fromisoformat(told["created_at"])})
+            self._passages[passage.version_id] = passage
+        self._asked.append(
+            AskedStep(
+                question=row["question"],
+                text=row["text"],
+                domain=row["domain"],
+                figures=row["figures"],
+                reply=row["reply"],
+                judgements=tuple(self._judgement(told) for told in row["judged"]),
+                feedback=row["feedback"],
+                seconds=row["seconds"],
+            )
+        )
+
+    def _judgement(self, told: Sequence[Any]) -> Judgement:
+        version, dense, lexical, lift, score, rank, label, useful, judge, tokens_in, tokens_out = told
+        candidate = Candidate(self._passages[version], dense, lexical, lift, score, rank)
+        return Judgement(candidate, Verdict(label, useful), judge, tokens_in, tokens_out)
+
+
+def _judgement_row(judgement: Judgement) -> list[Any]:
+    found, said = judgement.candidate, judgement.verdict
+    return [
+        found.passage.version_id,
+        *(float(found.dense), float(found.lexical), float(found.lift), float(found.score), found.found_rank),
+        *(said.label, float(said.score), judgement.judge, judgement.tokens_in, judgement.tokens_out),
+    ]
+
+
+def _passage_row(passage: Passage) -> dict[str, Any]:
+    return {**asdict(passage), "created_at": passage.created_at.isoformat()}

@@ -1,0 +1,254 @@
+"""What each method takes for 3,000 questions: retrieval, judging, training (luf.md, Table 6).
+
+    python -m benchmarks.method_times DATA --work DIR [--questions 150] [--judged 40] [--lessons 400]
+        [--seed 1] [--json FILE]
+
+DATA and DIR are those of benchmarks.recall; searched are the 19,707 passages of squad. Each of --questions
+is searched by every method in turn, so that whatever else the machine does meets all of them alike; some
+before them only warm up. What the methods find is judged by the reader, 5 passages at least, for the first
+--judged of them. LUF trains once on --lessons others, judged by an oracle, for 4 epochs. All is scaled to
+3,000 questions: times of a question by their number, the training by how often so many lessons come.
+
+The writers of query rewriting and Query2Doc are simulated: what a chat model would take to write is not in
+any figure. Seconds are wall time; CPU seconds are of all threads and children: steadier on a busy machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import resource
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from agents.interfaces import Candidate
+from agents.reader_judge import ReaderJudge
+from agents.readings import Readings
+from agents.reranker import Reranked, Reranker
+from assistant.config import Settings
+from assistant.learning.entropy_minimisation import EntropyMinimisation
+from assistant.learning.retriever_network import load_network
+from assistant.locations import find_locations
+from assistant.replay.datasets import ReplayQuestion, read_set
+from assistant.replay.luf import Luf
+from assistant.replay.methods import Asked, Frozen, JudgedQuestion, Method, Search
+from assistant.replay.query2doc import Query2Doc
+from assistant.replay.query_rewrite import QueryRewrite
+from assistant.replay.rafe import Rafe
+from assistant.replay.simulate import SimulatedJudge, gold_truth
+from assistant.replay.simulated_writers import SimulatedDocuments, SimulatedRewrites
+from assistant.replay.tent import Tent
+from assistant.wiring import Assistant
+from benchmarks.recall import fusion_of
+from benchmarks.recall_collections import COLLECTIONS, ingest_collection
+from stores.lessons import Lessons
+
+SCALED_TO = 3_000  # questions
+WARM_UP = 10  # questions
+MIN_JUDGED = 5
+QUALITY = 0.7  # of the simulated writers
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What something took."""
+
+    wall: float  # seconds
+    cpu: float  # seconds, of all threads and ended children
+
+
+class Clock:
+    """Adds up what parts take."""
+
+    def __init__(self) -> None:
+        self.spent: dict[tuple[str, str], list[Spent]] = defaultdict(list)  # by method and part
+
+    @contextmanager
+    def of(self, method: str, part: str) -> Iterator[None]:
+        """Times what is done within."""
+        wall, cpu = time.perf_counter(), _cpu_seconds()
+        yield
+        self.spent[method, part].append(Spent(time.perf_counter() - wall, _cpu_seconds() - cpu))
+
+    def scaled(self, method: str, part: str, questions: int) -> Spent:
+        """To `SCALED_TO` questions, from so many."""
+        all_spent = self.spent.get((method, part), [])
+        factor = SCALED_TO / questions if questions else 0.0
+        return Spent(factor * sum(s.wall for s in all_spent), factor * sum(s.cpu for s in all_spent))
+
+
+class Benchmark:
+    """Times methods over one store."""
+
+    def __init__(self, assistant: Assistant, questions: Sequence[ReplayQuestion], folder: Path) -> None:
+        self._assistant = assistant
+        self._questions = questions
+        self._user = assistant.journal.user_id("benchmark")
+        self._encoder = assistant.encoder
+        self._lessons = Lessons(assistant.database)
+        self._folder = folder
+        self._reader_calls = 0
+        self.clock = Clock()
+
+    def vectors_of(self, version_ids: Sequence[int]) -> Mapping[int, bytes]:
+        """The stored vectors of versions."""
+        return self._lessons.vectors(version_ids, self._encoder.version)
+
+    def search(self) -> Search:
+        """A search of one question."""
+        retrieval = self._assistant.settings.retrieval
+        return Search(
+            self._encoder,
+            self._assistant.spaces.of(self._user),
+            keep=retrieval.candidates,
+            pool=retrieval.pool,
+            fusion=fusion_of(self._assistant.settings),
+        )
+
+    def retrieval(self, methods: Mapping[str, Method], asked: Sequence[Asked], *, judged: int) -> None:
+        """Every question by every method, and its judging for the first ones."""
+        for number, question in enumerate(asked):
+            counts = number >= WARM_UP
+            for name, method in methods.items():
+                search = self.search()
+                with self.clock.of(name, "retrieval" if counts else "warm-up"):
+                    found = method.retrieve(question, search)
+                if counts and number < WARM_UP + judged:
+                    reranker = self._reranker()
+                    with self.clock.of(name, "judging"):
+                        reranker(question.text, found.candidates)
+            if number % 25 == 0:
+                print(f"{number} of {len(asked)} questions", file=sys.stderr)
+
+    def _reranker(self) -> Callable[[str, Sequence[Candidate]], Reranked]:
+        """One that has read nothing yet."""
+        judge = ReaderJudge(Readings(self._assistant.reader))
+        reranking = self._assistant.settings.reranking
+        return Reranker(
+            judge, schedule=reranking.schedule, budget=reranking.budget, min_judged=MIN_JUDGED
+        ).rerank
+
+    def training(self, luf: Luf, rafe: Rafe, asked: Sequence[Asked]) -> None:
+        """One training of LUF and one step of the rewriter, on questions judged by an oracle."""
+        judge = SimulatedJudge(1.0, 1, is_relevant=gold_truth(self._questions), blurs="verdict")
+        reranking = self._assistant.settings.reranking
+        reranker = Reranker(
+            judge, schedule=reranking.schedule, budget=reranking.budget, min_judged=MIN_JUDGED
+        )
+        judged = []
+        for question in asked:
+            found = rafe.retrieve(question, self.search())
+            judged.append(
+                JudgedQuestion(question, reranker.rerank(question.text, found.candidates).judgements)
+            )
+        for name, method in (("luf", luf), ("rafe-style", rafe)):
+            with self.clock.of(name, "training"):
+                method.learn(judged)
+
+
+def methods_of(
+    benchmark: Benchmark, questions: Sequence[ReplayQuestion], data: Path, folder: Path, *, seed: int
+) -> dict[str, Method]:
+    """All methods, none of which has learned anything."""
+    passages = read_set(data, "squad", "dev").passages
+    known: dict[str, Any] = {"questions": questions, "passages": passages}
+    adapting = EntropyMinimisation(load_network())
+    return {
+        "retrieve and rerank": Frozen(),
+        "query rewriting": QueryRewrite(SimulatedRewrites(QUALITY, seed, **known)),
+        "query2doc": Query2Doc(SimulatedDocuments(QUALITY, seed, **known)),
+        "rafe-style": Rafe(seed=seed),
+        "tent": Tent(adapting, benchmark.vectors_of),
+        "luf": Luf(
+            benchmark.vectors_of,
+            folder,
+            dimension=adapting.encode([""]).shape[1],
+            settings={"seed": seed, "epochs": 4, "patience": 4},
+        ),
+    }
+
+
+def _cpu_seconds() -> float:
+    parts = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(part.ru_utime + part.ru_stime for part in parts)
+
+
+def measure(options: argparse.Namespace, folder: Path) -> dict[str, dict[str, Spent]]:
+    """Spent by method and part, for `SCALED_TO` questions."""
+    collection = next(collection for collection in COLLECTIONS if collection.name == "squad")
+    directory = str(options.work / collection.store)
+    assistant = Assistant(Settings(), find_locations(os.environ, data=directory), offline=True)
+    try:
+        same_as = ingest_collection(assistant, options.data, collection)
+        questions = [
+            replace(question, gold=frozenset(same_as.get(name, name) for name in question.gold))
+            for question in read_set(options.data, "squad", "dev").questions
+            if question.gold
+        ]
+        random.Random(options.seed).shuffle(questions)
+        asked = [Asked(question.id, question.text) for question in questions]
+        benchmark = Benchmark(assistant, questions, folder)
+        methods = methods_of(benchmark, questions, options.data, folder, seed=options.seed)
+        luf, rafe = methods["luf"], methods["rafe-style"]
+        assert isinstance(luf, Luf), "as made above"
+        assert isinstance(rafe, Rafe), "as made above"
+        taught = WARM_UP + options.questions
+        benchmark.training(luf, rafe, asked[taught : taught + options.lessons])
+        benchmark.retrieval(methods, asked[:taught], judged=options.judged)
+        counts = {
+            "retrieval": options.questions,
+            "judging": min(options.judged, options.questions),
+            "training": options.lessons,
+        }
+        return {
+            name: {part: benchmark.clock.scaled(name, part, count) for part, count in counts.items()}
+            for name in methods
+        }
+    finally:
+        assistant.close()
+
+
+def report(found: Mapping[str, Mapping[str, Spent]]) -> None:
+    """A line a method."""
+    first = next(iter(found.values()))["retrieval"]
+    print(f"seconds for {SCALED_TO} questions: wall, and CPU in brackets; load {os.getloadavg()[1]:.1f}")
+    for name, parts in found.items():
+        cells = "  ".join(f"{part} {spent.wall:7.0f} ({spent.cpu:6.0f})" for part, spent in parts.items())
+        retrieval = parts["retrieval"]
+        print(f"  {name:<20} {cells}  retrieval x {retrieval.cpu / first.cpu:.2f} by CPU", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--questions", type=int, default=150)
+    parser.add_argument("--judged", type=int, default=40)
+    parser.add_argument("--lessons", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        found = measure(options, Path(folder))
+    report(found)
+    if options.json:
+        parts = {name: {part: asdict(s) for part, s in own.items()} for name, own in found.items()}
+        options.json.write_text(json.dumps(parts, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""A replay that may be killed: python tests/replay_child.py HOME OUT [--user-feedback] [--rafe]
+
+HOME/cache holds the encoders, HOME/towns the data set. The training is a stand-in that takes no time:
+questions are encoded with a shift that hangs on the lessons. OUT/trained.log tells of each training.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.interfaces import Encoder, Vectors
+from assistant.config import Settings
+from assistant.learning.learner import SERVED
+from assistant.locations import Locations
+from assistant.replay.inputs import read_inputs
+from assistant.replay.line_file import encoded
+from assistant.replay.method_choice import MethodChoice, MethodParts
+from assistant.replay.replay import Replay
+from assistant.replay.replay_plan import ReplayPlan
+from assistant.replay.report import report_of
+from stores.lessons import Lesson
+
+
+class Shifted:
+    """Questions moved by a vector of their training's own."""
+
+    def __init__(self, base: Encoder, folder: Path) -> None:
+        self._base = base
+        seed = int(json.loads((folder / "seed.json").read_text()))
+        self._shift = np.random.default_rng(seed).normal(size=base.dimension).astype(np.float32)
+        self.version, self.dimension = base.version, base.dimension
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        moved = self._base.encode_queries(texts) + 0.02 * self._shift
+        vectors: Vectors = moved / np.linalg.norm(moved, axis=1, keepdims=True)
+        return vectors
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        return self._base.encode_passages(texts)
+
+
+def train(
+    folder: Path,
+    lessons: Sequence[Lesson],
+    vectors: Mapping[int, bytes],
+    *,
+    tell: Callable[[Any], None],
+    **settings: Any,
+) -> Path:
+    told = repr([[(d.version_id, d.label, d.score) for d in lesson.documents] for lesson in lessons])
+    seed = int.from_bytes(hashlib.sha256(told.encode()).digest()[:4], "big")
+    (folder / "candidate" / SERVED).mkdir(parents=True)
+    (folder / "candidate" / SERVED / "seed.json").write_text(json.dumps(seed))
+    with (folder.parents[4] / "trained.log").open("a") as log:
+        log.write(f"{len(lessons)}\n")
+    for step in (1, 2):
+        tell({"kind": "step", "step": step, "loss": seed % 97 / step})
+    tell({"kind": "done", "best_epoch": 1})
+    return folder / "candidate"
+
+
+class ChildReplay(Replay):
+    """Trains by the stand-in."""
+
+    def _parts(self, *given: Any, **how: Any) -> MethodParts:
+        parts = super()._parts(*given, **how)
+        return replace(parts, train=train, load=lambda folder: Shifted(self._encoder, folder))
+
+
+def child_replay(
+    home: Path, out: Path, *, hears: bool = False, rafe: bool = False, **plan: Any
+) -> ChildReplay:
+    towns = home / "towns"
+    streamed = read_inputs(
+        [str(towns / "towns.jsonl")],
+        data=None,
+        splits=(),
+        columns={},
+        passages=towns / "passages.jsonl",
+        passage_columns={"id": "id", "title": "title"},
+    )
+    chosen = [MethodChoice.read("rafe" if rafe else "luf")]
+    told = {"judge": "simulated", "accuracy": 0.7, "answers": "simulated", "interval": 6} | plan
+    return ChildReplay(
+        ReplayPlan(methods=tuple(chosen), user_feedback=hears, **told),
+        streamed,
+        out,
+        settings=Settings(),
+        live=locations(home),
+    )
+
+
+def locations(home: Path) -> Locations:
+    return Locations(
+        data=home / "data", settings=home / "settings.toml", cache=home / "cache", state=home / "state"
+    )
+
+
+if __name__ == "__main__":
+    out = Path(sys.argv[2])
+    played = child_replay(
+        Path(sys.argv[1]), out, hears="--user-feedback" in sys.argv, rafe="--rafe" in sys.argv
+    )
+    runs = played.play()
+    (out / "report.json").write_bytes(encoded(report_of(played.identity, runs)))

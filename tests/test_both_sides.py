@@ -1,0 +1,127 @@
+"""Training both sides: everything is encoded anew beside what answers, swapped at the end, or taken away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from store_fixtures import ENCODER, Stores
+from test_poisoned_rounds import World, tiny, torch_encodes
+
+from assistant.learning.both_sides import RECIPE
+from stores.errors import CannotUndo
+from stores.records import PassageVector, PassageVersion
+
+__all__ = ["tiny", "torch_encodes"]  # fixtures
+
+
+@pytest.fixture
+def world(tmp_path: Path, tiny: Path, torch_encodes: None) -> Iterator[World]:
+    made = World(tmp_path, tiny, side="both")
+    yield made
+    made.assistant.close()
+
+
+def vectors(world: World) -> Counter[str]:
+    with world.assistant.database.reading() as sql:
+        every = Counter(row.encoder_version for row in sql.query(PassageVector))
+    del every[ENCODER]  # of the fixtures
+    return every
+
+
+def texts(world: World) -> int:
+    with world.assistant.database.reading() as sql:
+        return sql.query(PassageVersion).filter_by(removed_at=None).count()
+
+
+def test_a_winner_is_encoded_beside_the_old_swapped_in_and_stepped_back_from(world: World) -> None:
+    before, base = world.found(), world.assistant.encoder.version
+    with pytest.raises(CannotUndo):
+        world.assistant.step_back()
+    ended = world.round()
+    assert ended.state == "promoted", ended.reason
+    good = world.found()
+    assert good > before + 0.15
+    assert world.assistant.encoder.version == ended.version
+    assert ended.version.startswith("trained-")
+    assert vectors(world) == {base: texts(world), ended.version: texts(world)}
+    assert ended.figures["encoding"]["encoded"] == texts(world)
+    assert world.assistant.encoder_change() is None  # it was made from what the settings name
+
+    assert world.assistant.step_back() == base
+    assert world.found() == before
+    assert world.assistant.step_back() == ended.version
+    assert world.found() == good
+
+
+def test_the_next_round_starts_from_the_encoder_that_is_live(world: World) -> None:
+    first = world.round()
+    learner = world.assistant.learner
+    assert learner._encoder_version == first.version
+    assert learner._encoder is not None
+    assert learner._encoder == world.assistant.checkpoints.place(RECIPE, learner._encoder.name)
+    second = world.round()
+    assert second.state == "refused", second.reason
+    assert world.assistant.encoder.version == first.version
+
+
+def test_what_a_refused_one_encoded_is_taken_away(world: World) -> None:
+    base = world.assistant.encoder.version
+    world.falsify(1.0)
+    ended = world.round()
+    assert ended.state == "refused"
+    assert vectors(world) == {base: texts(world)}
+    assert world.assistant.encoder.version == base
+
+
+def test_what_is_added_meanwhile_is_encoded_before_the_swap(world: World) -> None:
+    stores = Stores.over(world.assistant.database)
+    learner = world.assistant.learner
+    decide = learner._compare
+
+    def added_meanwhile(*given: Any) -> Any:
+        found = decide(*given)
+        stores.knowledge.remember(stores.journal.user_id("ann"), "the shed is new")
+        world.assistant.indexer.catch_up()
+        return found
+
+    learner._compare = added_meanwhile
+    ended = world.round()
+    assert ended.state == "promoted"
+    assert vectors(world)[ended.version] == texts(world)
+
+
+def test_a_round_left_while_it_encodes_goes_on_with_what_was_encoded(world: World) -> None:
+    steering = world.assistant.steering
+    told: list[int] = []
+
+    def leave(progress: Any) -> None:
+        if progress.phase == "encoding":
+            told.append(progress.facts["passages"])
+            if len(told) == 3:
+                steering.leave()
+
+    left = world.round(tell=leave)
+    assert left.state == "waiting"
+    reached = sum(count for version, count in vectors(world).items() if version.startswith("trained"))
+    assert reached == told[-1]
+    steering.is_left = False
+    ended = world.round()
+    assert (ended.state, ended.round_id) == ("promoted", left.round_id)
+    assert ended.figures["encoding"]["encoded"] == texts(world) - reached
+
+
+def test_the_side_is_chosen_by_the_size_of_the_corpus(world: World) -> None:
+    from dataclasses import replace
+
+    def chosen(**settings: Any) -> str:
+        now = world.assistant.settings
+        world.assistant.settings = replace(now, learning=replace(now.learning, **settings))
+        return world.assistant._update_side()
+
+    assert chosen(update_side="auto", both_up_to=texts(world)) == "both"
+    assert chosen(both_up_to=texts(world) - 1) == "query"
+    assert chosen(update_side="query", both_up_to=10**6) == "query"

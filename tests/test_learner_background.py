@@ -1,0 +1,340 @@
+"""The learner of a chat: when it begins, that it gives way to answers, and leaving without waiting."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from store_fixtures import Stores
+from test_learner import FakeTraining, World, expire
+from test_lessons import ask
+
+from assistant.learning.background import BackgroundLearner
+from assistant.learning.occasions import Occasions
+from assistant.learning.steering import ANSWERING, ASKED, Budget, Steering
+from assistant.turns.answers_first import AnswersFirst
+from stores.lessons import Lessons
+from stores.records import Round, now
+from stores.rounds import Rounds
+
+LED = """
+import json, sys, time
+from assistant.learning.background import follow
+from assistant.learning.steering import Steering
+def tell(**facts): print(json.dumps({"schema": 1, "round": 4, **facts}), flush=True)
+steering = Steering()
+follow(0, steering)
+"""
+UNTIL_LEFT = """
+tell(phase="reading")
+was = None
+while not steering.is_left:
+    if steering.is_paused != was:
+        was = steering.is_paused
+        tell(phase="waiting" if was else "training")
+    time.sleep(0.01)
+tell(state="waiting", reason="it goes on at the next occasion")
+"""
+
+
+class Chat:
+    """A learner whose process is a script."""
+
+    def __init__(self, folder: Path, script: str) -> None:
+        self.folder = folder
+        self.notices: list[str] = []
+        self.is_due = False
+        self.in_vain = 0
+        self.heard = folder / "heard"
+        code = LED + script
+        if "tell(" in script:
+            code = code.replace(
+                "flush=True)", f"flush=True); open({str(self.heard)!r}, 'a').write(json.dumps(facts) + '\\n')"
+            )
+        self.learner = BackgroundLearner(
+            [sys.executable, "-c", code],
+            folder=Path(__file__).parents[1],
+            is_due=lambda: self.is_due,
+            came_to_nothing=self._came_to_nothing,
+            looks_every=0.05,
+        )
+
+    def _came_to_nothing(self) -> None:
+        self.in_vain += 1
+
+    def phases(self) -> list[str]:
+        lines = self.heard.read_text().splitlines() if self.heard.exists() else []
+        return [json.loads(line).get("phase", "") for line in lines]
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 30
+        while not holds():
+            assert time.monotonic() < deadline, (self.phases(), self.notices)
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def chat_with(tmp_path: Path) -> Iterator[Callable[[str], Chat]]:
+    made: list[Chat] = []
+
+    def chat(script: str, *, by_itself: bool = False) -> Chat:
+        made.append(Chat(tmp_path, script))
+        made[-1].learner.start(made[-1].notices.append, by_itself=by_itself)
+        return made[-1]
+
+    yield chat
+    for each in made:
+        each.learner.close()
+
+
+END = 'tell(phase="training", step=3, steps=9); tell(state={!r}, reason={!r})'
+
+
+@pytest.mark.parametrize(
+    ("script", "notice"),
+    [
+        (
+            END.format("promoted", "Promoted: nDCG@10 +0.02."),
+            "Learned, in round 4: Promoted: nDCG@10 +0.02. /train back takes it back.",
+        ),
+        (
+            END.format("refused", "Refused: it does not win."),
+            "Round 4 changed nothing. Refused: it does not win.",
+        ),
+        (
+            END.format("failed", "the loss is nan") + "; sys.exit(1)",
+            "Round 4 broke off at step 3 of 9: the loss is nan. The model in use is untouched; "
+            "training starts again at the next occasion.",
+        ),
+        (
+            'tell(phase="exporting"); print(json.dumps({"error": "a defect of ours: KeyError", "code": 70}), '
+            "file=sys.stderr); sys.exit(70)",
+            "Round 4 broke off while exporting: a defect of ours: KeyError. The model in use is untouched; "
+            "training starts again at the next occasion.",
+        ),
+    ],
+)
+def test_what_came_of_a_round_is_told_once(
+    chat_with: Callable[[str], Chat], script: str, notice: str
+) -> None:
+    chat = chat_with(script)
+    chat.learner.begin()
+    chat.until(lambda: bool(chat.notices))
+    time.sleep(0.2)
+    assert chat.notices == [notice]
+
+
+def test_a_round_begins_on_occasion_and_not_in_a_pause(chat_with: Callable[..., Chat]) -> None:
+    chat = chat_with(END.format("refused", "Refused."), by_itself=True)
+    chat.learner.pause()
+    chat.is_due = True
+    time.sleep(0.3)
+    assert chat.phases() == []
+    chat.learner.go_on()
+    chat.until(lambda: bool(chat.notices))
+
+
+def test_a_chat_that_does_not_learn_by_itself_learns_when_asked(chat_with: Callable[..., Chat]) -> None:
+    chat = chat_with(END.format("refused", "Refused."))
+    chat.is_due = True
+    time.sleep(0.3)
+    assert chat.phases() == []
+    chat.learner.begin()
+    chat.until(lambda: bool(chat.notices))
+
+
+def test_what_cannot_begin_is_told_to_who_asked(chat_with: Callable[..., Chat]) -> None:
+    script = 'print(json.dumps({"error": "there are 3 lessons", "code": 1}), file=sys.stderr); sys.exit(1)'
+    chat = chat_with(script, by_itself=True)
+    chat.is_due = True
+    chat.until(lambda: chat.in_vain > 0)
+    chat.is_due = False
+    assert chat.notices == []
+    chat.learner.begin()
+    chat.until(lambda: bool(chat.notices))
+    assert chat.notices == ["No round was begun: there are 3 lessons."]
+
+
+def test_a_round_waits_while_an_answer_is_written(chat_with: Callable[[str], Chat]) -> None:
+    chat = chat_with(UNTIL_LEFT)
+    first = AnswersFirst()
+    first.watch(chat.learner.answering)
+    chat.learner.begin()
+    chat.until(lambda: chat.phases() == ["reading", "training"])
+    with first.answering():
+        chat.until(lambda: chat.phases()[-1] == "waiting")
+        with first.answering():  # of another session
+            pass
+        time.sleep(0.1)
+        assert chat.phases()[-1] == "waiting"
+    chat.until(lambda: chat.phases()[-1] == "training")
+
+
+def test_leaving_takes_less_than_a_second_and_the_round_is_left(chat_with: Callable[[str], Chat]) -> None:
+    chat = chat_with(UNTIL_LEFT)
+    chat.learner.begin()
+    chat.until(lambda: chat.phases() == ["reading", "training"])
+    begun = time.monotonic()
+    chat.learner.close()
+    assert time.monotonic() - begun < 1.0
+    assert json.loads(chat.heard.read_text().splitlines()[-1])["state"] == "waiting"
+    assert chat.notices == []
+
+
+def test_who_is_slow_to_leave_is_not_waited_for(chat_with: Callable[[str], Chat]) -> None:
+    chat = chat_with('tell(phase="reading"); time.sleep(4)')
+    chat.learner.begin()
+    chat.until(lambda: chat.phases() == ["reading"])
+    begun = time.monotonic()
+    chat.learner.close()
+    assert time.monotonic() - begun < 1.5
+    assert chat.learner._thread is not None
+    chat.learner._thread.join()
+    assert chat.notices == []
+
+
+def test_a_round_whose_chat_was_killed_is_left_too(tmp_path: Path) -> None:
+    """Its input ends with the chat, however that ended."""
+    with subprocess.Popen(
+        [sys.executable, "-c", LED + UNTIL_LEFT],
+        cwd=Path(__file__).parents[1],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as led:
+        assert led.stdout is not None
+        assert led.stdin is not None
+        led.stdout.readline()
+        led.stdin.close()
+        assert json.loads(led.stdout.read().splitlines()[-1])["state"] == "waiting"
+
+
+# Occasions
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(Stores.fresh(tmp_path), tmp_path)  # with 20 lessons
+
+
+def occasions(world: World, **more: Any) -> Occasions:
+    given = {"recipe": "retriever", "fewest": 10, "new_lessons": 5, "hours": 24.0, **more}
+    return Occasions(Lessons(world.stores.database), Rounds(world.stores.database), **given)
+
+
+def judge_more(world: World, count: int) -> None:
+    ann = world.stores.journal.user_id("ann")
+    opens, _ = sorted(world.stores.texts())
+    for number in range(count):
+        ask(world.stores, ann, [(opens, "answer")], question=f"and then {number}?")
+
+
+def yesterday(world: World) -> None:
+    with world.stores.database.writing() as sql:
+        for row in sql.query(Round):
+            row.ended_at = now() - timedelta(hours=25)
+
+
+def test_the_first_round_is_due_with_the_fewest_lessons(world: World) -> None:
+    assert occasions(world, fewest=20).is_due()
+    assert not occasions(world, fewest=21).is_due()
+    assert occasions(world, fewest=21).begins_at() == 21
+
+
+def test_the_next_one_is_due_with_so_many_new_ones_or_after_a_time(world: World) -> None:
+    world.run()
+    assert (occasions(world).is_due(), occasions(world).not_learned()) == (False, 0)
+    yesterday(world)
+    assert not occasions(world).is_due()  # nothing new
+    judge_more(world, 4)
+    assert (occasions(world).is_due(), occasions(world).not_learned()) == (True, 4)
+    assert not occasions(world, hours=0.0).is_due()
+    judge_more(world, 1)
+    assert occasions(world, hours=0.0).is_due()
+
+
+def test_a_round_that_failed_is_due_again_later(world: World) -> None:
+    world.training.start = "another"
+    assert world.run().state == "failed"
+    assert not occasions(world).is_due()
+    judge_more(world, 5)
+    assert occasions(world).is_due()
+
+
+def test_a_round_that_runs_is_no_occasion_and_one_that_was_left_is(world: World) -> None:
+    seen: list[bool] = []
+    world.training.on_step = lambda: seen.append(occasions(world).is_due())
+    world.run()
+    assert seen == [False]
+    judge_more(world, 5)
+    round_id = world.rounds.begin("retriever", {"last_turn": 20})
+    assert not occasions(world).is_due()
+    expire(world.stores)
+    assert occasions(world).is_due()
+    world.rounds.take_over(round_id)
+    world.rounds.leave(round_id, "", rest=timedelta(minutes=1))
+    assert not occasions(world).is_due()
+
+
+def test_what_came_to_nothing_is_due_when_more_was_judged(world: World) -> None:
+    some = occasions(world)
+    some.came_to_nothing()
+    assert not some.is_due()
+    judge_more(world, 1)
+    assert some.is_due()
+
+
+# Steering
+
+
+def test_a_pause_holds_for_as_long_as_one_of_its_reasons() -> None:
+    steering = Steering()
+    steering.pause(ANSWERING)
+    steering.pause(ASKED)
+    steering.go_on(ASKED)
+    assert steering.is_paused
+    steering.computes_on("cuda")  # an answer is in nobody's way there
+    assert not steering.is_paused
+    steering.pause(ASKED)
+    assert steering.is_paused
+
+
+def test_time_does_not_pass_in_a_pause() -> None:
+    steering = Steering()
+    budget = Budget(0.05, steering)
+    steering.pause(ASKED)
+    time.sleep(0.1)
+    assert not budget.is_over()
+    steering.go_on(ASKED)
+    time.sleep(0.1)
+    assert budget.is_over()
+    assert not Budget(None, steering).is_over()
+
+
+def test_a_comparison_waits_until_it_may_go_on(world: World) -> None:
+    learner = world.learner()
+    waited: list[bool] = []
+
+    def compare(*given: Any) -> Any:
+        learner.steering.pause(ANSWERING)
+        beats = 0
+
+        def beat() -> None:
+            nonlocal beats
+            beats += 1
+            if beats == 3:
+                waited.append(learner.steering.is_paused)
+                learner.steering.go_on(ANSWERING)
+
+        learner.steering.hold(beat, at_once=0.01)
+        return world.compare(*given)
+
+    learner._compare = compare
+    learner._train = FakeTraining()
+    assert (learner.run().state, waited) == ("promoted", [True])

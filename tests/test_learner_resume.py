@@ -1,0 +1,278 @@
+"""A round that was broken off goes on as if it had not been, or is dropped where it would begin otherwise."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from store_fixtures import Stores
+from test_learner import QUESTIONS, FakeTraining, World
+from test_lessons import ask
+
+from assistant.learning.learner import _MOST_TAKEN_OVER, RECIPE, ROLE
+from assistant.learning.noting import Progress
+from assistant.learning.steering import Steering
+from assistant.learning.training_child import Left, TrainingKilled, train_apart
+from stores.lessons import Lesson, LessonDocument
+from stores.records import Judgement, Turn
+
+MAKER = Path(__file__).with_name("tiny_bert.py")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(Stores.fresh(tmp_path), tmp_path)
+
+
+def leave(world: World) -> int:
+    """A round that is left while it trains."""
+    learner = world.learner()
+    world.training.on_step = learner.steering.leave
+
+    def leaving(*given: Any, **more: Any) -> Path:
+        made = world.training(*given, **more)
+        (world.training.folder / "reached").write_text("step 1")
+        if learner.steering.is_left:
+            raise Left
+        return made
+
+    learner._train = leaving
+    ended = learner.run()
+    world.training.on_step = lambda: None
+    assert (ended.state, ended.exit_code) == ("waiting", 0)
+    return ended.round_id
+
+
+def go_on(world: World, **more: Any) -> tuple[Any, list[Progress], bool]:
+    """What comes of the next run, what it told, and whether it found what was reached."""
+    told: list[Progress] = []
+    found: list[bool] = []
+
+    def train(folder: Path, *given: Any, **rest: Any) -> Path:
+        found.append((folder / "reached").is_file())
+        return FakeTraining("gone on")(folder, *given, **rest)
+
+    ended = world.learner(train=train, **more).run(tell=told.append)
+    return ended, told, found == [True]
+
+
+def test_a_round_that_was_left_goes_on_with_what_it_had_reached(world: World) -> None:
+    round_id = leave(world)
+    assert (world.last.state, world.live.live(ROLE)) == ("waiting", None)
+    ann = world.stores.journal.user_id("ann")
+    opens, _ = sorted(world.stores.texts())
+    ask(world.stores, ann, [(opens, "answer")], question="what came later?")
+    ended, _, has_reached = go_on(world)
+    assert (ended.state, ended.round_id, has_reached) == ("promoted", round_id, True)
+    assert {lesson.question for lesson in world.compared[0][1]} == set(QUESTIONS)  # those it began with
+    assert list((world.folder / "models").glob(".work*")) == []
+
+
+def forget_a_turn(world: World) -> None:
+    with world.stores.database.writing() as sql:
+        taught = next(i for i, q in enumerate(QUESTIONS) if q in {x.question for x in world.training.shown})
+        sql.get_one(Turn, taught + 1).message = ""
+
+
+def judge_anew(world: World) -> None:
+    with world.stores.database.writing() as sql:
+        for row in sql.query(Judgement):
+            row.label = "irrelevant"
+
+
+def another_is_live(world: World) -> None:
+    world.live.make_live(ROLE, "another", details={})
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (forget_a_turn, "forgotten"),
+        (judge_anew, "rated anew"),
+        (another_is_live, "another model is live"),
+    ],
+)
+def test_a_round_that_would_begin_otherwise_today_is_dropped(
+    world: World, change: Callable[[World], None], reason: str
+) -> None:
+    round_id = leave(world)
+    change(world)
+    ended, told, has_reached = go_on(world)
+    assert told[0].phase == "dropped"
+    assert reason in told[0].facts["reason"]
+    assert (ended.round_id, has_reached) == (round_id + 1, False)
+    dropped = world.rounds.latest()[-1]
+    assert (dropped.state, dropped.reason) == ("stopped", f"dropped: {told[0].facts['reason']}")
+
+
+def test_other_settings_or_another_encoder_begin_anew(world: World) -> None:
+    leave(world)
+    ended, told, _ = go_on(world, settings={"seed": 2})
+    assert (ended.round_id, told[0].facts["reason"]) == (2, "the settings of the training have changed")
+
+
+def test_what_never_comes_to_its_end_is_given_up(world: World) -> None:
+    round_id = leave(world)
+    for _ in range(_MOST_TAKEN_OVER):
+        assert world.rounds.take_over(round_id)
+        world.rounds.leave(round_id, "")
+    ended, told, _ = go_on(world)
+    assert ended.round_id == round_id + 1
+    assert "never came to its end" in told[0].facts["reason"]
+
+
+def test_a_training_that_was_killed_rests_before_it_goes_on(world: World) -> None:
+    def killed() -> None:
+        raise TrainingKilled(9)
+
+    world.training.on_step = killed
+    ended = world.run()
+    assert (ended.state, ended.exit_code) == ("waiting", 3)
+    assert ended.reason == "the training was ended by signal 9"
+    assert world.rounds.abandoned(RECIPE, even_resting=False) is None
+    again, _, _ = go_on(world)
+    assert (again.state, again.round_id) == ("promoted", ended.round_id)
+
+
+def test_a_command_that_is_told_to_end_leaves_its_round(world: World) -> None:
+    def hung_up() -> None:
+        raise SystemExit(129)
+
+    world.training.on_step = hung_up
+    with pytest.raises(SystemExit):
+        world.run()
+    assert world.last.state == "waiting"
+
+
+def test_the_comparison_can_be_left_as_well(world: World) -> None:
+    learner = world.learner()
+    decide = world.compare
+
+    def left_meanwhile(served: Path, lessons: Sequence[Lesson], tell: Callable[[int, int], None]) -> Any:
+        learner.steering.leave()
+        tell(1, 2)
+        return decide(served, lessons, tell)
+
+    learner._compare = left_meanwhile
+    assert (learner.run().state, world.compared) == ("waiting", [])
+    assert go_on(world)[0].state == "promoted"
+
+
+# With a small network
+
+
+def lessons() -> list[Lesson]:
+    words = "key table blue where sun moon cat dog red green".split()
+    found = []
+    for number in range(24):
+        right, wrong = number % 10, (number + 3) % 10
+        documents = tuple(
+            LessonDocument(version, "", f"the {words[version]} is on the table", label, score, rank)
+            for rank, (version, label, score) in enumerate(
+                [(wrong, "irrelevant", 0.1), (right, "answer", 0.9)], start=1
+            )
+        )
+        question = f"where is the {words[right]} {number}?"
+        found.append(Lesson(number, 1, question, documents, "gold", "e", "2026-11", number % 6 == 0))
+    return found
+
+
+class Trained(Exception):
+    """What follows is the export, which would take a minute."""
+
+
+def trained(folder: Path, encoder: Path, *, steering: Steering | None = None, tell: Any = None) -> bytes:
+    """The state after the last step: weights, the best ones, and the optimiser's moments."""
+    folder.mkdir(exist_ok=True)
+    random = np.random.default_rng(3).standard_normal((10, 32)).astype(np.float32)
+    unit = random / np.linalg.norm(random, axis=1, keepdims=True)
+
+    def until_trained(told: Any) -> None:
+        if tell:
+            tell(told)
+        if told and told.get("phase") == "exporting":
+            raise Trained
+
+    with suppress(Trained):
+        train_apart(
+            folder,
+            lessons(),
+            {version: unit[version].tobytes() for version in range(10)},
+            dimension=32,
+            settings={"epochs": 4, "patience": 4, "batch_questions": 4, "learning_rate": 1e-3},
+            threads=1,
+            encoder=encoder,
+            checkpoint_seconds=0.0,
+            steering=steering,
+            tell=until_trained,
+        )
+    return (folder / "candidate.training" / "checkpoint.safetensors").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tiny")
+    (folder / "texts.json").write_text('["the key"]')
+    subprocess.run([sys.executable, MAKER, folder, folder / "texts.json"], check=True, capture_output=True)
+    return folder / "mean"
+
+
+def test_a_training_broken_off_twice_ends_with_the_same_weights(tiny: Path, tmp_path: Path) -> None:
+    """Once killed, once left; bit for bit, with one thread of the processor."""
+    steering = Steering()
+    steps: list[int] = []
+
+    def kill(told: Any) -> None:
+        if told and told["kind"] == "step" and told["step"] == 7:
+            os.kill(steering._group or 0, signal.SIGKILL)
+
+    def leave(told: Any) -> None:
+        if told and told["kind"] in ("step", "resumed"):
+            steps.append(told["step"])
+        if told and told["kind"] == "step" and told["step"] == 13:
+            assert list(folder.glob("*.jsonl")) == list(folder.glob("*.npz")) == []  # what was asked
+            steering.leave()
+
+    folder = tmp_path / "broken off"
+    with pytest.raises(TrainingKilled):
+        trained(folder, tiny, steering=steering, tell=kill)
+    with pytest.raises(Left):
+        trained(folder, tiny, steering=steering, tell=leave)
+    assert 6 <= steps[0] <= 8  # it went on from there
+    resumed: list[int] = []
+    broken_off = trained(
+        folder, tiny, tell=lambda told: resumed.append(told["step"]) if told and "step" in told else None
+    )
+    assert resumed[0] >= 12
+    assert broken_off == trained(tmp_path / "uninterrupted", tiny)
+
+
+def test_a_halted_training_goes_on_and_ends_with_its_learner(tiny: Path, tmp_path: Path) -> None:
+    """Halted, no step is taken; and nothing stays behind halted."""
+    steering = Steering()
+    silences = 0
+    at: list[int] = []
+
+    def halt(told: Any) -> None:
+        nonlocal silences
+        if told and told["kind"] == "step":
+            at.append(told["step"])
+            if len(at) == 3:
+                steering.pause("answering")
+        elif told is None and steering.is_paused:
+            silences += 1
+            if silences == 4:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        trained(tmp_path / "halted", tiny, steering=steering, tell=halt)
+    assert len(at) <= 5  # a step or two were told already
+    assert steering._group is None

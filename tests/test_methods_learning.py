@@ -1,0 +1,443 @@
+"""The methods that learn: RaFe's policy, TENT's norms, LUF's trainings."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from agent_fakes import FixedEncoder, candidate
+from test_methods import EAST, NORTH, SPACE, WrittenSpace, ids, search
+
+from agents.interfaces import Vectors, Verdict
+from agents.reranker import Judgement
+from assistant.learning.entropy_minimisation import EntropyMinimisation, mean_entropy, norm_parameters
+from assistant.learning.retriever_network import RetrieverNetwork, load_network
+from assistant.learning.retriever_training import RetrieverTraining
+from assistant.learning.training_child import train_apart
+from assistant.replay.luf import LOSSES, Luf, weights_of
+from assistant.replay.methods import Asked, JudgedQuestion
+from assistant.replay.rafe import TEMPLATES, Rafe, TemplatePolicy, content_words, kind_of, reward
+from assistant.replay.tent import Tent
+from stores.lessons import Lesson, is_held_out
+from stores.vectors import vector_bytes
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+def judged(question: str, *scores: float, name: str = "") -> JudgedQuestion:
+    """A question with so many passages judged; those from 1/2 on are answers."""
+    verdicts = [Verdict("answer" if score >= 0.5 else "irrelevant", score) for score in scores]
+    return JudgedQuestion(
+        Asked(name or question, question),
+        tuple(
+            Judgement(candidate(rank), verdict, "judge", 1, 1)
+            for rank, verdict in enumerate(verdicts, start=1)
+        ),
+    )
+
+
+# RaFe
+
+
+def test_reinforce_moves_towards_what_was_better_than_the_mean() -> None:
+    policy = TemplatePolicy(2, learning_rate=4.0)
+    # probabilities 1/2 each; advantages +1 and -1; both gradients are (1/2, -1/2)
+    policy.learn([("tea", 0), ("tea", 1)], [1.0, 0.0])
+    np.testing.assert_allclose(policy.weights[:, 0], [2.0, -2.0], rtol=1e-5)
+    assert policy.probabilities("milk")[0] == pytest.approx(1 / (1 + math.exp(-4)), rel=1e-4)
+
+
+def test_equal_rewards_teach_nothing() -> None:
+    policy = TemplatePolicy(3, learning_rate=4.0)
+    policy.learn([("tea", 0), ("tea", 1)], [0.7, 0.7])
+    np.testing.assert_array_equal(policy.weights, np.zeros_like(policy.weights))
+
+
+def taught(seed: int, *, windows: int = 20) -> Rafe:
+    """A rewriter for whom only searches without question words are rewarded, and for "when" as asked."""
+    method = Rafe(seed=seed)
+    for window in range(windows):
+        told = []
+        for number in range(40):
+            text = f"{'when' if number % 2 else 'who'} was Ann {window} {number}?"
+            space = WrittenSpace(SPACE)
+            method.retrieve(Asked(text, text), search(space))
+            wanted = text if number % 2 else content_words(text)
+            told.append(judged(text, float(space.searched[0][0] == wanted)))
+        method.learn(told)
+    return method
+
+
+def test_the_policy_learns_the_template_that_is_rewarded_for_each_kind_of_question() -> None:
+    method = taught(seed=1)
+    assert method.preferences("who is Bob?")["content words"] > 0.8
+    assert method.preferences("when is noon?")["as asked"] > 0.8
+
+
+def test_the_policy_is_a_function_of_its_seed() -> None:
+    one, same, other = taught(1, windows=3), taught(1, windows=3), taught(2, windows=3)
+    np.testing.assert_array_equal(one.policy.weights, same.policy.weights)
+    assert not np.array_equal(one.policy.weights, other.policy.weights)
+
+
+def test_a_question_gets_the_same_template_whatever_was_asked_before_it() -> None:
+    alone, later = WrittenSpace(SPACE), WrittenSpace(SPACE)
+    Rafe(seed=3).retrieve(Asked("q", "Who was Ann?"), search(alone))
+    method = Rafe(seed=3)
+    for number in range(5):
+        method.retrieve(Asked(f"other {number}", "What?"), search(WrittenSpace(SPACE)))
+    method.retrieve(Asked("q", "Who was Ann?"), search(later))
+    assert [words for words, _ in alone.searched] == [words for words, _ in later.searched]
+
+
+def test_rafe_searches_once() -> None:
+    space = WrittenSpace(SPACE)
+    found = Rafe(seed=1).retrieve(Asked("q", "Which tea?"), search(space))
+    assert (found.searches, found.tokens, len(space.searched)) == (1, 0, 1)
+
+
+def test_what_was_not_asked_or_not_judged_teaches_nothing() -> None:
+    method = Rafe(seed=1)
+    for name in ("a", "b", "c"):
+        method.retrieve(Asked(name, "Who was Ann?"), search(WrittenSpace(SPACE)))
+    method.learn([judged("x", 1.0), judged("y", 0.0), JudgedQuestion(Asked("a", "Who?"), ())])
+    np.testing.assert_array_equal(method.policy.weights, np.zeros_like(method.policy.weights))
+
+
+def test_the_reward_is_the_mean_score_of_the_first_five_judged() -> None:
+    assert reward(judged("q", 1.0, 0.0, 0.5, 0.0, 0.0, 1.0, 1.0)) == pytest.approx(0.3)
+    assert reward(judged("q", 0.8)) == 0.8
+
+
+@pytest.mark.parametrize(
+    ("name", "rewrite"),
+    [
+        ("as asked", "When was the Eiffel Tower built?"),
+        ("content words", "the Eiffel Tower built"),
+        ("names first", "Eiffel Tower When was the Eiffel Tower built?"),
+        ("with what is sought", "When was the Eiffel Tower built? date year"),
+        ("as a statement", "This is about the Eiffel Tower built."),
+    ],
+)
+def test_each_template_puts_a_question_in_its_way(name: str, rewrite: str) -> None:
+    assert TEMPLATES[name]("When was the Eiffel Tower built?") == rewrite
+
+
+def test_a_question_of_question_words_alone_is_searched_as_it_is() -> None:
+    space = WrittenSpace(SPACE)
+    templates = {"content words": TEMPLATES["content words"]}
+    Rafe(seed=1, templates=templates).retrieve(Asked("q", "Who is?"), search(space))
+    assert space.searched[0][0] == "Who is?"
+
+
+def test_the_kind_of_a_question_is_its_first_question_word() -> None:
+    assert [kind_of(q) for q in ("Tell me when and who", "WHO?", "Is it?")] == ["when", "who", ""]
+
+
+# TENT
+
+
+def test_entropy_of_searches_worked_out_by_hand() -> None:
+    question = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
+    unsure = torch.tensor([[1.0, 0.0], [1.0, 0.0]])  # both alike: log 2
+    surer = torch.tensor([[1.0, 0.0], [0.6, 0.8]])  # 0.4/τ = 1 apart: p = e / (1 + e)
+    p = math.e / (1 + math.e)
+    expected = (math.log(2) - p * math.log(p) - (1 - p) * math.log(1 - p)) / 2
+    found = mean_entropy(question, torch.stack([unsure, surer]), temperature=0.4)
+    assert found.item() == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("source")
+    (folder / "texts.json").write_text(json.dumps(["the key"]), encoding="utf-8")
+    script = REPOSITORY / "tests" / "tiny_bert.py"
+    subprocess.run([sys.executable, script, folder, folder / "texts.json"], check=True, capture_output=True)
+    return folder / "mean"
+
+
+@pytest.fixture
+def network(source: Path) -> Iterator[RetrieverNetwork]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield load_network(source)
+    torch.set_num_threads(before)
+
+
+TEXTS = ["where is the blue key?", "ask for the table"]
+
+
+def documents(network: RetrieverNetwork) -> list[Vectors]:
+    with torch.no_grad():
+        (vectors,) = network.encode(network.passages(["the key", "a blue table", "ask 7", "9"]))
+    rows: Vectors = vectors.numpy()
+    return [rows[:3], rows[1:]]
+
+
+def weights(network: RetrieverNetwork) -> dict[str, bytes]:
+    return {name: value.numpy().tobytes() for name, value in network.transformer.state_dict().items()}
+
+
+def test_a_step_changes_norms_and_nothing_else(network: RetrieverNetwork) -> None:
+    before, found = weights(network), documents(network)
+    EntropyMinimisation(network, learning_rate=1e-2).step(TEXTS, found)
+    changed = {name for name, value in weights(network).items() if value != before[name]}
+    assert changed == set(norm_parameters(network.transformer))
+    assert len(changed) == 10  # one norm of the embeddings and two a layer, weight and bias each
+    assert all("LayerNorm" in name for name in changed)
+
+
+def test_only_norms_are_given_gradients(network: RetrieverNetwork) -> None:
+    adapting = EntropyMinimisation(network)
+    given = {name for name, value in network.transformer.named_parameters() if value.requires_grad}
+    assert given == set(adapting.parameters)
+
+
+def test_a_small_step_does_not_raise_the_entropy_of_its_batch(network: RetrieverNetwork) -> None:
+    adapting, found = EntropyMinimisation(network, learning_rate=1e-4, temperature=0.5), documents(network)
+    before = adapting.entropy(TEXTS, found)
+    assert adapting.step(TEXTS, found) == pytest.approx(before, rel=1e-5)
+    assert adapting.entropy(TEXTS, found) < before
+
+
+def test_a_reset_puts_back_every_bit(network: RetrieverNetwork) -> None:
+    before, found = weights(network), documents(network)
+    adapting = EntropyMinimisation(network, learning_rate=1e-2)
+    first = adapting.step(TEXTS, found)
+    after = weights(network)
+    adapting.step(TEXTS, found)
+    adapting.reset()
+    assert weights(network) == before
+    assert adapting.step(TEXTS, found) == first  # without the moments of the steps before
+    assert weights(network) == after
+
+
+def test_a_network_without_norms_is_refused(network: RetrieverNetwork) -> None:
+    for module in network.transformer.modules():
+        for name, child in list(module.named_children()):
+            if isinstance(child, torch.nn.LayerNorm):
+                setattr(module, name, torch.nn.Identity())
+    with pytest.raises(ValueError, match="no LayerNorm"):
+        EntropyMinimisation(network)
+
+
+class NotedAdapting:
+    """Encodes east until it was adapted, and then north."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[list[str], list[int]]] = []
+        self.resets = 0
+        self.is_adapted = False
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        return np.array([NORTH if self.is_adapted else EAST for _ in texts], dtype=np.float32)
+
+    def step(self, texts: Sequence[str], documents: Sequence[Vectors]) -> float:
+        self.steps.append((list(texts), [len(rows) for rows in documents]))
+        self.is_adapted = True
+        return 0.5
+
+    def reset(self) -> None:
+        self.resets += 1
+        self.is_adapted = False
+
+
+def vectors_of(version_ids: Sequence[int]) -> Mapping[int, bytes]:
+    return {i: vector_bytes(np.array(SPACE[i][1], dtype=np.float32)) for i in version_ids if i in SPACE}
+
+
+def test_tent_searches_again_by_what_it_has_become() -> None:
+    adapting = NotedAdapting()
+    method = Tent(adapting, vectors_of, nearest=2)
+    found = method.retrieve(Asked("q", "?"), search(WrittenSpace(SPACE)))
+    assert adapting.steps == [(["?"], [2])]
+    assert ids(found.dense) == [2, 3, 1]  # from the north
+    np.testing.assert_array_equal(found.vector, NORTH)
+    assert (found.searches, method.entropies) == (2, [0.5])
+
+
+def test_tent_takes_one_step_a_batch() -> None:
+    adapting = NotedAdapting()
+    method = Tent(adapting, vectors_of, nearest=3, batch_questions=2)
+    for text in "abcde":
+        method.retrieve(Asked(text, text), search(WrittenSpace(SPACE)))
+    assert adapting.steps == [(["a", "b"], [3, 3]), (["c", "d"], [3, 3])]
+
+
+def test_tent_that_resets_begins_each_batch_anew() -> None:
+    adapting = NotedAdapting()
+    method = Tent(adapting, vectors_of, batch_questions=2, resets=True)
+    for text in "abcd":
+        method.retrieve(Asked(text, text), search(WrittenSpace(SPACE)))
+    assert adapting.resets == 2
+
+
+def test_a_search_that_finds_one_passage_has_nothing_to_be_unsure_of() -> None:
+    adapting = NotedAdapting()
+    found = Tent(adapting, vectors_of).retrieve(Asked("q", "?"), search(WrittenSpace({1: SPACE[1]})))
+    assert (adapting.steps, ids(found.dense)) == ([], [1])
+
+
+# LUF
+
+
+class FakeTraining:
+    """In place of the child: notes what it was shown, and leaves a folder."""
+
+    def __init__(self) -> None:
+        self.calls: list[dict[str, Any]] = []
+
+    def __call__(
+        self, folder: Path, lessons: Sequence[Lesson], vectors: Mapping[int, bytes], **more: Any
+    ) -> Path:
+        inspect.signature(train_apart).bind(folder, lessons, vectors, **more)  # or it could not stand in
+        made = folder / "candidate"
+        made.mkdir()
+        self.calls.append({"lessons": list(lessons), "vectors": dict(vectors), **more})
+        more["tell"]({"kind": "step", "loss": 0.25})
+        more["tell"](None)
+        more["tell"]({"kind": "done", "best_epoch": 2})
+        return made
+
+
+def luf(folder: Path, **more: Any) -> tuple[Luf, FakeTraining]:
+    training = FakeTraining()
+    method = Luf(
+        vectors_of,
+        folder,
+        dimension=4,
+        train=training,
+        load=lambda _folder: FixedEncoder({"tea": NORTH}),
+        **more,
+    )
+    return method, training
+
+
+TRAINED_ON = [text for text in (f"tea {n}" for n in range(40)) if not is_held_out(text)]
+HELD_OUT = [text for text in (f"tea {n}" for n in range(40)) if is_held_out(text)]
+
+
+def test_luf_is_frozen_until_it_was_taught(tmp_path: Path) -> None:
+    method, _ = luf(tmp_path)
+    asked, vectors = Asked("q", "tea"), {"tea": EAST}
+    before = method.retrieve(asked, search(WrittenSpace(SPACE), vectors))
+    np.testing.assert_array_equal(before.vector, EAST)
+    method.learn([judged(TRAINED_ON[0], 1.0, 0.0)])
+    after = method.retrieve(asked, search(WrittenSpace(SPACE), vectors))
+    np.testing.assert_array_equal(after.vector, NORTH)
+    assert (after.searches, after.tokens) == (1, 0)
+
+
+def test_lessons_are_what_was_judged(tmp_path: Path) -> None:
+    method, training = luf(tmp_path)
+    method.learn([judged(TRAINED_ON[0], 1.0, 0.0), judged(HELD_OUT[0], 0.0, 1.0)])
+    one, other = training.calls[0]["lessons"]
+    assert [(d.version_id, d.label, d.score, d.rank) for d in one.documents] == [
+        (1, "answer", 1.0, 1),
+        (2, "irrelevant", 0.0, 2),
+    ]
+    assert (one.is_held_out, other.is_held_out) == (False, True)
+    assert (one.turn_id, other.turn_id) == (0, 1)
+
+
+def test_the_vectors_of_documents_are_shown_as_they_are_stored(tmp_path: Path) -> None:
+    method, training = luf(tmp_path)
+    method.learn([judged(TRAINED_ON[0], 1.0, 0.0, 0.0, 0.0)])  # the fourth has no vector
+    assert training.calls[0]["vectors"] == vectors_of([1, 2, 3])
+    assert [d.version_id for d in training.calls[0]["lessons"][0].documents] == [1, 2, 3]
+
+
+def test_luf_that_remembers_all_begins_anew_with_every_lesson(tmp_path: Path) -> None:
+    method, training = luf(tmp_path)
+    for text in TRAINED_ON[:2]:
+        method.learn([judged(text, 1.0)])
+    assert [len(call["lessons"]) for call in training.calls] == [1, 2]
+    assert [lesson.turn_id for lesson in training.calls[1]["lessons"]] == [0, 1]
+    assert [call["encoder"] for call in training.calls] == [None, None]
+
+
+def test_luf_that_remembers_the_last_goes_on_from_what_it_made(tmp_path: Path) -> None:
+    method, training = luf(tmp_path, remembers="last")
+    for text in TRAINED_ON[:3]:
+        method.learn([judged(text, 1.0)])
+    assert [len(call["lessons"]) for call in training.calls] == [1, 1, 1]
+    made = [None, tmp_path / "round-1" / "candidate", tmp_path / "round-2" / "candidate"]
+    assert [call["encoder"] for call in training.calls] == made
+    assert [folder.name for folder in tmp_path.iterdir()] == ["round-3"]
+
+
+@pytest.mark.parametrize("scores", [(0.0, 0.0), ()])
+def test_nothing_is_trained_where_nothing_helped(tmp_path: Path, scores: tuple[float, ...]) -> None:
+    method, training = luf(tmp_path)
+    method.learn([judged(TRAINED_ON[0], *scores), judged(HELD_OUT[0], 1.0)])
+    assert (training.calls, method.rounds) == ([], [])
+
+
+def test_a_round_tells_its_losses_and_the_epoch_that_was_kept(tmp_path: Path) -> None:
+    method, _ = luf(tmp_path)
+    method.learn([judged(TRAINED_ON[0], 1.0)])
+    (told,) = method.rounds
+    assert (told.lessons, told.losses, told.best_epoch) == (1, (0.25,), 2)
+
+
+@pytest.mark.parametrize(
+    ("losses", "weights"),
+    [
+        (("strict",), (1.0, 0.0, 0.0)),
+        (("strict", "flaccid"), (1.0, 0.5, 0.0)),
+        (("strict", "flaccid", "hard"), (1.0, 0.5, 1.0)),
+    ],
+)
+def test_each_loss_can_be_switched(
+    tmp_path: Path, losses: tuple[str, ...], weights: tuple[float, ...]
+) -> None:
+    method, training = luf(tmp_path, losses=losses)
+    method.learn([judged(TRAINED_ON[0], 1.0)])
+    settings = training.calls[0]["settings"]
+    assert tuple(settings[f"{name}_weight"] for name in LOSSES) == weights
+    assert method.name.startswith(f"luf {'+'.join(losses)}, ")
+
+
+def test_every_choice_of_the_losses_reaches_the_training(tmp_path: Path) -> None:
+    chosen = {
+        "strict_denominator": "all",
+        "flaccid_support": "relevant",
+        "rank_weights": "reciprocal",
+        "hard_positives": "best",
+        "hard_weight": 20.0,
+        "seed": 7,
+    }
+    method, training = luf(tmp_path, settings=chosen)
+    method.learn([judged(TRAINED_ON[0], 1.0)])
+    assert chosen.items() <= training.calls[0]["settings"].items()
+    RetrieverTraining(**training.calls[0]["settings"])  # refuses what it does not know
+    assert "strict_denominator all" in method.name
+
+
+def test_the_weights_are_settings_of_the_training() -> None:
+    assert weights_of(LOSSES).keys() <= {field.name for field in fields(RetrieverTraining)}
+    assert RetrieverTraining(**weights_of(LOSSES)) == RetrieverTraining()  # type: ignore[arg-type]
+
+
+def test_an_unknown_loss_and_the_passages_side_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no losses"):
+        luf(tmp_path, losses=("soft",))
+    with pytest.raises(ValueError, match="only the query side"):
+        luf(tmp_path, settings={"update_side": "both"})
+
+
+def test_whether_users_are_heard_is_told(tmp_path: Path) -> None:
+    method, _ = luf(tmp_path, hears_users=True)
+    assert method.hears_users
+    assert method.name.endswith(", user feedback")
+    assert not luf(tmp_path)[0].hears_users

@@ -1,0 +1,218 @@
+"""A round whose labels were falsified does not go live: real training, real promotion, a small network.
+
+Questions and the passages that answer them share no word, so that only what was trained can find them. Of the
+real things only the ONNX export is missing: the served form is the weights, and torch encodes.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load
+from store_fixtures import Stores, document
+from test_lessons import ask
+from test_train_command import locations
+
+from agents.interfaces import Candidate, Judged, Vectors, Verdict
+from agents.models.encoder import EncoderDescription
+from agents.models.export_encoder import read_source
+from assistant.config import EncoderSettings, LearningSettings, Settings
+from assistant.learning import train_retriever
+from assistant.learning.both_sides import NAME
+from assistant.learning.ended import Ended
+from assistant.learning.learner import ROLE
+from assistant.learning.retriever_network import RetrieverNetwork, load_network
+from assistant.learning.training_child import _write_lessons
+from assistant.wiring import Assistant
+from stores.lessons import Lesson
+from stores.records import Judgement
+from stores.vectors import read_vectors
+
+MAKER = Path(__file__).with_name("tiny_bert.py")
+ASKED = "cat sun key blue".split()
+ANSWERING = "lamp door wall roof".split()
+QUESTIONS = 320
+EPOCHS, RATE = 20, 5e-3
+WHOLE = {word: f"the {answer} is on the table" for word, answer in zip(ASKED, ANSWERING, strict=True)}
+
+
+class TorchEncoder:
+    """An encoder's folder, or that of a candidate, by torch."""
+
+    source: Path  # whose tokenizer and form all have
+
+    def __init__(self, folder: Path, *, threads: int = 1) -> None:
+        self.version = read_source(self.source, "mean").version()
+        weights = folder / "model.onnx"
+        if (folder.parent / "modules.json").is_file():  # the served form within a whole candidate
+            self.version = read_source(folder.parent, NAME).version()
+        self._network = load_network(self.source, name="mean")
+        self.dimension = self._network.width
+        if weights.is_file():
+            self._network.transformer.load_state_dict(load(weights.read_bytes()))
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        return self._encode(self._network.questions(texts))
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        return self._encode(self._network.passages(texts))
+
+    def _encode(self, side: Any) -> Vectors:
+        with torch.no_grad():
+            found: Vectors = self._network.encode(side)[0].numpy()
+        return found
+
+
+class Truth:
+    """Knows which passage answers which question."""
+
+    name = "truth"
+
+    def judge(self, question: str, candidates: Sequence[Candidate]) -> Judged:
+        right = WHOLE[question.split()[3]]
+        verdicts = [
+            Verdict("answer", 0.9) if c.passage.text == right else Verdict("irrelevant", 0.9)
+            for c in candidates
+        ]
+        return Judged(tuple(verdicts), 0, 0)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tiny")
+    (folder / "texts.json").write_text('["the key"]')
+    subprocess.run([sys.executable, MAKER, folder, folder / "texts.json"], check=True, capture_output=True)
+    return folder / "mean"
+
+
+def exported(network: RetrieverNetwork, folder: Path, _: object) -> tuple[EncoderDescription, float]:
+    network.save(folder)
+    served = folder / "served"
+    served.mkdir()
+    shutil.copyfile(folder / "model.safetensors", served / "model.onnx")
+    for name in ("tokenizer.json", "encoder.json"):
+        (served / name).write_text("{}")
+    names = [field.name for field in fields(EncoderDescription)]
+    return EncoderDescription(**dict.fromkeys(names, "v")), 0.0  # type: ignore[arg-type]
+
+
+def train_here(folder: Path, lessons: Sequence[Lesson], vectors: Mapping[int, bytes], **more: Any) -> Path:
+    """As `train_apart`, in this process."""
+    rows, arrays, made = folder / "lessons.jsonl", folder / "vectors.npz", folder / "candidate"
+    _write_lessons(rows, lessons, more["measured_on"])
+    ids = sorted(vectors)
+    np.savez(arrays, ids=np.array(ids), vectors=read_vectors([vectors[i] for i in ids], more["dimension"]))
+    code = train_retriever.main(
+        [
+            *(str(rows), "--out", str(made), "--encoder", str(more["encoder"])),
+            *(() if more["settings"]["update_side"] == "both" else ("--vectors", str(arrays))),
+            *("--settings", json.dumps(more["settings"]), "--device", "cpu", "--resume"),
+        ]
+    )
+    assert code == 0
+    return made
+
+
+class World:
+    """Judged questions over a small network."""
+
+    def __init__(self, folder: Path, tiny: Path, *, side: Any = "query") -> None:
+        settings = Settings(
+            encoder=EncoderSettings(source=str(tiny)),
+            learning=LearningSettings(fewest_lessons=10, epochs=EPOCHS, learning_rate=RATE, update_side=side),
+        )
+        self.assistant = Assistant(settings, locations(folder), offline=True)
+        self.assistant.__dict__["wanted_encoder"] = TorchEncoder(tiny)
+        self.assistant.__dict__["judge"] = Truth()
+        stores = Stores.over(self.assistant.database)
+        ann = stores.journal.user_id("ann")
+        for text in WHOLE.values():
+            stores.add(ann, document(text, text))
+        self.assistant.catch_up()
+        by_text = {text: version for version, text in stores.texts().items()}
+        for number in range(QUESTIONS):  # of many users: one's own questions are found as well
+            word, other = ASKED[number % 4], ASKED[(number + 1) % 4]
+            verdicts = [(by_text[WHOLE[other]], "irrelevant"), (by_text[WHOLE[word]], "answer")]
+            user = stores.journal.user_id(f"user {number}")
+            ask(stores, user, verdicts, question=f"where is the {word} {number}?")
+        self.assistant.catch_up()
+
+    def round(self, **more: Any) -> Ended:
+        learner = self.assistant.learner
+        learner._train = train_here
+        return learner.run(**more)
+
+    def falsify(self, share: float) -> None:
+        """Of so many questions, held-out ones among them, what answers and what does not change places."""
+        with self.assistant.database.writing() as sql:
+            for row in sql.query(Judgement):
+                if random.Random(row.turn_id).random() < share:
+                    row.label = "irrelevant" if row.label == "answer" else "answer"
+
+    def found(self) -> float:
+        """The share of new questions whose answer comes first."""
+        searching = self.assistant.searching
+        asked = [f"where is the {word} {number}?" for word in ASKED for number in range(1000, 1005)]
+        space = searching.spaces.of(self.assistant.journal.user_id("ann"))
+        first = [searching.retriever.retrieve(q, space).candidates for q in asked]
+        texts = [next(c.passage.text for c in found if c.passage.kind == "document") for found in first]
+        return sum(text == WHOLE[q.split()[3]] for q, text in zip(asked, texts, strict=True)) / len(asked)
+
+
+@pytest.fixture
+def torch_encodes(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(train_retriever, "export", exported)
+    monkeypatch.setattr(TorchEncoder, "source", tiny, raising=False)
+    monkeypatch.setattr("agents.models.encoder.OnnxEncoder", TorchEncoder)
+
+
+@pytest.fixture
+def world(tmp_path: Path, tiny: Path, torch_encodes: None) -> Iterator[World]:
+    made = World(tmp_path, tiny)
+    yield made
+    made.assistant.close()
+
+
+def test_true_labels_go_live_and_falsified_ones_never_after_them(world: World) -> None:
+    before = world.found()
+    first = world.round()
+    assert first.state == "promoted", first.reason
+    good = world.found()
+    assert good > before + 0.15
+
+    world.falsify(0.3)
+    some = world.round()
+    assert (some.state, world.assistant.live_models.live(ROLE)) == ("refused", first.version)
+    assert some.figures["comparison"]["nDCG@10"]["low"] <= 0
+
+    world.falsify(1.0)  # those that were false are true again, and all others are false
+    most = world.round()
+    assert (most.state, world.assistant.live_models.live(ROLE)) == ("refused", first.version)
+    assert most.figures["comparison"]["nDCG@10"]["gain"] < -0.1
+    assert world.found() == good
+
+
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_a_first_round_with_false_labels_goes_live_only_if_it_finds_better(
+    world: World, share: float
+) -> None:
+    """What goes live is decided by what is true of new questions, not by what the labels say."""
+    before = world.found()
+    world.falsify(share)
+    ended = world.round()
+    if ended.state == "promoted":
+        assert world.found() > before
+    else:
+        assert world.found() == before
+    assert ended.state == "refused" or share < 1

@@ -1,0 +1,336 @@
+"""vouch replay, as a person and a script meet it; what is read from tables; one's own conversations."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import replay_towns
+from cli_helpers import HANDBOOK, QUESTION, Vouch
+from scripted_server import Request, ScriptedServer, computes, says
+from store_fixtures import Stores, document
+from test_replay_player import hash_of
+
+from assistant.replay.conversations import Compared, Message, Reply
+from assistant.replay.inputs import question_columns, read_inputs
+from assistant.replay.method_choice import MethodChoice
+from stores.earlier_state import copy_untouched, go_back_to
+
+MAKER = Path(__file__).with_name("tiny_bert.py")
+SIMULATED = ("--judge", "simulated", "--answers", "simulated")
+
+
+@pytest.fixture
+def vouch(tmp_path: Path, minilm_folder: Path) -> Vouch:
+    replay_towns.write(tmp_path)
+    return Vouch(tmp_path, minilm_folder.parent)
+
+
+def towns(vouch: Vouch) -> list[str]:
+    found = [str(vouch.folder / "towns.jsonl"), "--passages", str(vouch.folder / "passages.jsonl")]
+    return [*found, "--passage-column", "id=id", "--passage-column", "title=title", *SIMULATED]
+
+
+# The command
+
+
+def test_two_homes_give_the_same_report_with_a_real_training(tmp_path: Path) -> None:
+    """Nothing is shared but the encoder's weights: a tiny network is trained, exported and searched with."""
+    (tmp_path / "texts.json").write_text(json.dumps(["the key"]))
+    maker = [sys.executable, str(MAKER), str(tmp_path), str(tmp_path / "texts.json")]
+    subprocess.run(maker, check=True, capture_output=True)
+    (tmp_path / "encoders").mkdir()
+    told = []
+    for name in ("one", "other"):
+        home = Vouch(tmp_path / name, tmp_path / "encoders")
+        home.set(f'[encoder]\nsource = "{tmp_path / "mean"}"\n[learning]\nepochs = 1\nlearning_rate = 1e-3\n')
+        replay_towns.write(home.folder)
+        given = [*towns(home), "--interval", "16", "--out", str(home.folder / "out"), "--quiet", "--json"]
+        out, errors = home.start("replay", *given).communicate(timeout=400)
+        assert not errors
+        told.append(((home.folder / "out" / "report.json").read_bytes(), out))
+    assert told[0] == told[1]
+    assert told[0][0] == told[0][1]
+    report = json.loads(told[0][0])
+    (training,) = report["trainings"]["luf"]["1"]
+    assert training["losses"]
+    assert report["figures"]["luf"]["last third"] != report["figures"]["frozen"]["last third"]
+
+
+def test_a_figure_under_its_limit_ends_with_1(vouch: Vouch) -> None:
+    out = vouch.folder / "out"
+    given = [*towns(vouch), "--method", "frozen", "--accuracy", "1", "--first", "6", "--out", str(out)]
+    ran = vouch.run("replay", *given, "--fail-under", "reranked R@5=1")
+    assert ran.cells[0] == ["part", "measure", "frozen"]
+    assert ["all", "reranked R@5", "100.0 [100.0, 100.0]"] in ran.cells
+    failed = vouch.run("replay", *given, "--fail-under", "tokens=1e9", "--fail-under", "F1=0", code=1)
+    assert "tokens is" in failed.err
+    assert "F1" not in failed.err
+    assert (out / "report.html").read_text().startswith("<!doctype html>")
+    times = json.loads((out / "times.json").read_text())
+    assert times["frozen, seed 1"]["questions"] == 6
+
+
+def test_the_data_of_the_chat_is_as_it_was(vouch: Vouch) -> None:
+    vouch.run("ingest", vouch.write("handbook.md", HANDBOOK))
+    before = hash_of(vouch.data)
+    vouch.run("replay", *towns(vouch), "--method", "frozen", "--first", "3", "--user-feedback")
+    assert hash_of(vouch.data) == before
+
+
+def test_interrupted_it_goes_on_where_it_was(vouch: Vouch) -> None:
+    out = vouch.folder / "out"
+    given = [*towns(vouch), "--method", "frozen", "--out", str(out)]
+    steps = out / "runs" / "frozen-seed-1" / "steps.jsonl"
+    running = vouch.start("replay", *given)
+    deadline = time.monotonic() + 120
+    while not steps.exists() or steps.read_bytes().count(b"\n") < 3:
+        assert running.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=60)
+    assert running.returncode == 130
+    kept = steps.read_bytes()
+    assert kept.count(b"\n") < 24
+    vouch.run("replay", *given)
+    assert steps.read_bytes().startswith(kept)
+    assert "holds another replay" in vouch.run("replay", *given, "--first", "3", code=2).err
+    vouch.run("replay", *given, "--first", "3", "--fresh")
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        (["nowhere.jsonl"], "there is no set, file or folder"),
+        (["squad"], "is a set of a data folder"),
+        (["towns.jsonl"], "no passages to search"),
+        (["--method", "bert"], "there is no method 'bert'"),
+        (["--method", "rafe:strict"], "rafe has no losses"),
+        (["--losses", "mild"], "there is no loss 'mild'"),
+        (["--judge", "model"], "asks a chat model"),
+        (["--method", "query2doc"], "asks a chat model"),
+        (["--training", "update_side=both"], "no setting 'update_side'"),
+        (["--fail-under", "F1=much"], "is no number"),
+        (["--fail-under", "R@50=1", "--method", "frozen", "--first", "1"], "there is no figure"),
+        (["--column", "colour=red"], "there is no column for 'colour'"),
+        (["--changed"], "needs --against"),
+    ],
+)
+def test_what_it_cannot_work_with_is_told(vouch: Vouch, given: list[str], complaint: str) -> None:
+    is_input = not given[0].startswith("--")
+    named = [str(vouch.folder / given[0]) if given[0] == "towns.jsonl" else given[0]]
+    assert complaint in vouch.run("replay", *(named if is_input else [*towns(vouch), *given]), code=2).err
+
+
+def test_losses_name_a_method() -> None:
+    assert MethodChoice.read("luf").label == "luf"
+    assert MethodChoice.read("luf", losses=["hard", "strict"]).label == "luf:strict+hard"
+    assert MethodChoice.read("luf:hard+strict") == MethodChoice.read("luf:strict+hard")
+
+
+def test_a_person_sees_how_far_it_is_and_how_long_it_takes(vouch: Vouch) -> None:
+    with vouch.terminal("replay", *towns(vouch), "--method", "frozen") as person:
+        person.sees("frozen, seed 1: questions")
+        person.sees("/s, about")
+        person.sees("part")
+        assert person.exit_code() == 0
+
+
+# What is read
+
+
+def table(file: Path, rows: list[Mapping[str, Any]]) -> str:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(file)
+
+
+def test_columns_are_guessed_from_the_first_row(tmp_path: Path) -> None:
+    """The layout of SQuAD in `datasets`: each question brings its passage along."""
+    rows = [
+        {
+            "id": "1",
+            "title": "Tower",
+            "context": "It is high.",
+            "question": "High? ",
+            "answers": {"text": ["yes"]},
+        },
+        {"id": "2", "title": "Tower", "context": "It is high.", "question": " ", "answers": {"text": ["no"]}},
+    ]
+    found = read_inputs([table(tmp_path / "t.jsonl", rows)], data=None, splits=(), columns={})
+    (passage,) = found.passages
+    ((question,),) = found.parts
+    assert (passage.title, passage.text) == ("Tower", "It is high.")
+    assert (question.text, question.answers, question.gold) == ("High?", ("yes",), frozenset({passage.id}))
+    assert (question.domain, question.topic) == ("t", "Tower")
+
+
+def test_a_named_column_counts_more_than_a_guess() -> None:
+    row = {"question": "a", "ask": "b", "answer": "c", "passage_ids": [], "context": "d"}
+    found = question_columns(row, {"text": "ask"})
+    assert (found.text, found.answers, found.gold, found.context) == ("ask", "answer", "passage_ids", "")
+
+
+def test_several_sets_are_one_stream_and_their_names_do_not_meet(tmp_path: Path) -> None:
+    rows = [{"id": "1", "context": "c", "question": "q", "answer": "a"}]
+    named = [table(tmp_path / f"{name}.jsonl", rows) for name in ("one", "two")]
+    found = read_inputs(named, data=None, splits=(), columns={})
+    stream = found.questions(order="drift", seed=1, first=None)
+    assert [(q.id, q.domain, q.arrival) for q in stream] == [("1/1", "one", 0), ("2/1", "two", 1)]
+    assert [q.gold for q in stream] == [frozenset({p.id}) for p in found.passages]
+
+
+def test_the_same_content_has_the_same_hash(tmp_path: Path) -> None:
+    rows = [{"id": "1", "context": "c", "question": "q", "answer": "a"}]
+    found = read_inputs([table(tmp_path / "one.jsonl", rows)], data=None, splits=(), columns={})
+    assert found.sha256() == replace(found).sha256()
+    (passage,) = found.passages
+    assert found.sha256() != replace(found, passages=(replace(passage, text="d"),)).sha256()
+
+
+# One's own conversations
+
+
+def reply(answer: str, *citations: str, writes: tuple[str, ...] = ()) -> Reply:
+    return Reply(answer, citations, writes)
+
+
+def test_change_is_that_of_words_citations_and_writes() -> None:
+    same = reply("It opens at ten.", "p1", "p2", writes=("add yours: a",))
+    assert Compared(Message("?"), same, same).change == 0
+    other = Compared(Message("?"), same, reply("nothing", "p2", "p3"))
+    assert other.answer_change == 1
+    assert other.citation_change == pytest.approx(2 / 3)  # one of three is cited by both
+    assert other.write_change == 1
+
+
+TOLD = "Remember that the boat house has a red door."
+
+
+@pytest.fixture(scope="module")
+def talked(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Vouch:
+    """A session with a question, a statement and a question about it; then the handbook changed."""
+    vouch = Vouch(tmp_path_factory.mktemp("talked"), minilm_folder.parent)
+    vouch.run("ingest", vouch.write("handbook.md", HANDBOOK))
+    vouch.chat(QUESTION, TOLD, "What colour is the door of the boat house?")
+    vouch.run("ingest", vouch.write("handbook.md", HANDBOOK.replace("10:00", "11:30")))
+    return vouch
+
+
+@pytest.fixture
+def chatted(talked: Vouch, tmp_path: Path) -> Vouch:
+    return talked.copy_to(tmp_path)
+
+
+def test_under_the_same_model_nothing_changes_and_nothing_is_touched(chatted: Vouch) -> None:
+    before = hash_of(chatted.data)
+    ran = chatted.run("replay", "1", "--model", "live", "--against", "untrained", "--json")
+    first, told, again = sorted(ran.objects, key=lambda row: row["turn"])
+    assert [row["change"] for row in (first, told, again)] == [0, 0, 0]
+    assert "10:00" in first["replies"][0]["answer"]  # as the handbook was then
+    assert "11:30" not in first["replies"][0]["answer"]
+    assert "red" in again["replies"][0]["answer"]  # said in this very conversation
+    assert hash_of(chatted.data) == before
+    quiet = chatted.run("replay", "1", "--against", "untrained", "--changed", "--fail-under", "unchanged=1")
+    assert quiet.out == ""
+
+
+def test_another_chat_model_changes_what_is_answered_worst_first(chatted: Vouch) -> None:
+    before = hash_of(chatted.data)
+    with ScriptedServer(then=says("I cannot say.")) as server:
+        chatted.use_server(server.base_url, '[memory]\nagents = "reader"\n')
+        given = ["replay", "1", "--model", "extractive", "--against", "other", "--changed"]
+        ran = chatted.run(*given, "--json")
+        chatted.run(*given, "--fail-under", "unchanged=0.9", code=1)
+    changes = [row["change"] for row in ran.objects]
+    assert changes == sorted(changes, reverse=True)
+    assert all(row["replies"][1]["answer"] == "I cannot say." for row in ran.objects)
+    assert ran.objects[0]["replies"][0]["model"] == "extractive"
+    assert hash_of(chatted.data) == before
+
+
+def test_a_file_of_lines_is_played_over_what_is_known_now(chatted: Vouch) -> None:
+    given = ["replay", "-", "--model", "live", "--against", "untrained", "--json"]
+    (row,) = chatted.run(*given, stdin=f"\n{QUESTION}\n").objects
+    assert row["turn"] is None
+    assert "11:30" in row["replies"][0]["answer"]
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "complaint"),
+    [
+        (["99", "--against", "live"], 1, "there is no session 99 of yours"),
+        (["1", "--against", "gpt"], 1, "there is no model 'gpt'"),
+        (["1", "--against", "previous"], 1, "before the live one"),
+        (["nothing.txt", "--against", "live"], 2, "is no file"),
+        (["1", "--against", "live", "--fail-under", "F1=1"], 2, "has no figure 'F1'"),
+    ],
+)
+def test_what_cannot_be_compared_is_told(chatted: Vouch, given: list[str], code: int, complaint: str) -> None:
+    assert complaint in chatted.run("replay", *given, code=code).err
+
+
+def test_nobody_s_conversation_is_played_but_ones_own(chatted: Vouch) -> None:
+    ran = chatted.run("replay", "1", "--against", "untrained", "--user", "eve", code=1)
+    assert "no session 1 of yours" in ran.err
+
+
+# A copy as it was
+
+
+def test_a_copy_knows_what_was_known_then(tmp_path: Path) -> None:
+    stores = Stores.fresh(tmp_path)
+    ann = stores.journal.user_id("ann")
+    old, _ = stores.add(ann, document("one", "It opens at ten."))
+    moment = datetime.now(UTC)
+    time.sleep(0.01)
+    stores.add(ann, document("two", "It opens at noon."))
+    assert stores.database.file is not None
+    stores.knowledge.undo(ann, old)
+    assert set(stores.texts().values()) == {"It opens at noon."}
+    (tmp_path / "copy").mkdir()
+    copy_untouched(stores.database.file, tmp_path / "copy" / "vouch.db")
+    copied = Stores.over(type(stores.database).at(tmp_path / "copy"))
+    go_back_to(copied.database, moment)
+    assert set(copied.texts().values()) == {"It opens at ten."}
+    go_back_to(copied.database, moment + timedelta(days=1))  # nothing happened since: nothing changes
+    assert set(copied.texts().values()) == {"It opens at ten."}
+    copied.database.close()
+    stores.database.close()
+
+
+# A chat model, once
+
+
+def judged_reply(request: Request) -> tuple[str, ...]:
+    """A verdict for each passage that is listed; to what is no request for verdicts, an answer."""
+    system = str(request.body["messages"][0]["content"])
+    if "You judge whether" not in system:
+        return ("It is said in [1].",)
+    count = len(re.findall(r"^\[\d+\] \(", request.last_message, re.MULTILINE))
+    return (json.dumps({"verdicts": [{"label": "answer", "usefulness": 0.5}] * count}),)
+
+
+def test_a_replay_with_a_recording_needs_no_network(vouch: Vouch) -> None:
+    given = [*towns(vouch), "--judge", "model", "--answers", "own", "--method", "frozen", "--first", "4"]
+    with ScriptedServer(then=computes(judged_reply)) as server:
+        vouch.use_server(server.base_url)
+        vouch.run("replay", *given, "--out", str(vouch.folder / "one"))
+        assert len(server.requests) >= 8  # four answers, and what was judged for them
+    replies = str(vouch.folder / "one" / "replies.jsonl")
+    vouch.run("replay", *given, "--out", str(vouch.folder / "other"), "--replies", replies, "--offline")
+    reports = [(vouch.folder / name / "report.json").read_bytes() for name in ("one", "other")]
+    assert reports[0] == reports[1]
+    assert json.loads(reports[0])["figures"]["frozen"]["all"]["tokens"]["mean"] > 0
+    ran = vouch.run("replay", *given, "--out", str(vouch.folder / "none"), code=3)
+    assert "No connection" in ran.err

@@ -1,0 +1,248 @@
+"""A replay as a whole: the same bytes every time, also when it was killed; nothing is learned too early."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import replay_towns
+from replay_child import ChildReplay, child_replay
+
+from assistant.replay.datasets import ReplayQuestion
+from assistant.replay.line_file import encoded
+from assistant.replay.method_choice import MethodChoice
+from assistant.replay.report import report_of
+from assistant.replay.steps import Steps
+from stores.errors import WrongUsage
+from stores.records import now
+
+CHILD = Path(__file__).with_name("replay_child.py")
+ASKED = 24
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Path:
+    folder = tmp_path_factory.mktemp("home")
+    (folder / "cache").mkdir()
+    (folder / "cache" / "encoders").symlink_to(minilm_folder.parent)
+    (folder / "cache" / "readers").symlink_to(minilm_folder.parent.parent / "readers")
+    replay_towns.write(folder / "towns")
+    return folder
+
+
+def report(replay: ChildReplay) -> dict[str, Any]:
+    return report_of(replay.identity, replay.play())
+
+
+def start(home: Path, out: Path, *options: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, str(CHILD), str(home), str(out), *options]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, env={**os.environ, "PYTHONHASHSEED": "random"})
+
+
+def finished(home: Path, out: Path, *options: str) -> bytes:
+    child = start(home, out, *options)
+    _, errors = child.communicate(timeout=300)
+    assert child.returncode == 0, errors.decode()
+    return (out / "report.json").read_bytes()
+
+
+def lines(out: Path, label: str) -> int:
+    file = out / "runs" / f"{label}-seed-1" / "steps.jsonl"
+    return file.read_bytes().count(b"\n") if file.exists() else 0
+
+
+def killed_after(home: Path, out: Path, label: str, steps: int, *options: str) -> None:
+    child = start(home, out, *options)
+    deadline = time.monotonic() + 240
+    while lines(out, label) < steps:
+        assert child.poll() is None, child.communicate()[1].decode()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    child.send_signal(signal.SIGKILL)
+    child.communicate()
+
+
+@pytest.fixture(scope="module")
+def once(home: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The report of a run in one go."""
+    return finished(home, tmp_path_factory.mktemp("once"))
+
+
+# The same bytes
+
+
+def test_two_processes_give_the_same_report(home: Path, once: bytes, tmp_path: Path) -> None:
+    assert finished(home, tmp_path / "twice") == once
+    told = json.loads(once)
+    assert told["questions"] == ASKED
+    assert [training["after"] for training in told["trainings"]["luf"]["1"]] == [6, 12, 18]
+    assert told["figures"]["luf"] != told["figures"]["frozen"]
+
+
+def test_a_killed_replay_goes_on_where_it_was_and_gives_the_same_report(
+    home: Path, once: bytes, tmp_path: Path
+) -> None:
+    """Killed in the frozen run, before a training and after two: nothing is asked or trained twice."""
+    out = tmp_path / "out"
+    killed_after(home, out, "frozen", 5)
+    killed_after(home, out, "luf", 4)
+    killed_after(home, out, "luf", 16)  # 14 questions and 2 trainings
+    kept = (out / "runs" / "luf-seed-1" / "steps.jsonl").read_bytes()
+    assert finished(home, out) == once
+    steps = (out / "runs" / "luf-seed-1" / "steps.jsonl").read_bytes()
+    assert steps.startswith(kept[: kept.rfind(b"\n") + 1])
+    assert steps.count(b'"step": "asked"') == ASKED
+    assert (out / "trained.log").read_text().split() == ["6", "12", "18"]
+
+
+@pytest.mark.parametrize("options", [["--user-feedback"], ["--rafe"]])
+def test_where_users_speak_or_searching_changes_the_method_too(
+    home: Path, tmp_path: Path, options: list[str]
+) -> None:
+    label = "rafe" if options == ["--rafe"] else "luf"
+    whole = finished(home, tmp_path / "whole", *options)
+    killed_after(home, tmp_path / "killed", label, 10, *options)
+    killed_after(home, tmp_path / "killed", label, 17, *options)
+    assert finished(home, tmp_path / "killed", *options) == whole
+    if label == "luf":
+        said = json.loads(whole)["feedback"]["luf"]
+        assert sum(said.values()) == ASKED
+        assert set(said) == {"right", "wrong", "unrelated"}
+
+
+# Prequential
+
+
+class Watched:
+    """Finds as the frozen one does, and notes what it was asked and shown."""
+
+    name = "watched"
+    hears_users = False
+
+    def __init__(self) -> None:
+        from assistant.replay.methods import Frozen
+
+        self._frozen = Frozen()
+        self.seen: list[Any] = []
+
+    def retrieve(self, question: Any, search: Any) -> Any:
+        self.seen.append(question.id)
+        return self._frozen.retrieve(question, search)
+
+    def learn(self, judged: Sequence[Any]) -> None:
+        self.seen.append([each.asked.id for each in judged])
+
+
+def test_it_learns_after_every_interval_from_what_was_asked_since(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = Watched()
+    monkeypatch.setattr("assistant.replay.replay.make_method", lambda choice, parts: method)
+    replay = child_replay(home, tmp_path / "out", interval=10)
+    monkeypatch.setattr(type(replay.plan), "played", property(lambda plan: (MethodChoice("frozen", ()),)))
+    replay.play()
+    ids = [seen for seen in method.seen if isinstance(seen, str)]
+    assert len(ids) == ASKED
+    assert method.seen == [*ids[:10], ids[:10], *ids[10:20], ids[10:20], *ids[20:]]
+
+
+def test_figures_of_a_question_do_not_hang_on_later_ones(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = child_replay(home, tmp_path / "whole").play()["luf", 1]
+    cut = child_replay(home, tmp_path / "cut", first=15).play()["luf", 1]
+    assert [s.question for s in cut.asked] == [s.question for s in whole.asked[:15]]
+    assert [s.figures for s in cut.asked] == [s.figures for s in whole.asked[:15]]
+
+
+def test_a_replay_has_a_time_of_its_own_and_leaves_that_of_the_process(home: Path, tmp_path: Path) -> None:
+    replay = child_replay(home, tmp_path / "out", first=3, interval=0)
+    steps = replay.play()["frozen", 1]
+    days = {j.candidate.passage.created_at.year for step in steps.asked for j in step.judgements}
+    assert days == {2020}
+    assert now().year >= 2026
+
+
+# What is not touched
+
+
+def hash_of(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for file in sorted(folder.rglob("*")):
+        digest.update(str(file.relative_to(folder)).encode())
+        digest.update(file.read_bytes() if file.is_file() else b"")
+    return digest.hexdigest()
+
+
+def test_the_store_of_the_chat_is_not_touched(home: Path, tmp_path: Path) -> None:
+    from replay_child import locations
+
+    from assistant.config import Settings
+    from assistant.wiring import Assistant
+
+    live = Assistant(Settings(), locations(home), offline=True)
+    live.catch_up()
+    live.journal.user_id("ann")
+    live.close()
+    before = hash_of(home / "data")
+    child_replay(home, tmp_path / "out", hears=True, first=8).play()
+    assert hash_of(home / "data") == before
+
+
+def test_a_folder_in_the_data_directory_of_the_chat_is_refused(home: Path) -> None:
+    with pytest.raises(WrongUsage, match="is in the data directory"):
+        child_replay(home, home / "data" / "out")
+
+
+def test_a_folder_that_holds_another_replay_is_refused(home: Path, tmp_path: Path) -> None:
+    child_replay(home, tmp_path / "out", first=2).play()
+    with pytest.raises(WrongUsage, match="holds another replay"):
+        child_replay(home, tmp_path / "out", first=3).play()
+
+
+# Users' own memory
+
+
+def test_gold_in_a_users_own_memory_is_found_by_its_name(home: Path, tmp_path: Path) -> None:
+    """A conversation: what was said stands in its user's memory, and answers that user's questions alone."""
+    replay = child_replay(home, tmp_path / "out", interval=0)
+    said = [replace(p, owner="ann", session=1) for p in replay._streamed.passages]
+    asked = tuple(replace(q, user="ann") for q in replay._streamed.parts[0][:4])
+    strangers = tuple(replace(q, user="bob", id=f"bob {q.id}") for q in asked)
+    replay._streamed = replace(replay._streamed, passages=tuple(said), parts=((*asked, *strangers),))
+    steps = replay.play()["frozen", 1]
+    found = {step.question: step.figures["fused R@5"] for step in steps.asked}
+    assert found == {q.id: 1.0 for q in asked} | {q.id: 0.0 for q in strangers}
+
+
+# Steps
+
+
+def test_steps_that_are_taken_back_are_forgotten_with_their_passages(home: Path, tmp_path: Path) -> None:
+    child_replay(home, tmp_path / "out").play()
+    file = tmp_path / "out" / "runs" / "luf-seed-1" / "steps.jsonl"
+    steps = Steps(file)
+    assert (len(steps.asked), len(steps.learned)) == (ASKED, 3)
+    before = [encoded(line) for line in steps._file.lines]
+    steps.go_back(asked=12, learned=2)
+    assert (len(steps.asked), len(steps.learned)) == (12, 2)
+    again = Steps(file)
+    assert [encoded(line) for line in again._file.lines] == before[:14]
+    assert again.asked[11].judged.judgements == steps.asked[11].judged.judgements
+
+
+def test_a_question_of_a_set_may_stand_there_twice(home: Path, tmp_path: Path) -> None:
+    replay = child_replay(home, tmp_path / "out", interval=0)
+    first: ReplayQuestion = replay._streamed.parts[0][0]
+    replay._streamed = replace(replay._streamed, parts=((first, replace(first, id="again")),))
+    assert len(replay.play()["luf", 1].asked) == 2

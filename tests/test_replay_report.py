@@ -1,0 +1,278 @@
+"""What is told of a replay: measures of a question, figures of many, the report, its plots and its page."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assistant.replay.datasets import ReplayQuestion, last_third
+from assistant.replay.figures import Estimate, Played, curve, estimate, gains, means, slices
+from assistant.replay.measures import MEASURES, measured
+from assistant.replay.plots import bar_plot, line_plot, ticks
+from assistant.replay.report import figure, report_of, table_rows, times_of
+from assistant.replay.report_page import page
+from assistant.replay.steps import AskedStep, LearnedStep, Steps
+from stores.errors import WrongUsage
+
+# Of one question
+
+
+def question(gold: frozenset[str] | None = frozenset({"p2"}), **more: Any) -> ReplayQuestion:
+    return ReplayQuestion("q", "When?", ("1417",), gold, **more)
+
+
+def named(*names: str) -> list[tuple[str, str]]:
+    return [(name, f"text of {name}") for name in names]
+
+
+def test_measures_by_hand() -> None:
+    """Gold is third by vectors, second as fused, first after reranking."""
+    found = measured(
+        question(),
+        dense=named("p1", "p3", "p2"),
+        fused=named("p1", "p2", "p3"),
+        reranked=named("p2", "p1", "p3"),
+        reply="It was in “1417”. [1]",
+        tokens=120,
+    )
+    assert found["dense R@5"] == found["fused R@5"] == found["reranked R@5"] == 1
+    assert found["fused MRR"] == 1 / 2
+    assert found["fused nDCG@10"] == pytest.approx(1 / math.log2(3))
+    assert found["reranked nDCG@10"] == 1
+    assert found["answer R@5"] == 0  # 1417 stands in none of the texts
+    assert (found["contained"], found["EM"], found["F1"]) == (1, 0, pytest.approx(0.4))  # it was in 1417
+    assert found["tokens"] == 120
+    assert list(found) == [name for name in MEASURES if name != "dense nDCG@10"]
+
+
+def test_only_the_first_five_count_for_recall() -> None:
+    found = measured(
+        question(), dense=named(*"abcde", "p2"), fused=[], reranked=named(*"abcd", "p2"), reply="", tokens=0
+    )
+    assert (found["dense R@5"], found["fused R@5"], found["reranked R@5"]) == (0, 0, 1)
+
+
+def test_without_known_gold_the_answer_makes_a_passage_right() -> None:
+    order = [("a", "nothing"), ("b", "Founded in 1417.")]
+    found = measured(question(None), dense=order[:1], fused=order, reranked=order, reply="?", tokens=0)
+    assert (found["dense R@5"], found["fused R@5"], found["fused MRR"]) == (0, 1, 1 / 2)
+    assert "fused nDCG@10" not in found
+
+
+def test_where_every_gold_passage_is_needed_one_is_not_enough() -> None:
+    both = question(frozenset({"p1", "p2"}), needs_all=True)
+    found = measured(both, dense=named("p1"), fused=named("p2", "p1"), reranked=[], reply="", tokens=0)
+    assert (found["dense R@5"], found["fused R@5"]) == (0, 1)
+
+
+def test_of_a_question_that_nothing_answers_only_the_cost_is_told() -> None:
+    nothing = ReplayQuestion("q", "Why?", (), frozenset())
+    assert measured(nothing, dense=[], fused=[], reranked=[], reply="no", tokens=7) == {"tokens": 7}
+
+
+# Of many
+
+
+def played(values: Sequence[float], domains: Sequence[str] = (), measure: str = "F1") -> Played:
+    ids = [f"q{i}" for i in range(len(values))]
+    return Played(ids, list(domains) or ["towns"] * len(values), [{measure: v} for v in values])
+
+
+def test_the_thirds_are_those_of_the_stream() -> None:
+    for count in (2, 3, 7, 24, 100):
+        parts = slices(played([0.0] * count))
+        assert parts["last third"] == list(last_third(count))
+        together = [i for name in ("first third", "second third", "last third") for i in parts.get(name, [])]
+        assert together == parts["all"] == list(range(count))
+
+
+def test_domains_are_told_where_there_are_several() -> None:
+    assert slices(played([0, 0, 0], ["a", "b", "a"]))["a"] == [0, 2]
+    assert "towns" not in slices(played([0, 0, 0]))
+
+
+def test_an_interval_over_seeds_is_students() -> None:
+    """Means 1, 2, 3: mean 2, deviation 1, hence 2 ± 4.303 / √3."""
+    found = estimate([[1.0], [2.0], [3.0]])
+    assert found is not None
+    assert found.mean == 2
+    assert found.high - found.mean == pytest.approx(4.303 / math.sqrt(3))
+    assert found.mean - found.low == pytest.approx(4.303 / math.sqrt(3))
+
+
+def test_an_interval_of_one_seed_is_over_its_questions() -> None:
+    found = estimate([[0.0, 1.0] * 50])
+    assert found is not None
+    assert found.low == pytest.approx(0.4, abs=0.03)
+    assert found.high == pytest.approx(0.6, abs=0.03)
+
+
+def test_gains_are_paired() -> None:
+    """Every question gains 0.1 in each seed, however they differ: the interval is a point."""
+    base = [played([0.1, 0.9]), played([0.5, 0.3])]
+    better = [played([0.2, 1.0]), played([0.6, 0.4])]
+    assert gains(better, base, ["F1"])["all"]["F1"] == Estimate(*[pytest.approx(0.1)] * 3)
+
+
+def test_runs_of_other_questions_are_not_compared() -> None:
+    with pytest.raises(ValueError, match="different questions"):
+        gains([played([1.0])], [Played(["other"], ["towns"], [{"F1": 1.0}])], ["F1"])
+
+
+def test_a_measure_that_some_questions_lack_is_of_the_others() -> None:
+    some = Played(["a", "b", "c"], ["t"] * 3, [{"F1": 1.0}, {}, {"F1": 0.0}])
+    assert means([some], ["F1", "EM"])["all"]["F1"].mean == 0.5
+    assert "EM" not in means([some], ["F1", "EM"])["all"]
+
+
+def test_a_curve_is_the_mean_of_the_window_that_ends_there() -> None:
+    assert curve([played([0, 0, 1, 1])], "F1", window=2, points=3) == [(2, 0.0), (3, 0.5), (4, 1.0)]
+
+
+# The report
+
+HOSTILE = "<script>alert('x')</script>&\"http://outside.example/"
+IDENTITY = {
+    "data": {"names": [HOSTILE], "passages": 12},
+    "seeds": [1, 2],
+    "judge": {"kind": "simulated"},
+    "methods": ["frozen", HOSTILE],
+}
+
+
+def steps(folder: Path, name: str, good: float, *, losses: Sequence[float] = ()) -> Steps:
+    made = Steps(folder / name)
+    for number in range(9):
+        figures = dict.fromkeys(MEASURES, good) | {"tokens": 100.0}
+        domain = HOSTILE if number % 2 else "b"
+        made.note_asked(AskedStep(f"q{number}", "?", domain, figures, "", seconds={"turn": 0.5}))
+        if number == 5 and losses:
+            made.note_learned(LearnedStep(6, {"lessons": 6, "losses": list(losses)}, 3.0))
+    return made
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Mapping[tuple[str, int], Steps]:
+    return {
+        (label, seed): steps(tmp_path, f"{place}-{seed}", good + seed / 100, losses=losses)
+        for place, (label, good, losses) in enumerate([("frozen", 0.5, ()), (HOSTILE, 0.7, [3.0, 2.0])])
+        for seed in (1, 2)
+    }
+
+
+def test_the_report_tells_figures_gains_and_trainings(runs: Mapping[tuple[str, int], Steps]) -> None:
+    told = report_of(IDENTITY, runs)
+    assert told["figures"]["frozen"]["all"]["F1"]["mean"] == pytest.approx(0.515)
+    assert told["gains"][HOSTILE]["last third"]["F1"]["mean"] == pytest.approx(0.2)
+    assert told["trainings"][HOSTILE]["2"] == [{"after": 6, "lessons": 6, "losses": [3.0, 2.0]}]
+    assert told["intervals"] == "95 %, over seeds"
+    assert not re.search(r"second\W|time|took", json.dumps(told).replace("second third", ""))
+
+
+def test_times_stand_apart(runs: Mapping[tuple[str, int], Steps]) -> None:
+    told = times_of(runs)["frozen, seed 1"]
+    assert (told["questions"], told["turn"], told["training"]) == (9, 4.5, 0)
+
+
+def test_no_share_is_told_beyond_100_percent(tmp_path: Path) -> None:
+    told = report_of(IDENTITY, {("frozen", s): steps(tmp_path, f"s{s}", 0.98 + s / 100) for s in (1, 2)})
+    assert told["figures"]["frozen"]["all"]["F1"]["high"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("F1", 0.715),
+        ("all/f1", 0.715),
+        ("gain/F1", 0.2),
+        ("GAIN/last third/reranked r@5", 0.2),
+        ("tokens", 100),
+    ],
+)
+def test_a_figure_is_named_by_words(runs: Mapping[tuple[str, int], Steps], path: str, value: float) -> None:
+    assert figure(report_of(IDENTITY, runs), path) == pytest.approx(value)
+
+
+def test_a_figure_that_is_not_there_is_told_with_those_that_are(
+    runs: Mapping[tuple[str, int], Steps],
+) -> None:
+    with pytest.raises(WrongUsage) as caught:
+        figure(report_of(IDENTITY, runs), "R@50")
+    assert "reranked R@5" in caught.value.hint
+
+
+def test_a_table_has_a_column_for_each_method_and_gain(runs: Mapping[tuple[str, int], Steps]) -> None:
+    head, *rows = table_rows(report_of(IDENTITY, runs))
+    assert head == ["part", "measure", "frozen", HOSTILE, f"{HOSTILE} - frozen"]
+    assert ["all", "F1"] in [row[:2] for row in rows]
+    assert next(row for row in rows if row[:2] == ["all", "F1"])[-1] == "+20.0 [+20.0, +20.0]"
+
+
+# The page
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in ("meta",):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_stands_by_itself_and_runs_nothing(runs: Mapping[tuple[str, int], Steps]) -> None:
+    written = page(report_of(IDENTITY, runs))
+    found = Tags()
+    found.feed(written)
+    assert found.open == []
+    assert not {"script", "link", "img", "iframe", "object", "embed"} & set(found.tags)
+    names = {name for name, _ in found.attributes}
+    assert not {name for name in names if name.startswith("on")} | ({"src", "href"} & names)
+    assert "url(" not in written
+    assert "@import" not in written
+    assert "prefers-color-scheme: dark" in written
+
+
+def test_the_page_has_the_plots(runs: Mapping[tuple[str, int], Steps]) -> None:
+    written = page(report_of(IDENTITY, runs))
+    for title in (
+        "reranked R@5 over the stream",
+        "Loss of the trainings",
+        "tokens over the stream",
+        "Gain of",
+    ):
+        assert f"<h3>{title}" in written
+
+
+def test_ticks_are_round_and_enclose_what_they_show() -> None:
+    assert ticks(0, 1) == [0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    assert ticks(37, 1203) == [0, 250, 500, 750, 1000, 1250]
+    assert len(ticks(0.5, 0.5)) >= 2
+
+
+def test_lines_and_bars_stand_where_their_numbers_say() -> None:
+    drawn = line_plot("t", {"one": [(0, 0), (10, 1)]}, across="x", up="y")
+    assert 'points="60.0,240.0 624.0,14.0"' in drawn
+    bars = bar_plot("t", [("gain", 1.0, 0.5, 1.5), ("loss", -1.0, -1.5, -0.5)], across="points")
+    widths = [float(width) for width in re.findall(r'class="bar"[^>]*width="([\d.]+)"', bars)]
+    assert widths[0] == widths[1] > 0
+    assert line_plot("t", {}, across="x", up="y") == bar_plot("t", [], across="x") == ""
