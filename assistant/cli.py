@@ -26,12 +26,13 @@ DEFECT = 70
 
 _COMMANDS = {  # name: file in assistant/commands, and the line in the overview
     "ask": ("ask", "Ask one question; the answer goes to standard output."),
-    "chat": ("chat", "Talk, line by line; with a pipe, one message a line."),
+    "chat": ("chat", "Talk, on the whole screen; with a pipe, one message a line."),
     "ingest": ("ingest", "Add documents to your memory, or to the shared one."),
     "search": ("search", "Find passages, with every signal's score, without an answer."),
     "memory": ("memory", "List, change, share, forget, undo and export what is remembered."),
     "feedback": ("feedback", "Say of an answer that it helped or not, or what was right."),
     "train": ("train", "Learn to find better; only a model that wins goes live."),
+    "replay": ("replay", "Play questions through the chat's own parts, and measure the answers."),
     "encoder": ("encoder", "Tell which encoder finds passages, and change it."),
     "doctor": ("doctor", "Check stores, models and indexes, and repair them."),
     "backup": ("backup", "Write everything that is stored into one file."),

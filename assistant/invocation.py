@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -67,11 +67,19 @@ class Invocation:
             self.locations.settings, environ=os.environ, explicit=self.locations.settings_are_named
         )
 
+    @property
+    def api_key(self) -> str:
+        """The key of the model server that the settings name; empty where it needs none."""
+        return api_key(self.settings.model, os.environ)
+
     @contextmanager
-    def assistant(self, *, limits_turns: bool = False) -> Iterator[Assistant]:
+    def assistant(
+        self, *, limits_turns: bool = False, tell: Callable[[str], None] | None = None
+    ) -> Iterator[Assistant]:
         """The assistant this command works with; let go of at the end.
 
         limits_turns: --timeout is a turn's, which keeps its part; otherwise it is the whole command's.
+        tell: is given the narration, which goes to standard error otherwise.
         """
         from assistant.log import start_log
         from assistant.wiring import Assistant
@@ -79,13 +87,13 @@ class Invocation:
         assistant = Assistant(
             self.settings,
             self.locations,
-            api_key=api_key(self.settings.model, os.environ),
+            api_key=self.api_key,
             offline=self.is_offline,
-            tell=self.tell,
+            tell=tell or self.tell,
         )
         start_log(self.locations, self.settings)
         try:
-            with _time_limit(None if limits_turns else self.timeout_seconds):
+            with time_limit(None if limits_turns else self.timeout_seconds):
                 yield assistant
         finally:
             assistant.close()
@@ -110,7 +118,7 @@ class _TimeIsUp(BaseException):
 
 
 @contextmanager
-def _time_limit(seconds: float | None) -> Iterator[None]:
+def time_limit(seconds: float | None) -> Iterator[None]:
     """Raises `OverTime` in the main thread when the time is up; a transaction under way is rolled back."""
 
     def end(_number: int, _frame: object) -> None:
@@ -149,8 +157,3 @@ class ProgressLine:
         if self._is_shown and self._last:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
-
-
-def shown(text: str) -> str:
-    """Text from outside, fit for a terminal: no control characters, on one line."""
-    return " ".join("".join(c if c.isprintable() or c.isspace() else "" for c in text).split())

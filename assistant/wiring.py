@@ -6,6 +6,7 @@ else: listing memory loads no encoder, and a small shared space opens no ChromaD
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -24,9 +25,13 @@ if TYPE_CHECKING:
     from agents.models.encoder import OnnxEncoder
     from agents.models.reader import OnnxReader
     from agents.readings import Readings
-    from agents.retriever import Retriever
+    from agents.retriever import Fusion, Retriever
     from assistant.encoder_change import BackgroundChange, EncoderChange
+    from assistant.learning.background import BackgroundLearner
+    from assistant.learning.both_sides import BothSides
     from assistant.learning.learner import Learner
+    from assistant.learning.occasions import Occasions
+    from assistant.learning.steering import Steering
     from assistant.library.ingest import Ingest
     from assistant.shared_indexes import SharedIndexes
     from assistant.turns.answers_first import AnswersFirst
@@ -46,6 +51,8 @@ if TYPE_CHECKING:
     from stores.knowledge import Knowledge
     from stores.lessons import Lesson
     from stores.live_models import LiveModels
+    from stores.memory_export import MemoryExport
+    from stores.memory_import import MemoryImport
     from stores.proposals import Proposals
     from stores.rounds import Rounds
     from stores.spaces import Spaces
@@ -85,6 +92,7 @@ class Assistant:
         self._searchings: dict[str, Searching] = {}  # by encoder version
         self._background_change: BackgroundChange | None = None
         self._directory_lock: DirectoryLock | None = None
+        self._learner: tuple[tuple[str, str], Learner] | None = None  # and what it was made for
         locations.create_directories()
 
     # Stores
@@ -121,6 +129,20 @@ class Assistant:
         from stores.catalogue import Catalogue
 
         return Catalogue(self.database)
+
+    @cached_property
+    def memory_export(self) -> MemoryExport:
+        """A memory written out, to be taken along."""
+        from stores.memory_export import MemoryExport
+
+        return MemoryExport(self.database)
+
+    @cached_property
+    def memory_import(self) -> MemoryImport:
+        """A memory that was written out, taken in."""
+        from stores.memory_import import MemoryImport
+
+        return MemoryImport(self.database)
 
     @cached_property
     def knowledge(self) -> Knowledge:
@@ -255,23 +277,76 @@ class Assistant:
         return Rounds(self.database)
 
     @cached_property
+    def steering(self) -> Steering:
+        """Makes the learner of this process wait or leave off."""
+        from assistant.learning.steering import Steering
+
+        return Steering()
+
+    @cached_property
+    def occasions(self) -> Occasions:
+        """When a round is to begin by itself."""
+        from assistant.learning.occasions import Occasions
+        from stores.lessons import Lessons
+
+        learning = self.settings.learning
+        return Occasions(
+            Lessons(self.database),
+            self.rounds,
+            recipe="retriever",
+            fewest=learning.fewest_lessons,
+            new_lessons=learning.new_lessons,
+            hours=learning.hours,
+        )
+
+    @cached_property
+    def background_learner(self) -> BackgroundLearner:
+        """Learns while a person chats, in a process that is told what this one was told; until `close`."""
+        from assistant.learning.background import BackgroundLearner
+
+        command = [sys.executable, "-m", "assistant.cli", "train", "--led", "--json"]
+        command += ["--data", str(self.locations.data.resolve())]
+        if self.locations.settings.is_file():
+            command += ["--settings", str(self.locations.settings.resolve())]
+        if self._offline:
+            command.append("--offline")
+        made = BackgroundLearner(
+            command,
+            folder=Path(__file__).parents[1],  # Python searches it first: never the person's
+            is_due=self.occasions.is_due,
+            came_to_nothing=self.occasions.came_to_nothing,
+        )
+        self._answers_first.watch(made.answering)
+        return made
+
+    @property
     def learner(self) -> Learner:
-        """Trains on what was judged, and decides what goes live."""
-        from assistant.learning.learner import Compared, Learner
+        """Trains on what was judged, and decides what goes live; for the encoder that is live by now."""
+        live, side = self.encoder_versions.live(), self._update_side()
+        key = (live.version if live is not None else "", side)
+        if self._learner is None or self._learner[0] != key:
+            self._learner = (key, self._learner_of(live, side))
+        return self._learner[1]
+
+    def _learner_of(self, version: EncoderVersion | None, side: str) -> Learner:
+        from assistant.learning.ended import Compared
+        from assistant.learning.learner import Learner
         from assistant.replay.held_out import compare
         from stores.lessons import Lessons
 
         learning = self.settings.learning
-        version = self.encoder_versions.live()
         base = self._searching_by(self.wanted_encoder) if version is None else self.searching_with(version)
         source = self.settings.encoder.source if version is None else version.source
 
         def compared(folder: Path, lessons: Sequence[Lesson], tell: Callable[[int, int], None]) -> Compared:
+            is_both = side == "both"
+            candidate = self._searching_in(folder) if is_both else self._with_queries_by(base, folder)
             found = compare(
                 lessons,
                 live=self.searching.retriever,
-                candidate=self._with_queries_by(base, folder).retriever,
+                candidate=candidate.retriever,
                 spaces=base.spaces,
+                candidate_spaces=candidate.spaces,
                 judge=self._judge_of_candidates,
                 seed=learning.seed,
                 threshold=learning.least_gain,
@@ -289,15 +364,63 @@ class Assistant:
             dimension=base.encoder.dimension,
             compare=compared,
             settings={
-                "update_side": "query",
+                "update_side": side,
                 "epochs": learning.epochs,
                 "learning_rate": learning.learning_rate,
                 "seed": learning.seed,
             },
             fewest=learning.fewest_lessons,
             threads=learning.threads,
-            encoder=_trainable(source) if source else None,
+            encoder=self._trainable(source),
+            both=self._both_sides(base.encoder.version) if side == "both" else None,
+            steering=self.steering,
         )
+
+    def _update_side(self) -> str:
+        """query or both."""
+        learning = self.settings.learning
+        if learning.update_side != "auto":
+            return learning.update_side
+        is_small = self.encoder_versions.live_passages() <= learning.both_up_to
+        return "both" if is_small else "query"
+
+    def _both_sides(self, live: str) -> BothSides:
+        from assistant.learning.both_sides import BothSides
+
+        known = self.encoder_versions.live()
+        root = known.trained_from if known is not None and known.trained_from else live
+        return BothSides(
+            self.encoder_versions,
+            searching=self._searching_in,
+            trained_from=root,
+            discard_index=self._indexes.discard,
+        )
+
+    def _searching_in(self, folder: Path) -> Searching:
+        """What searches by the encoder of a folder; read once."""
+        from agents.models.encoder import OnnxEncoder
+
+        if (known := self._searchings.get(str(folder))) is None:
+            encoder = OnnxEncoder(folder, threads=self.settings.encoder.threads)
+            known = self._searchings[str(folder)] = self._searching_by(encoder)
+        return known
+
+    def _trainable(self, source: str) -> Path | None:
+        """The weights of an encoder; None for the packaged one."""
+        from assistant.learning import both_sides
+
+        if kept := both_sides.kept_as(source):
+            return self.checkpoints.verified(both_sides.RECIPE, kept)
+        return trainable(source) if source else None
+
+    def step_back(self) -> str:
+        """Searches with the model before the live one again; returns its version. Raises `CannotUndo`."""
+        last = next((row for row in self.rounds.latest() if row.state == "promoted"), None)
+        if last is None or last.figures.get("side") != "both":
+            return self.live_models.step_back(QUERY_ENCODER)
+        if (previous := self.encoder_versions.previous()) is not None:
+            self.searching_with(previous)  # raises where it cannot be had: by it nothing would be found
+        return self.encoder_versions.step_back().version
 
     @property
     def _judge_of_candidates(self) -> Judge:
@@ -323,7 +446,11 @@ class Assistant:
     def _loaded(self, live: EncoderVersion) -> OnnxEncoder:
         """The encoder of a version that made vectors here."""
         from agents.models.encoder import OnnxEncoder
+        from assistant.learning import both_sides
 
+        if kept := both_sides.kept_as(live.source):
+            folder = self.checkpoints.verified(both_sides.RECIPE, kept) / "served"
+            return OnnxEncoder(folder, threads=self.settings.encoder.threads)
         folder = self.locations.cache / "encoders" / live.version
         if self._wanted_version() == live.version:
             return self.wanted_encoder
@@ -445,6 +572,7 @@ class Assistant:
             Quoter(
                 _LiveEncoder(self),
                 threshold=self.settings.answer.threshold,
+                unsure_from=self.settings.answer.unsure_from,
                 quotes=self.settings.answer.sentences,
                 readings=self.readings if self.settings.answer.reader else None,
             )
@@ -454,21 +582,24 @@ class Assistant:
 
     def retriever_keeping(self, encoder: Encoder, count: int) -> Retriever:
         """Finds so many passages, in spaces of the same encoder version."""
-        from agents.retriever import Fusion, Retriever
+        from agents.retriever import Retriever
+
+        pool = max(self.settings.retrieval.pool, count)
+        return Retriever(encoder, keep=count, pool=pool, fusion=self.fusion)
+
+    @property
+    def fusion(self) -> Fusion:
+        """How signals become one score."""
+        from agents.retriever import Fusion
 
         retrieval = self.settings.retrieval
-        return Retriever(
-            encoder,
-            keep=count,
-            pool=max(retrieval.pool, count),
-            fusion=Fusion(
-                dense_weight=retrieval.dense_weight,
-                document_lift=retrieval.document_lift,
-                conversation_lift=retrieval.conversation_lift,
-                reply_lift=retrieval.reply_lift,
-                speaker_bonus=retrieval.speaker_bonus,
-                time_bonus=retrieval.time_bonus,
-            ),
+        return Fusion(
+            dense_weight=retrieval.dense_weight,
+            document_lift=retrieval.document_lift,
+            conversation_lift=retrieval.conversation_lift,
+            reply_lift=retrieval.reply_lift,
+            speaker_bonus=retrieval.speaker_bonus,
+            time_bonus=retrieval.time_bonus,
         )
 
     @cached_property
@@ -490,6 +621,8 @@ class Assistant:
                 schedule=reranking.schedule,
                 budget=reranking.budget,
                 min_judged=reranking.min_judged,
+                order=reranking.order,
+                judge_share=reranking.judge_share,
             ),
             responder=Responder(
                 self.chat_model,
@@ -555,11 +688,15 @@ class Assistant:
         )
         classifier, curator = Classifier(shared_from=memory.shared_from), RuleCurator(reader)
         if by_model:
+            from agents.chat_curator import ChatCurator
             from agents.chat_discriminator import ChatDiscriminator
             from agents.chat_summarizer import ChatSummarizer
+            from assistant.turns.background_chat import BackgroundChat
 
-            chat = self.chat_model
-            return Agents(ChatSummarizer(chat), ChatDiscriminator(chat), classifier, curator)
+            chat = BackgroundChat(self.chat_model, self._answers_first)
+            return Agents(
+                ChatSummarizer(chat), ChatDiscriminator(chat), classifier, ChatCurator(chat, curator)
+            )
         from agents.reader_discriminator import ReaderDiscriminator
         from agents.reader_summarizer import ReaderSummarizer
 
@@ -587,6 +724,8 @@ class Assistant:
         versions = self.encoder_versions
         live, wanted = versions.live(), self._wanted_version()
         if not wanted or (live is not None and live.version == wanted):
+            return None
+        if live is not None and live.trained_from == wanted:
             return None
         if versions.declined() == wanted and not even_declined:
             return None
@@ -635,6 +774,8 @@ class Assistant:
     def close(self) -> None:
         """Lets go of threads, locks and connections."""
         made = self.__dict__
+        if "background_learner" in made:
+            self.background_learner.close()
         if self._background_change is not None:
             self._background_change.stop()
         if "player" in made:
@@ -647,7 +788,7 @@ class Assistant:
             self._directory_lock.close()
 
 
-def _trainable(source: str) -> Path:
+def trainable(source: str) -> Path:
     """The folder with the weights of an encoder that is no packaged one."""
     folder = Path(source).expanduser()
     if folder.is_dir():

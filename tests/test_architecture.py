@@ -201,6 +201,15 @@ MAY_IMPORT = {
         "assistant.library",
         "assistant.wiring",
     },
+    "assistant.terminal.screens": {
+        "agents.interfaces",
+        "stores",
+        "assistant.locations",
+        "assistant.one_line",
+        "assistant.terminal",
+        "assistant.turns",
+        "assistant.wiring",
+    },
     "assistant.terminal.plainness": {"assistant.config", "assistant.settings_file"},
     "assistant.cli": {"stores.errors", "assistant.locations", "assistant.log", "assistant.commands"},
     "assistant.invocation": {

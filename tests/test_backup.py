@@ -549,7 +549,7 @@ def test_a_database_that_the_settings_place_elsewhere_is_restored_there(
 
 
 def test_a_chat_that_is_open_keeps_a_restore_out(vouch: Vouch, library: Vouch) -> None:
-    with vouch.terminal("chat") as person:
+    with vouch.terminal("chat", "--plain") as person:
         person.sees("You: ")
         refused = vouch.run("restore", "--replace", "--json", str(library.folder / "library.db"), code=3)
         assert "in use by another Vouch process" in refused.complaint["error"]

@@ -182,7 +182,7 @@ def test_forgetting_by_words_lists_what_may_be_meant(vouch: Vouch) -> None:
 
 
 def test_at_a_terminal_forgetting_asks_first(vouch: Vouch) -> None:
-    with vouch.terminal("chat") as person:
+    with vouch.terminal("chat", "--plain") as person:
         person.sees("You: ")
         person.types("/remember My locker number is 214.\r")
         person.sees("Remembered")
@@ -202,7 +202,8 @@ def test_why_tells_what_the_answer_was_made_from(vouch: Vouch) -> None:
     told = vouch.chat(QUESTION, "/why", "/why 1", "/why one", code=0).split("\n\n")
     assert re.fullmatch(
         rf"You: /why\nTurn 1: {re.escape(QUESTION)}\nAnswered by extractive \(quotes only\): done\n"
-        r"  1 \[1\]  shared \d\.\d\d \(meaning \d\.\d\d, words \d\.\d\d\) \+0  House rules",
+        r"  1 \[1\]  shared \d\.\d\d \(meaning \d\.\d\d, words \d\.\d\d\) \+0  House rules\n"
+        r"         passage 1, version 1, \d\d \w+ \d{4} \d\d:\d\d",
         told[1],
     )
     assert told[2].partition("\n")[2] == told[1].partition("\n")[2]
@@ -293,8 +294,8 @@ def test_past_the_time_limit_the_part_is_kept_and_the_chat_goes_on(vouch: Vouch)
 def test_a_person_stops_a_slow_reply_and_leaves(vouch: Vouch) -> None:
     with ScriptedServer([hangs(["It opens at ", "ten"]), says("At ten.")]) as server:
         vouch.use_server(server.base_url)
-        with vouch.terminal("chat") as person:
-            person.sees("Plain mode, because")
+        with vouch.terminal("chat", "--plain") as person:
+            person.sees("Plain mode, because of --plain.")
             person.sees("scripted · 0 passages yours, 0 shared")
             person.sees("You: ")
             person.types(f"{QUESTION}\n")
@@ -317,7 +318,7 @@ def test_a_person_stops_a_slow_reply_and_leaves(vouch: Vouch) -> None:
 def test_a_closed_window_ends_the_chat_and_the_part_is_kept(vouch: Vouch) -> None:
     with ScriptedServer([hangs(["It opens at ten"])]) as server:
         vouch.use_server(server.base_url)
-        with vouch.terminal("chat") as person:
+        with vouch.terminal("chat", "--plain") as person:
             person.sees("You: ")
             person.types(f"{QUESTION}\n")
             person.sees("It opens at ten")

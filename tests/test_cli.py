@@ -200,7 +200,7 @@ def test_bytes_that_are_no_text_cost_a_character_and_not_the_command(vouch: Vouc
     ran = vouch.run("chat", stdin=b"My code is \xff 7.\n")
     assert ran.out.startswith("You: My code is \N{REPLACEMENT CHARACTER} 7.\n")
     vouch.run("ask", os.fsdecode(b"My word is \xff."))
-    assert texts(vouch.run("memory", "list", "--json"))[0].startswith("My word is ")
+    assert texts(vouch.run("memory", "list", "--kind", "message", "--json"))[0].startswith("My word is ")
 
 
 def test_json_is_utf_8_whatever_the_locale_says(vouch: Vouch) -> None:
@@ -225,7 +225,8 @@ def test_ask_as_json_tells_all_of_the_turn(vouch: Vouch) -> None:
     assert told["state"] == "done"
     assert told["answer"].endswith("[1]")
     first = told["sources"][0]
-    assert (first["number"], first["cited"], first["scope"]) == (1, True, "shared")
+    assert (first["number"], first["cited"], first["scope"], first["version"]) == (1, True, "shared", 1)
+    assert first["version_at"].endswith("+00:00")
     assert "10:00" in first["text"]
     assert told["invented_citations"] == []
     assert told["turn"] == 1
@@ -268,7 +269,7 @@ def test_ask_goes_on_with_the_last_session(vouch: Vouch) -> None:
 def test_ask_without_learning_remembers_nothing(vouch: Vouch) -> None:
     ran = vouch.run("ask", "--no-learn", "My locker number is 214.")
     assert "do not keep" in ran.out
-    assert vouch.run("memory", "list", code=1).out == ""
+    assert vouch.run("memory", "list", "--kind", "all", code=1).out == ""
     assert "214" not in vouch.run("ask", "What is my locker number?").out
 
 
@@ -401,7 +402,7 @@ def test_the_same_content_is_the_same_document_and_a_change_replaces_it(vouch: V
     assert ingest() == "same"
     vouch.write("notes.md", "The gate is blue.\n")
     assert ingest() == "replaced"
-    assert texts(vouch.run("memory", "list", "--json")) == ["The gate is blue."]
+    assert texts(vouch.run("memory", "list", "--kind", "document", "--json")) == ["The gate is blue."]
 
 
 def test_text_from_standard_input_is_a_document_of_the_name_given(vouch: Vouch) -> None:
@@ -468,6 +469,27 @@ def test_memory_list_is_newest_first_and_separated_by_tabs(vouch: Vouch) -> None
     assert vouch.run("memory", "list", "--since", "2100-01-01", code=1).out == ""
 
 
+def test_memory_list_leaves_out_what_was_said_and_read_unless_it_is_asked_for(vouch: Vouch) -> None:
+    (tea,) = remember(vouch, "I take my tea without milk.")
+    vouch.run("ingest", vouch.write("notes.md", "The gate is blue.\n"))
+    with vouch.database() as database:
+        journal = Journal(database)
+        ann = journal.user_id("ann")
+        journal.accept(ann, journal.open_session(ann), "Is the tea blue?", parts=["Is the tea blue?"])
+    assert vouch.run("memory", "list").cells == [[str(tea), "note", "yours", "I take my tea without milk."]]
+    for arguments, kinds in (
+        (("--kind", "message"), ["message"]),
+        (("--kind", "all"), ["message", "document", "note"]),
+        (("--query", "blue"), ["message", "document"]),
+        (("--scope", "shared"), ["document"]),
+        (("--scope", "all"), ["note", "document"]),
+    ):
+        listed = vouch.run("memory", "list", *arguments, "--json").objects
+        assert [line["kind"] for line in listed] == kinds, arguments
+    exported = [json.loads(line) for line in vouch.run("memory", "export").out.split("\n") if line]
+    assert {told.get("kind") for told in exported} >= {"message", "document", "note"}
+
+
 def test_memory_show_tells_where_a_passage_comes_from(vouch: Vouch) -> None:
     (tea,) = remember(vouch, "I take my tea without milk.")
     told = vouch.run("memory", "show", str(tea), "--json").object
@@ -491,7 +513,7 @@ def test_what_is_forgotten_is_in_no_answer_and_in_no_file_of_the_data_directory(
     vouch.run("search", "locker 21429", "--json", code=0)
     assert "nothing to undo" in vouch.run("memory", "undo", code=1).err
     assert vouch.run("memory", "show", str(locker), "--json").object["text"] == ""
-    assert texts(vouch.run("memory", "list", "--json")) == ["What is my locker number?"]
+    assert texts(vouch.run("memory", "list", "--kind", "all", "--json")) == ["What is my locker number?"]
     assert "forgotten before" in vouch.run("memory", "forget", str(locker), code=1).err
     vouch.run("memory", "forget", str(asked))
     for file in vouch.data.rglob("*"):
@@ -573,23 +595,30 @@ def test_forgetting_several_is_all_or_nothing(vouch: Vouch) -> None:
 def test_an_export_can_be_imported_and_importing_twice_adds_nothing(vouch: Vouch) -> None:
     remember(vouch, "I take my tea without milk.", "Größe: 茶, “quoted”, \\ and \\n.")
     exported = vouch.run("memory", "export").out
-    assert [json.loads(line)["id"] for line in exported.splitlines()] == [2, 3]
     vouch.write("mine.jsonl", exported)
     first = vouch.run("--user", "bob", "memory", "import", "mine.jsonl", "--json").object
     assert (first["new"], first["known"]) == (2, 0)
     again = vouch.run("--user", "bob", "memory", "import", "-", stdin=exported)
     assert again.out == "0 new, 2 known already\n"
+    assert vouch.run("--user", "bob", "memory", "export").out == exported
 
-    def told(user: str) -> list[tuple[str, str]]:
-        entries = vouch.run("--user", user, "memory", "export").objects
-        return [(entry["kind"], entry["text"]) for entry in entries]
 
-    assert told("bob") == told("ann")
+def test_the_shared_memory_goes_elsewhere_with_its_own_word(vouch: Vouch, tmp_path: Path) -> None:
+    remember(vouch, "A note.")
+    exported = vouch.write("all.jsonl", vouch.run("memory", "export", "--scope", "all").out)
+    there = ("--data", str(tmp_path / "new"))
+    ran = vouch.run(*there, "memory", "import", "--shared", exported)
+    assert ran.out == "2 new, 0 known already\n"
+    assert "takes it back" in ran.err
+    assert vouch.run(*there, "memory", "export", "--scope", "all").out == Path(exported).read_text("utf-8")
+    own = ("--data", str(tmp_path / "own"))
+    vouch.run(*own, "memory", "import", exported)
+    assert vouch.run(*own, "memory", "list", "--scope", "shared", code=1).out == ""
 
 
 def test_an_import_with_a_wrong_line_names_it_and_imports_nothing(vouch: Vouch) -> None:
     ran = vouch.run("memory", "import", "-", stdin='{"text": "fine"}\n{"txt": "not"}\n', code=2)
-    assert "line 2" in ran.err
+    assert "standard input line 2: text is missing" in ran.err
     vouch.run("memory", "list", code=1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,7 @@ from stores.errors import VouchError, WrongUsage
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
+    from stores.version_states import VersionState
 
 
 @click.command("ask")
@@ -79,6 +80,8 @@ def command(
         )
         if call.as_json:
             cited = {source.number for source in finished.cited}
+            used = chosen[0].sources if chosen else ()
+            states = assistant.catalogue.version_states(user_id, [s.passage.version_id for s in used])
             call.give(
                 {
                     "turn": finished.turn_id,
@@ -97,8 +100,9 @@ def command(
                             "title": source.passage.title,
                             "source": source.passage.source,
                             "text": source.passage.text,
+                            **_version(states.get(source.passage.version_id)),
                         }
-                        for source in (chosen[0].sources if chosen else ())
+                        for source in used
                     ],
                     "invented_citations": list(finished.invented),
                     "left_out": [asdict(entry) for entry in (chosen[0].left_out if chosen else ())],
@@ -132,6 +136,13 @@ def _remember(call: Invocation, assistant: Assistant, user_id: int) -> None:
         call.tell(f"Not remembered yet: {error.message}")
     for line in notices.take():
         call.tell(line)
+
+
+def _version(state: VersionState | None) -> dict[str, Any]:
+    """Which version of its passage a source is; nothing of material, which is no passage."""
+    if state is None:
+        return {"version": None, "version_at": None}
+    return {"version": state.number, "version_at": state.created_at.isoformat()}
 
 
 def _message(text: tuple[str, ...]) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""vouch chat: a conversation, line by line."""
+"""vouch chat: a conversation, on the whole screen or line by line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId
-from assistant.terminal.plainness import should_be_plain
+from assistant.terminal.plainness import should_be_plain, wants_colour
 from stores.errors import WrongUsage
 
 
@@ -19,7 +19,7 @@ from stores.errors import WrongUsage
 @common_options
 @click.pass_context
 def command(ctx: click.Context, session_id: int | None = None, last: bool = False) -> int:
-    """Talk. What you say is remembered as yours; /help lists what else can be typed.
+    """Talk. What you say is remembered as yours; F1 or /help lists what else can be typed.
 
     With a pipe, each line is a message and the transcript goes to standard output.
 
@@ -32,14 +32,17 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
     call = Invocation(ctx)
     if session_id is not None and last:
         raise WrongUsage("--session and --last exclude one another")
+    is_typed = sys.stdin.isatty()
+    reason = should_be_plain(
+        call.is_plain, os.environ, call.settings, sys.stdout.isatty() and sys.stderr.isatty()
+    )
+    if is_typed and reason is None:
+        return _on_the_screen(call, session_id, last)
     from assistant.terminal.plain import PlainChat
     from assistant.terminal.word_wrap import WordWrap, write_out
 
-    is_typed = sys.stdin.isatty()
     if is_typed and sys.stdout.isatty() and not call.is_quiet:
-        reason = should_be_plain(call.is_plain, os.environ, call.settings, sys.stdout.isatty())
-        because = f"of {reason}" if reason else "this release has no full screen yet"
-        write_out(f"Plain mode, because {because}.\n")
+        write_out(f"Plain mode, because of {reason}.\n")
     with call.assistant(limits_turns=True) as assistant:
         user_id = assistant.journal.user_id(call.user)
         assistant.catch_up(in_background=True)
@@ -67,6 +70,29 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
         )
         chat.run()
     return chat.failure.exit_code if chat.failure is not None and not is_typed else 0
+
+
+def _on_the_screen(call: Invocation, session_id: int | None, last: bool) -> int:
+    if not wants_colour(call.no_color, os.environ, True):
+        os.environ["NO_COLOR"] = "1"  # what the screen library goes by
+    from assistant.terminal.screens.desk import SessionChoice
+    from assistant.terminal.screens.run import run_screens
+
+    terminal = call.settings.terminal
+    return run_screens(
+        lambda tell: call.assistant(limits_turns=True, tell=tell),
+        SessionChoice(session_id, last),
+        user=call.user,
+        timeout_seconds=call.timeout_seconds,
+        state=call.locations.state,
+        data=call.locations.data,
+        theme=terminal.theme,
+        send_with=terminal.send_with,
+        follows=terminal.follow,
+        mouse=terminal.mouse,
+        keys=terminal.keys,
+        is_offline=call.is_offline,
+    )
 
 
 def _typed() -> str | None:

@@ -8,7 +8,8 @@ import click
 
 from assistant.checks.check import Check, Look
 from assistant.cli import common_options
-from assistant.invocation import Invocation, ProgressLine, shown
+from assistant.invocation import Invocation, ProgressLine
+from assistant.one_line import one_line
 
 
 @click.command("doctor")
@@ -59,8 +60,8 @@ def _tell(call: Invocation, check: Check) -> None:
         told = asdict(check)
         call.give({"check": told.pop("name"), **told, "repaired": list(check.repaired)})
         return
-    click.echo(f"{check.state:<8} {check.name:<16} {shown(check.found)}")
+    click.echo(f"{check.state:<8} {check.name:<16} {one_line(check.found)}")
     for sentence in check.repaired:
-        click.echo(f"{'':<8} {'':<16} repaired: {shown(sentence)}")
+        click.echo(f"{'':<8} {'':<16} repaired: {one_line(sentence)}")
     if check.advice:
-        click.echo(f"{'':<8} {'':<16} {shown(check.advice)}")
+        click.echo(f"{'':<8} {'':<16} {one_line(check.advice)}")

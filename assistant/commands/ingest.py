@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation, ProgressLine, Words, shown
+from assistant.invocation import Invocation, ProgressLine, Words
+from assistant.one_line import one_line
 from stores.errors import UnreadableDocument, WrongUsage
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class _Errors:
             told = {"schema": 1, "error": error.reason, "code": error.exit_code, "source": error.source}
             click.echo(json.dumps(told, ensure_ascii=False), err=True)
         else:
-            click.echo(f"vouch: {shown(error.message)}", err=True)
+            click.echo(f"vouch: {one_line(error.message)}", err=True)
 
 
 def _read(files: Iterable[Path], stdin_name: str | None) -> Iterator[PreparedDocument | UnreadableDocument]:
@@ -101,7 +102,7 @@ def _dry_run(
                 {"source": document.source, "title": document.title, "passages": len(document.passages)}
             )
         else:
-            click.echo(f"{shown(document.source)}\t{len(document.passages)} passages\twould be read")
+            click.echo(f"{one_line(document.source)}\t{len(document.passages)} passages\twould be read")
 
 
 def _store(
@@ -152,7 +153,7 @@ def _store(
                             step.document_id,
                             f"{step.passages} passages",
                             step.change,
-                            shown(step.source),
+                            one_line(step.source),
                         )
                         click.echo("\t".join(map(str, cells)))
         except KeyboardInterrupt:

@@ -13,14 +13,13 @@ import click
 
 from assistant.cli import common_options
 from assistant.commands import memory_claims
-from assistant.invocation import Invocation, RowId, Words, shown
+from assistant.invocation import Invocation, RowId, Words
+from assistant.one_line import one_line
 from stores.errors import WrongUsage
 
 if TYPE_CHECKING:
-    from stores.catalogue import History, PassageLine
     from stores.forgetting import Forgotten
 
-_KINDS = ("document", "message", "note", "fact", "preference", "correction")
 _SCOPES = click.Choice(["yours", "shared", "all"])
 
 
@@ -43,7 +42,7 @@ for each in (memory_claims.pending, memory_claims.edit, memory_claims.share, mem
 
 @command.command("list")
 @click.option("--scope", type=_SCOPES, default="yours", show_default=True, help="Whose.")
-@click.option("--kind", type=Words(), help="document, message, note, fact, preference or correction.")
+@click.option("--kind", type=Words(), help="fact, preference, note, correction, message, document or all.")
 @click.option("--query", type=Words(), help="Words that must all stand in the text.")
 @click.option("--since", type=click.DateTime(), help="Only newer than this.")
 @click.option("--limit", type=click.IntRange(min=1), help="How many at most.")
@@ -57,25 +56,34 @@ def list_passages(
     since: datetime | None,
     limit: int | None,
 ) -> int:
-    """List passages, newest first: id, kind, scope and text. Exits with 1 when there are none."""
+    """List memories, newest first: id, kind, scope and text. Exits with 1 when there are none.
+
+    Your messages and your documents are left out, unless --kind names them or --query looks for words.
+    """
+    from assistant.terminal.memory_history import passage_as_json
+
     call = Invocation(ctx)
+    memories_only = kind is None and query is None
     with call.assistant() as assistant:
         user_id = assistant.journal.known_user_id(call.user)
         lines = assistant.catalogue.lines(
             user_id,
             scope=scope,
-            kind=kind,
+            kind=None if kind == "all" else kind,
+            memories_only=memories_only,
             query=query,
             since=_in_utc(since) if since else None,
             limit=limit,
         )
         for line in lines:
             if call.as_json:
-                call.give(_as_json(line))
+                call.give(passage_as_json(line))
             elif sys.stdout.isatty():
                 click.echo(f"{line.passage_id:>6}  {line.kind:<10}  {line.scope:<6}  {_short(line.text)}")
             else:
-                click.echo(f"{line.passage_id}\t{line.kind}\t{line.scope}\t{shown(line.text)}")
+                click.echo(f"{line.passage_id}\t{line.kind}\t{line.scope}\t{one_line(line.text)}")
+    if memories_only and scope != "shared" and sys.stdout.isatty():
+        call.tell("What you said and read in stands apart: --kind message, --kind document, --kind all.")
     return 0 if lines else 1
 
 
@@ -84,20 +92,25 @@ def list_passages(
 @common_options
 @click.pass_context
 def show(ctx: click.Context, passage_id: int) -> int:
-    """Show one passage: text, where it came from, versions, receipts and uses."""
+    """Show one passage: its text, where it came from, every version it had, its receipts and uses."""
+    from assistant.terminal.memory_history import (
+        claim_lines,
+        deciding_versions,
+        history_as_json,
+        history_lines,
+    )
+
     call = Invocation(ctx)
     with call.assistant() as assistant:
         user_id = assistant.journal.known_user_id(call.user)
         history = assistant.catalogue.history(user_id, passage_id)
         claims = assistant.claims.of_passage(user_id, passage_id)
-        deciding = [d for claim in claims if (d := claim.grounds.get("decided_by")) not in (None, "prior")]
-        evidence = assistant.catalogue.passages_of(user_id, deciding)
+        evidence = assistant.catalogue.passages_of(user_id, deciding_versions(claims))
     if call.as_json:
-        call.give(
-            _history_as_json(history) | {"claims": [memory_claims.claim_as_json(claim) for claim in claims]}
-        )
+        told = [memory_claims.claim_as_json(claim) for claim in claims]
+        call.give(history_as_json(history) | {"claims": told})
     else:
-        for line in (*_history_lines(history), *memory_claims.claim_lines(claims, evidence)):
+        for line in (*history_lines(history), *claim_lines(claims, evidence)):
             click.echo(line)
     return 0
 
@@ -138,9 +151,9 @@ def forget(ctx: click.Context, passage_ids: tuple[str, ...], all_mine: bool, yes
         return 0
     for state, lines in (("forgotten", forgotten.lines), ("went with it", forgotten.with_them)):
         for line in lines:
-            click.echo(f"{line.passage_id}\t{state}\t{shown(line.text)}")
+            click.echo(f"{line.passage_id}\t{state}\t{one_line(line.text)}")
     for sentence in told:
-        call.tell(shown(sentence))
+        call.tell(one_line(sentence))
     return 0
 
 
@@ -151,6 +164,8 @@ def forget(ctx: click.Context, passage_ids: tuple[str, ...], all_mine: bool, yes
 @click.pass_context
 def undo(ctx: click.Context, receipt_id: int | None, lists: bool) -> int:
     """Take a write back: the latest, or the one whose receipt is named."""
+    from assistant.terminal.memory_history import passage_as_json
+
     call = Invocation(ctx)
     with call.assistant() as assistant:
         user_id = assistant.journal.known_user_id(call.user)
@@ -169,18 +184,22 @@ def undo(ctx: click.Context, receipt_id: int | None, lists: bool) -> int:
                 else:
                     click.echo(
                         f"{receipt.id}\t{receipt.created_at.astimezone():%Y-%m-%d %H:%M}\t"
-                        f"{receipt.action}\t{shown(receipt.summary)}"
+                        f"{receipt.action}\t{one_line(receipt.summary)}"
                     )
             return 0 if receipts else 1
         undone, back = assistant.knowledge.undo(user_id, receipt_id)
         if call.as_json:
             call.give(
-                {"receipt": undone.id, "action": undone.action, "back": [_as_json(line) for line in back]}
+                {
+                    "receipt": undone.id,
+                    "action": undone.action,
+                    "back": [passage_as_json(line) for line in back],
+                }
             )
         else:
-            click.echo(f"Undone: {undone.action} {shown(undone.summary)}")
+            click.echo(f"Undone: {undone.action} {one_line(undone.summary)}")
             for line in back:
-                click.echo(f"{line.passage_id}\tback\t{shown(line.text)}")
+                click.echo(f"{line.passage_id}\tback\t{one_line(line.text)}")
     return 0
 
 
@@ -189,32 +208,44 @@ def undo(ctx: click.Context, receipt_id: int | None, lists: bool) -> int:
 @common_options
 @click.pass_context
 def export(ctx: click.Context, scope: Literal["yours", "shared", "all"]) -> int:
-    """Write passages as JSON lines, in the order of their ids."""
+    """Write a memory as JSON lines: passages with all their versions, and what they come from.
+
+    Imported elsewhere and exported again it is the same, byte for byte.
+    """
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        for entry in assistant.catalogue.export(assistant.journal.known_user_id(call.user), scope=scope):
-            click.echo(json.dumps(entry, ensure_ascii=False))
+        user_id = assistant.journal.known_user_id(call.user)
+        for line in assistant.memory_export.lines(user_id, scope=scope):
+            click.echo(json.dumps(line, ensure_ascii=False))
     return 0
 
 
 @command.command("import")
 @click.argument("file", metavar="FILE")
+@click.option("--shared", is_flag=True, help="What the file calls shared becomes shared here.")
 @common_options
 @click.pass_context
-def import_(ctx: click.Context, file: str) -> int:
+def import_(ctx: click.Context, file: str, shared: bool) -> int:
     """Read exported JSON lines into your own memory; what is known already is passed over.
 
-    With - they are read from standard input.
+    With - they are read from standard input. With --shared, as with ingest --shared, the shared passages
+    of the file become shared, for every user.
     """
+    from stores.memory_lines import read_memory
+
     call = Invocation(ctx)
-    entries = _entries(_lines_of(file), file)
+    name = "standard input" if file == "-" else file
+    memory = read_memory(_lines_of(file), name)
     with call.assistant() as assistant:
-        new, known = assistant.knowledge.import_own(assistant.journal.user_id(call.user), entries)
+        user_id = assistant.journal.user_id(call.user)
+        imported = assistant.memory_import.take_in(user_id, memory, shared=shared)
         assistant.catch_up()
     if call.as_json:
-        call.give({"new": new, "known": known})
+        call.give({"new": imported.new, "known": imported.known, "receipt": imported.receipt_id})
     else:
-        click.echo(f"{new} new, {known} known already")
+        click.echo(f"{imported.new} new, {imported.known} known already")
+        if imported.receipt_id is not None:
+            call.tell(f"`vouch memory undo {imported.receipt_id}` takes it back.")
     return 0
 
 
@@ -225,29 +256,6 @@ def _lines_of(file: str) -> list[str]:
         return Path(file).read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise WrongUsage(f"{file} cannot be read: {error}") from error
-
-
-def _entries(lines: Iterable[str], file: str) -> list[tuple[str, str, str]]:
-    from stores.records import well_formed
-
-    entries: list[tuple[str, str, str]] = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            entry = json.loads(line)
-            text, kind, title = entry["text"], entry.get("kind", "note"), entry.get("title", "")
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise WrongUsage(
-                f"{file} line {number} is no exported passage: {type(error).__name__} {error}",
-                hint="Nothing was imported. Each line needs at least a text.",
-            ) from error
-        if not (isinstance(text, str) and text.strip() and isinstance(kind, str) and isinstance(title, str)):
-            raise WrongUsage(
-                f"{file} line {number}: text, kind and title must be strings", hint="Nothing was imported."
-            )
-        entries.append((kind if kind in _KINDS else "note", well_formed(title), well_formed(text)))
-    return entries
 
 
 def _must_be_sure(call: Invocation, yes: bool) -> None:
@@ -283,22 +291,12 @@ def _in_utc(moment: datetime) -> datetime:
         raise WrongUsage(f"--since {moment:%Y-%m-%d} is beyond the calendar") from error
 
 
-def _as_json(line: PassageLine) -> dict[str, Any]:
-    return {
-        "passage": line.passage_id,
-        "kind": line.kind,
-        "scope": line.scope,
-        "title": line.title,
-        "text": line.text,
-        "source": line.source,
-        "created_at": line.created_at.isoformat(),
-    }
-
-
 def _forgotten_as_json(forgotten: Forgotten, told: list[str]) -> dict[str, Any]:
+    from assistant.terminal.memory_history import passage_as_json
+
     return {
-        "forgotten": [_as_json(line) for line in forgotten.lines],
-        "went_with_it": [_as_json(line) for line in forgotten.with_them],
+        "forgotten": [passage_as_json(line) for line in forgotten.lines],
+        "went_with_it": [passage_as_json(line) for line in forgotten.with_them],
         "claims": forgotten.claims,
         "blank_turns": list(forgotten.turns),
         "blank_answers": list(forgotten.answers),
@@ -310,56 +308,6 @@ def _forgotten_as_json(forgotten: Forgotten, told: list[str]) -> dict[str, Any]:
     }
 
 
-def _history_as_json(history: History) -> dict[str, Any]:
-    return {
-        **_as_json(history.passage),
-        "forgotten": history.is_forgotten,
-        "turn": history.turn.id if history.turn else None,
-        "answers": history.answers,
-        "judged_helpful": history.judged_helpful,
-        "judged_useless": history.judged_useless,
-        "versions": [
-            {
-                "number": version.number,
-                "text": version.text,
-                "author": version.author,
-                "created_at": version.created_at.isoformat(),
-                "removed_at": version.removed_at.isoformat() if version.removed_at else None,
-            }
-            for version in history.versions
-        ],
-        "receipts": [
-            {"receipt": r.id, "action": r.action, "undone": r.undone_at is not None} for r in history.receipts
-        ],
-    }
-
-
-def _history_lines(history: History) -> Iterable[str]:
-    passage = history.passage
-    state = " · forgotten" if history.is_forgotten else ""
-    yield f"{passage.passage_id}  {passage.kind} · {passage.scope}{state}"
-    if passage.title:
-        yield shown(passage.title)
-    yield shown(passage.text)
-    if history.turn:
-        yield f"From      turn {history.turn.id}, {_when(history.turn.accepted_at)}"
-    if passage.source:
-        yield f"Source    {shown(passage.source)}"
-    yield (
-        f"Used      in {history.answers} answers of yours; judged helpful {history.judged_helpful} times, "
-        f"useless {history.judged_useless}"
-    )
-    for version in history.versions:
-        until = f"until {_when(version.removed_at)}" if version.removed_at else "live"
-        yield f"Version {version.number} by {version.author}, {_when(version.created_at)}, {until}"
-    for receipt in history.receipts:
-        yield f"Receipt {receipt.id}: {receipt.action}{', undone' if receipt.undone_at else ''}"
-
-
-def _when(moment: datetime) -> str:
-    return f"{moment.astimezone():%d %B %Y %H:%M}"
-
-
 def _short(text: str) -> str:
-    line = shown(text)
+    line = one_line(text)
     return line if len(line) <= 100 else line[:99] + "…"

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation, RowId, shown
+from assistant.invocation import Invocation, RowId
+from assistant.one_line import one_line
 from stores.errors import WrongUsage
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.claim_decisions import Learned
     from stores.claim_jobs import WaitingJob
-    from stores.records import Passage, Proposal, StatedClaim
+    from stores.records import Proposal, StatedClaim
 
 
 @click.command("pending")
@@ -66,7 +66,7 @@ def edit(ctx: click.Context, passage_id: int, text: tuple[str, ...]) -> int:
     if call.as_json:
         call.give({"passage": passage_id, "receipt": receipt_id})
     else:
-        click.echo(f"{passage_id}\tedited\t{shown(new)}")
+        click.echo(f"{passage_id}\tedited\t{one_line(new)}")
         call.tell(f"`vouch memory undo {receipt_id}` brings the old text back.")
     return 0
 
@@ -133,26 +133,6 @@ def proposals(ctx: click.Context, accept: int | None, refuse: int | None) -> int
     return 0
 
 
-def claim_lines(claims: Sequence[StatedClaim], evidence: Mapping[int, tuple[Passage, bool]]) -> Iterator[str]:
-    """How a passage came to be known, claim by claim. evidence: the deciding passages, by version."""
-    for claim in claims:
-        turn = f"turn {claim.turn_id}" if claim.turn_id is not None else "an offer of yours"
-        yield f"Stated    in {turn}: “{shown(claim.quote)}”"
-        if claim.state == "pending":
-            yield "Checked   not yet"
-            continue
-        decider = evidence.get(claim.grounds.get("decided_by") or 0)
-        if claim.about == "user":
-            yield f"Checked   not needed, it is about you · {claim.state}, {claim.scope}"
-            continue
-        by = f" · by “{shown(decider[0].title or decider[0].text)}”" if decider else ""
-        reason = claim.grounds.get("reason", "")
-        yield (
-            f"Checked   {claim.status}, {claim.confidence:.2f}{by} · {claim.state}, {claim.scope}"
-            f"{f' · {shown(reason)}' if reason else ''}"
-        )
-
-
 def claim_as_json(claim: StatedClaim) -> dict[str, Any]:
     """A claim with all that it rests on, as plain values."""
     return {
@@ -172,6 +152,7 @@ def claim_as_json(claim: StatedClaim) -> dict[str, Any]:
         "passage": claim.passage_id,
         "receipt": claim.receipt_id,
         "grounds": claim.grounds,
+        "imported": claim.imported_by is not None,
     }
 
 
@@ -194,8 +175,8 @@ def _about(assistant: Assistant, user_id: int, job: WaitingJob, claim: StatedCla
 def _job_line(job: WaitingJob, about: str) -> str:
     state = "to be weighed" if job.kind == "weigh" else "to be read"
     again = f", again after {job.not_before.astimezone():%H:%M:%S}" if job.not_before else ""
-    failed = f" ({job.attempts} failed, last: {shown(job.error)}{again})" if job.error else ""
-    return f"{job.id}\t{state}{failed}\t{shown(about)}"
+    failed = f" ({job.attempts} failed, last: {one_line(job.error)}{again})" if job.error else ""
+    return f"{job.id}\t{state}{failed}\t{one_line(about)}"
 
 
 def _job_as_json(job: WaitingJob, about: str) -> dict[str, Any]:
@@ -227,7 +208,7 @@ def _learned_as_json(learned: Learned) -> dict[str, Any]:
 
 
 def _proposal_line(proposal: Proposal) -> str:
-    return f"{proposal.id}\t{proposal.reason}\t{shown(proposal.text)}"
+    return f"{proposal.id}\t{proposal.reason}\t{one_line(proposal.text)}"
 
 
 def _proposal_as_json(proposal: Proposal) -> dict[str, Any]:

@@ -7,7 +7,8 @@ import sys
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation, Words, shown
+from assistant.invocation import Invocation, Words
+from assistant.one_line import one_line
 from stores.errors import WrongUsage
 
 _ALIKE = 0.2  # cosine under which a passage without a shared word is not a find
@@ -62,8 +63,8 @@ def command(ctx: click.Context, query: tuple[str, ...], count: int) -> int:
                 click.echo(
                     f"{candidate.found_rank}. {candidate.score:.3f}  meaning {candidate.dense:.3f}  "
                     f"words {candidate.lexical:.2f}  neighbours +{candidate.lift:.2f}  "
-                    f"{passage.scope} {passage.passage_id}  {shown(passage.title)}"
+                    f"{passage.scope} {passage.passage_id}  {one_line(passage.title)}"
                 )
-                text = shown(passage.text)
+                text = one_line(passage.text)
                 click.echo(f"   {text[:240] + '…' if sys.stdout.isatty() and len(text) > 240 else text}")
     return 0 if fitting else 1

@@ -6,21 +6,25 @@ import re
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation, shown
+from assistant.invocation import Invocation
+from assistant.one_line import one_line
 from stores.errors import TryAgain, VouchError, WrongUsage
 
 if TYPE_CHECKING:
-    from assistant.learning.learner import Ended, Progress
+    from assistant.learning.ended import Ended
+    from assistant.learning.noting import Progress
     from assistant.wiring import Assistant
     from stores.records import Round
 
 _SAID_EVERY = 10.0  # seconds, where there is no terminal to redraw a line on
 _WATCHED_EVERY = 30.0
+_STANDARD_INPUT = 0
 
 
 class Duration(click.ParamType[float]):
@@ -44,6 +48,7 @@ class Duration(click.ParamType[float]):
 @click.option("--status", is_flag=True, help="Show the last rounds.")
 @click.option("--stop", is_flag=True, help="Stop the round that runs.")
 @click.option("--back", is_flag=True, help="Go back to the model before the live one, at once.")
+@click.option("--led", is_flag=True, hidden=True, help="One round for a chat, which leads it by our input.")
 @click.option("--require-better", is_flag=True, help="Exit with 1 unless the candidate went live.")
 @common_options
 @click.pass_context
@@ -56,6 +61,7 @@ def command(
     status: bool,
     stop: bool,
     back: bool,
+    led: bool,
     require_better: bool,
 ) -> int:
     """Learn to find better from the questions that were answered.
@@ -71,6 +77,8 @@ def command(
     call = Invocation(ctx)
     if sum((once, watch, status, stop, back)) > 1:
         raise WrongUsage("--once, --watch, --status, --stop and --back exclude one another")
+    if led:
+        return _be_led(call)
     with call.assistant() as assistant:
         if status:
             return _show(call, assistant.rounds.latest())
@@ -88,20 +96,31 @@ def command(
         return _exit_code(ended, require_better)
 
 
+def _be_led(call: Invocation) -> int:
+    """A round that a chat has begun: it tells in JSON, and waits or leaves off when the chat says so."""
+    from assistant.learning.background import follow
+
+    call.as_json = True
+    of_training = replace(call.settings.encoder, threads=call.settings.learning.threads)
+    call.settings = replace(call.settings, encoder=of_training)
+    with call.assistant() as assistant:
+        follow(_STANDARD_INPUT, assistant.steering)
+        ended = assistant.learner.run(tell=_Teller(call).tell)
+        _give(call, ended)
+        return ended.exit_code
+
+
 def _watch(call: Invocation, assistant: Assistant, budget: float | None) -> NoReturn:
-    """A round whenever enough is new; after one that decided nothing, only when more was judged."""
-    tried = 0  # lessons that were new when a round was last tried, and still are
+    """A round on every occasion; after one that decided nothing only with more to learn from, or later."""
     while True:
-        new = assistant.learner.new_lessons()
-        if new >= call.settings.learning.fewest_lessons and new != tried:
+        if assistant.occasions.is_due():
             try:
                 _give(call, assistant.learner.run(budget_seconds=budget, tell=_Teller(call).tell))
-                tried = assistant.learner.new_lessons()
             except TryAgain:
                 pass  # another learner is at it
             except VouchError as error:  # what cannot be learned from yet
                 call.tell(f"{error.message}. {error.hint}".strip())
-                tried = new
+                assistant.occasions.came_to_nothing()
         time.sleep(_WATCHED_EVERY)
 
 
@@ -117,9 +136,7 @@ def _show(call: Invocation, rounds: Sequence[Round]) -> int:
 
 
 def _go_back(call: Invocation, assistant: Assistant) -> int:
-    from assistant.wiring import QUERY_ENCODER
-
-    version = assistant.live_models.step_back(QUERY_ENCODER)
+    version = assistant.step_back()
     if call.as_json:
         call.give({"live": version})
     else:
@@ -161,7 +178,8 @@ def _told(progress: Progress) -> str:
     if "questions_in_all" in facts:
         done, of = facts["questions"], facts["questions_in_all"]
         return f"round {progress.round_id}, compared on {done} of {of} questions"
-    return f"round {progress.round_id}, {progress.phase}"
+    why = f": {facts['reason']}" if "reason" in facts else ""
+    return f"round {progress.round_id}, {progress.phase}{why}"
 
 
 def _give(call: Invocation, ended: Ended) -> None:
@@ -178,19 +196,19 @@ def _give(call: Invocation, ended: Ended) -> None:
         return
     if sys.stderr.isatty() and not call.is_quiet:
         click.echo("", err=True)
-    click.echo(f"round {ended.round_id}\t{ended.state}\t{shown(ended.reason)}")
+    click.echo(f"round {ended.round_id}\t{ended.state}\t{one_line(ended.reason)}")
 
 
 def _exit_code(ended: Ended, require_better: bool) -> int:
-    if ended.state == "failed":
-        return 70
+    if ended.exit_code:
+        return ended.exit_code
     return 1 if require_better and ended.state != "promoted" else 0
 
 
 def _line(row: Round) -> str:
     when = f"{row.created_at.astimezone():%Y-%m-%d %H:%M}"
     lessons = len(row.settings.get("turns", ()))
-    return f"{row.id}\t{row.state}\t{when}\t{lessons} lessons\t{shown(row.reason)}"
+    return f"{row.id}\t{row.state}\t{when}\t{lessons} lessons\t{one_line(row.reason)}"
 
 
 def _as_json(row: Round) -> dict[str, Any]:

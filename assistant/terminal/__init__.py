@@ -1,5 +1,6 @@
 """What a person sees and types.
 
+screens/        the chat on the whole screen
 plain           the chat as lines: a transcript that is also the form for pipes
 slash_commands  what is typed there with a slash in front
 answer_lines    what is told below an answer

@@ -1,9 +1,21 @@
-"""What is told below an answer: its sources, and that it was cut."""
+"""What is told of an answer: its sources, that it was cut, and later what it was made from."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from agents.interfaces import CutAtLimit, Source
 from assistant.one_line import one_line, short
+from assistant.terminal.memory_history import when
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
+    from stores.journal import FoundPassage
+    from stores.records import Turn
+    from stores.version_states import VersionState
+
+_SHOWN = 10  # passages of a turn that are told
 
 
 def source_line(source: Source) -> str:
@@ -25,3 +37,51 @@ def cut_line(cut: CutAtLimit) -> str:
     """What is said below an answer that reached its longest length."""
     where = f" at {cut.tokens} tokens" if cut.tokens else " at the model's longest length"
     return f"(The reply was cut{where}; model.max_tokens in settings.toml sets how long one may be.)"
+
+
+def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
+    """What a turn's answer was made from, as it was then, and what became of that since."""
+    assert turn.id is not None, "a stored turn has an id"
+    found = assistant.journal.found_in(user_id, turn.id)
+    ids = [entry.version_id for entry in found]
+    passages = assistant.catalogue.passages_of(user_id, ids)
+    states = assistant.catalogue.version_states(user_id, ids)
+    yield f"Turn {turn.id}: {short(turn.message)}"
+    if turn.standalone not in ("", turn.message):
+        yield f"Searched as: {turn.standalone}"
+    yield f"Answered by {turn.model or 'nobody'}: {turn.state}"
+    cited = turn.details.get("cited", [])
+    for entry in found[:_SHOWN]:
+        if entry.version_id not in passages:
+            continue
+        passage, _ = passages[entry.version_id]
+        state = states[entry.version_id]
+        is_cited = entry.citation is not None and entry.citation in cited
+        told = short(passage.title or passage.text) or "(its text is gone)"
+        since = "" if is_cited or state.state == "live" else f" ({since_then(state)})"
+        yield f"{_found_line(entry, is_cited, passage.scope)}  {told}{since}"
+        if is_cited:
+            yield f"         {version_line(state)}"
+
+
+def version_line(state: VersionState) -> str:
+    """Which version of a passage an answer used, and whether it still holds."""
+    of = f" of {state.newest}" if state.newest > 1 else ""
+    since = "" if state.state == "live" else f"; {since_then(state)}"
+    return f"passage {state.passage_id}, version {state.number}{of}, {when(state.created_at)}{since}"
+
+
+def since_then(state: VersionState) -> str:
+    """What became of a version that is not live any more."""
+    on = f" on {when(state.since)}" if state.since is not None else ""
+    return f"{state.state} since{',' if on else ''}{on}"
+
+
+def _found_line(entry: FoundPassage, is_cited: bool, scope: str) -> str:
+    """[1]: cited under that number; seen: put before the model, not cited."""
+    used = f"[{entry.citation}]" if is_cited else "seen" if entry.citation else "-"
+    moved = entry.found_rank - entry.final_rank
+    return (
+        f"{entry.found_rank:>3} {used:<4} {scope:<6} {entry.score:.2f} "
+        f"(meaning {entry.dense:.2f}, words {entry.lexical:.2f}) {moved:+d}"
+    )

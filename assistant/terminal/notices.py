@@ -24,6 +24,10 @@ class Notices:
         if line := learned_line(learned, self._undo):
             self._waiting.put(line)
 
+    def say(self, line: str) -> None:
+        """Keeps a line of something else that happened meanwhile."""
+        self._waiting.put(line)
+
     def take(self) -> list[str]:
         """All that were not told yet, in their order."""
         lines: list[str] = []

@@ -52,6 +52,9 @@ class PlainChat:
 
     def run(self) -> None:
         """Until the input ends or the person leaves."""
+        is_typed = not self._echoes
+        in_chat = self._assistant.settings.learning.in_chat
+        self._assistant.background_learner.start(self._notices.say, by_itself=in_chat and is_typed)
         self._learn()
         while not self._commands.is_over:
             self._tell_notices()

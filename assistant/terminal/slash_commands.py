@@ -5,14 +5,19 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agents.sentences import asks_only
 from assistant.one_line import one_line, short
+from assistant.terminal.answer_lines import why_lines
 from assistant.terminal.forgetting import forget_for_good, sure_to_forget
+from assistant.terminal.memory_history import claim_lines, deciding_versions, history_lines
 from assistant.terminal.sharing import share_memory, shared_line
 from assistant.terminal.teaching import teach
+from assistant.terminal.training import steer_training
+from stores.errors import NotFound
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
@@ -24,13 +29,14 @@ SLASH_COMMANDS = {
     "/remember": "TEXT: keep a note in your own memory",
     "/forget": "ID or WORDS: forget a passage for good; words find its ID",
     "/undo": "[RECEIPT]: take a write back, your latest when none is named",
-    "/memory": "[WORDS]: list what is remembered of you, and with words what you said",
+    "/memory": "[WORDS or ID]: list what is remembered of you, with words also what you said; one whole",
     "/why": "[TURN]: what the last answer was made from",
     "/good": "[TURN]: the last answer, or that turn's, helped",
     "/bad": "[TURN or WHY]: it did not help",
     "/teach": "TEXT: what the last answer should have said",
     "/share": "ID: offer a memory of yours to every user, through the check",
     "/ingest": "PATH: read a document into your own memory",
+    "/train": "[start, stop, pause, continue or back]: how training goes, and steering it",
     "/sessions": "list your sessions",
     "/new": "[TITLE]: begin a new session",
     "/private": "begin a session of which nothing is remembered",
@@ -149,6 +155,11 @@ class SlashCommands:
 
     def _memory(self, words: str) -> Iterator[str]:
         catalogue = self._assistant.catalogue
+        number = _number(words)
+        if number is not None:
+            with suppress(NotFound):  # then it is a word to look for
+                yield from self._history(number)
+                return
         memories = catalogue.lines(self._user_id, scope="yours", memories_only=True, query=words, limit=20)
         messages = catalogue.lines(self._user_id, scope="yours", kind="message", query=words, limit=20)
         if not memories and not messages:
@@ -158,32 +169,20 @@ class SlashCommands:
         if memories and messages and not words:
             yield "What you said is kept beside them: vouch memory list --kind message."
 
+    def _history(self, passage_id: int) -> Iterator[str]:
+        history = self._assistant.catalogue.history(self._user_id, passage_id)
+        claims = self._assistant.claims.of_passage(self._user_id, passage_id)
+        evidence = self._assistant.catalogue.passages_of(self._user_id, deciding_versions(claims))
+        yield from history_lines(history)
+        yield from claim_lines(claims, evidence)
+
     def _why(self, text: str) -> Iterator[str]:
         turn_id = _number(text)
         if text and turn_id is None:
             yield "Name the turn by its number: /why 12. Without one it is the last."
             return
         turn = self._last_turn() if turn_id is None else self._assistant.journal.turn(self._user_id, turn_id)
-        found = self._assistant.journal.found_in(self._user_id, _known(turn.id))
-        passages = self._assistant.catalogue.passages_of(self._user_id, [f.version_id for f in found])
-        yield f"Turn {turn.id}: {short(turn.message)}"
-        if turn.standalone not in ("", turn.message):
-            yield f"Searched as: {turn.standalone}"
-        yield f"Answered by {turn.model or 'nobody'}: {turn.state}"
-        cited = turn.details.get("cited", [])
-        for entry in found[:10]:  # [1]: cited under that number; seen: put before the model, not cited
-            if entry.version_id not in passages:
-                continue
-            passage, is_live = passages[entry.version_id]
-            moved = entry.found_rank - entry.final_rank
-            used = (
-                ("seen" if entry.citation else "-") if entry.citation not in cited else f"[{entry.citation}]"
-            )
-            yield (
-                f"{entry.found_rank:>3} {used:<4} {passage.scope:<6} {entry.score:.2f} "
-                f"(meaning {entry.dense:.2f}, words {entry.lexical:.2f}) {moved:+d}  "
-                f"{short(passage.title or passage.text)}{'' if is_live else ' (replaced or forgotten)'}"
-            )
+        yield from why_lines(self._assistant, self._user_id, turn)
 
     def _good(self, rest: str) -> Iterator[str]:
         yield self._rate("good", rest)
@@ -252,6 +251,9 @@ class SlashCommands:
         for file, counted in counts.items():
             changes = ", ".join(f"{n} {change}" for change, n in counted.items() if change != "passages")
             yield f"{one_line(file)}: {counted['passages']} passages, {changes}"
+
+    def _train(self, what: str) -> Iterator[str]:
+        yield from steer_training(self._assistant, what)
 
     def _sessions(self, _rest: str) -> Iterator[str]:
         for session in self._assistant.journal.sessions(self._user_id, limit=20):

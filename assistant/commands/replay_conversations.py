@@ -1,0 +1,120 @@
+"""vouch replay SESSION --model A --against B: what of one's own conversation another model would change."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assistant.invocation import Invocation
+from assistant.one_line import one_line
+from stores.errors import WrongUsage
+
+if TYPE_CHECKING:
+    from assistant.replay.conversations import Compared, Conversations, Message
+
+UNCHANGED = "unchanged"  # the one figure of a comparison: the share of messages
+_SHOWN_CHARACTERS = 300
+
+
+def compare(
+    call: Invocation,
+    named: Sequence[str],
+    model: str,
+    against: str,
+    *,
+    only_changed: bool,
+    limits: Sequence[tuple[str, float]],
+    watch: Callable[[str, int, int], None],
+    clear: Callable[[], None],
+) -> int:
+    """Tells what differs, the worst first; the exit code."""
+    if unknown := [metric for metric, _ in limits if metric != UNCHANGED]:
+        raise WrongUsage(f"a comparison has no figure {unknown[0]!r}", hint=f"It has {UNCHANGED}.")
+    from assistant.replay.conversations import Conversations
+
+    rows: list[Compared] = []
+    for name in named:
+        with tempfile.TemporaryDirectory(prefix="vouch-replay-") as folder:
+            conversations = Conversations(
+                Path(folder),
+                settings=call.settings,
+                live=call.locations,
+                user=call.user,
+                api_key=call.api_key,
+                offline=call.is_offline,
+            )
+            messages = _messages(conversations, name)
+            rows += conversations.compare(messages, model, against, watch)
+    clear()
+    rows.sort(key=lambda row: -row.change)
+    for row in rows:
+        if row.change > 0 or not only_changed:
+            _tell(call, row, model, against)
+    same = sum(row.change == 0 for row in rows) / len(rows)
+    call.tell(f"{sum(row.change > 0 for row in rows)} of {len(rows)} messages are answered differently.")
+    failed = [limit for _, limit in limits if same < limit]
+    if failed:
+        click.echo(f"{UNCHANGED} is {same:.4f}, under {max(failed):g}", err=True)
+    return 1 if failed else 0
+
+
+def _messages(conversations: Conversations, name: str) -> list[Message]:
+    """Those of a session, by its number, or the lines of a file."""
+    from assistant.replay.conversations import Message
+
+    if name.isdecimal() and not Path(name).exists():
+        return conversations.recorded(int(name))
+    if name != "-" and not Path(name).is_file():
+        raise WrongUsage(f"{name} is no file", hint="Name the number of a session, a file of lines, or -.")
+    text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8", errors="replace")
+    lines = [line.strip() for line in text.splitlines()]
+    found = [Message(line) for line in lines if line]
+    if not found:
+        raise WrongUsage(f"{name} holds no message")
+    return found
+
+
+def _tell(call: Invocation, row: Compared, model: str, against: str) -> None:
+    changes = {
+        "change": round(row.change, 4),
+        "answer": round(row.answer_change, 4),
+        "citations": round(row.citation_change, 4),
+        "writes": round(row.write_change, 4),
+    }
+    if call.as_json:
+        call.give(
+            {
+                "turn": row.message.turn_id or None,
+                "message": row.message.text,
+                **{name: value for name, value in changes.items() if name == "change"},
+                "changes": {name: value for name, value in changes.items() if name != "change"},
+                "replies": [
+                    {
+                        "model": name,
+                        "answer": reply.answer,
+                        "citations": list(reply.citations),
+                        "writes": list(reply.writes),
+                    }
+                    for name, reply in ((model, row.one), (against, row.other))
+                ],
+            }
+        )
+        return
+    told = [f"turn {row.message.turn_id}" if row.message.turn_id else "line"]
+    told += [f"{name} {value:.2f}" for name, value in changes.items()]
+    click.echo("\t".join([*told, one_line(row.message.text)]))
+    if row.change > 0:
+        for name, reply in ((model, row.one), (against, row.other)):
+            click.echo(f"\t{one_line(name)}\t{_short(reply.answer)}")
+            for write in reply.writes:
+                click.echo(f"\t\t{_short(write)}")
+
+
+def _short(text: str) -> str:
+    told = one_line(text)
+    return told if len(told) <= _SHOWN_CHARACTERS else f"{told[: _SHOWN_CHARACTERS - 1]}…"

@@ -1,0 +1,156 @@
+"""One passage with all that became of it, as lines: its versions, the writes that made them, its uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from assistant.one_line import one_line
+
+if TYPE_CHECKING:
+    from stores.catalogue import History, PassageLine
+    from stores.records import Passage, PassageVersion, StatedClaim
+    from stores.version_states import VersionState
+
+
+def history_lines(history: History) -> Iterator[str]:
+    """What it says, where it came from, how it was used, and every text it had, the newest first."""
+    passage = history.passage
+    yield f"{passage.passage_id}  {passage.kind} · {passage.scope}{_state_of(history)}"
+    if passage.title:
+        yield one_line(passage.title)
+    yield one_line(passage.text)
+    if history.turn:
+        session = f" of “{one_line(history.session_title)}”" if history.session_title else ""
+        yield f"From      turn {history.turn.id}{session}, {when(history.turn.accepted_at)}"
+    if passage.source:
+        yield f"Source    {one_line(passage.source)}"
+    if history.imported_at:
+        yield f"Imported  {when(history.imported_at)}; what is told of earlier stood in the file"
+    yield (
+        f"Used      in {history.answers} answers of yours; judged helpful {history.judged_helpful} times, "
+        f"useless {history.judged_useless}"
+    )
+    own = {receipt.id for receipt in history.receipts}
+    for version in reversed(history.versions):
+        yield _version_line(version, history.states[version.id or 0], own)
+        if version.text and version.text != passage.text:
+            yield f"          “{one_line(version.text)}”"
+    for receipt in history.receipts:
+        undone = f", undone {when(receipt.undone_at)}" if receipt.undone_at else ""
+        yield f"Receipt {receipt.id}: {receipt.action}, {when(receipt.created_at)}{undone}"
+
+
+def history_as_json(history: History) -> dict[str, Any]:
+    """The same as plain values."""
+    own = {receipt.id for receipt in history.receipts}
+    return {
+        **passage_as_json(history.passage),
+        "forgotten": history.is_forgotten,
+        "state": _newest_state(history),
+        "turn": history.turn.id if history.turn else None,
+        "session": history.session_title,
+        "imported_at": history.imported_at.isoformat() if history.imported_at else None,
+        "answers": history.answers,
+        "judged_helpful": history.judged_helpful,
+        "judged_useless": history.judged_useless,
+        "versions": [
+            {
+                "number": version.number,
+                "title": version.title,
+                "text": version.text,
+                "author": version.author,
+                "created_at": version.created_at.isoformat(),
+                "added_by": version.added_by if version.added_by in own else None,
+                "state": history.states[version.id or 0].state,
+                "removed_at": version.removed_at.isoformat() if version.removed_at else None,
+                "removed_by": version.removed_by if version.removed_by in own else None,
+            }
+            for version in history.versions
+        ],
+        "receipts": [
+            {
+                "receipt": receipt.id,
+                "action": receipt.action,
+                "summary": receipt.summary,
+                "created_at": receipt.created_at.isoformat(),
+                "undone": receipt.undone_at is not None,
+                "undone_at": receipt.undone_at.isoformat() if receipt.undone_at else None,
+            }
+            for receipt in history.receipts
+        ],
+    }
+
+
+def passage_as_json(line: PassageLine) -> dict[str, Any]:
+    """A passage of a list as plain values."""
+    return {
+        "passage": line.passage_id,
+        "kind": line.kind,
+        "scope": line.scope,
+        "title": line.title,
+        "text": line.text,
+        "source": line.source,
+        "created_at": line.created_at.isoformat(),
+    }
+
+
+def deciding_versions(claims: Sequence[StatedClaim]) -> list[int]:
+    """The versions that decided these claims, where they stand in this database."""
+    deciders = (claim.grounds.get("decided_by") for claim in claims)
+    return [decider for decider in deciders if isinstance(decider, int)]
+
+
+def claim_lines(claims: Sequence[StatedClaim], evidence: Mapping[int, tuple[Passage, bool]]) -> Iterator[str]:
+    """How a passage came to be known, claim by claim. evidence: the deciding passages, by version."""
+    for claim in claims:
+        turn = f"turn {claim.turn_id}" if claim.turn_id is not None else "an offer of yours"
+        yield f"Stated    in {turn}: “{one_line(claim.quote)}”"
+        told = ", as the file tells" if claim.imported_by is not None else ""
+        if claim.state == "pending":
+            yield "Checked   not yet"
+            continue
+        decider = evidence.get(claim.grounds.get("decided_by") or 0)
+        if claim.about == "user":
+            yield f"Checked   not needed, it is about you · {claim.state}, {claim.scope}{told}"
+            continue
+        by = f" · by “{one_line(decider[0].title or decider[0].text)}”" if decider else ""
+        reason = claim.grounds.get("reason", "")
+        yield (
+            f"Checked   {claim.status}, {claim.confidence:.2f}{by} · {claim.state}, {claim.scope}"
+            f"{f' · {one_line(str(reason))}' if reason else ''}{told}"
+        )
+
+
+def when(moment: datetime) -> str:
+    """A moment in the zone of this machine, to the minute."""
+    return f"{moment.astimezone():%d %B %Y %H:%M}"
+
+
+def _newest_state(history: History) -> str:
+    states = [history.states[version.id or 0].state for version in history.versions]
+    return "live" if "live" in states else states[-1]
+
+
+def _state_of(history: History) -> str:
+    state = _newest_state(history)
+    return "" if state == "live" else f" · {state}"
+
+
+def _version_line(version: PassageVersion, state: VersionState, own: set[int | None]) -> str:
+    ended, until = version.erased_at or version.removed_at, "live"
+    if ended is not None:
+        word = "replaced by the same words" if state.state == "live" else state.state
+        until = f"{word} {when(ended)}{_by(version.removed_by, own, version.added_by)}"
+    return (
+        f"Version {version.number} by {version.author}, {when(version.created_at)}"
+        f"{_by(version.added_by, own)}; {until}"
+    )
+
+
+def _by(receipt_id: int | None, own: set[int | None], known: int | None = None) -> str:
+    """Which write it was; known: named on the same line already. Other users' writes are not told."""
+    if receipt_id is None or receipt_id == known or receipt_id not in own:
+        return ""
+    return f", receipt {receipt_id}"

@@ -1,0 +1,200 @@
+"""The program on the screen: it opens, paints, and gives the screen back however it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import termios
+from collections.abc import Awaitable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from textual.app import App, SystemCommand
+from textual.screen import Screen
+
+from assistant.one_line import one_line
+from assistant.terminal.screens.bindings import bindings
+from assistant.terminal.screens.chat import ChatScreen
+from assistant.terminal.screens.desk import Desk, SessionChoice
+from assistant.terminal.screens.drafts import Drafts
+from assistant.terminal.screens.keys import APP, CHAT, PROMPT, SCREEN_COMMANDS, shown
+from assistant.terminal.screens.prompt import BURST_SECONDS
+from stores.errors import VouchError
+
+T = TypeVar("T")
+
+DEFECT = 70
+_ENDS_WITHIN_SECONDS = 8.0  # what runs; then it is left as a killed process leaves it
+
+
+class ChatApp(App[int]):
+    """Returns the exit code."""
+
+    BINDINGS = bindings(APP)
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (40, "-narrow"), (60, "-normal"), (100, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (11, "-low"), (14, "-tall")]  # noqa: RUF012
+    TITLE = "Vouch"
+    CSS = """
+    .keys { height: 1; padding: 0 1; color: $text-muted; }
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        drafts: Drafts,
+        choice: SessionChoice,
+        *,
+        theme: str,
+        follows: bool,
+        changed_keys: Mapping[str, str],
+        burst_seconds: float = BURST_SECONDS,
+        status: str = "",
+    ) -> None:
+        """changed_keys: by binding id. burst_seconds: 0 takes every Enter for one that was pressed.
+
+        status: what the status line tells where there is nothing newer.
+        """
+        super().__init__()
+        self.theme = theme
+        self.changed_keys = dict(changed_keys)
+        self.set_keymap(self.changed_keys)
+        self.failure: VouchError | None = None  # why it could not be opened
+        self.defect: Exception | None = None  # of ours
+        self._leaving: asyncio.Task[None] | None = None
+        self.chat = ChatScreen(
+            desk,
+            drafts,
+            choice,
+            follows=follows,
+            changed_keys=self.changed_keys,
+            burst_seconds=burst_seconds,
+            status=status,
+        )
+
+    def get_default_screen(self) -> Screen[Any]:
+        """The chat."""
+        return self.chat
+
+    def on_mount(self) -> None:
+        """Told to end or hung up, leave by the usual way out; the library would not give the screen back."""
+        if self.is_headless:
+            return
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.leave, 128 + number)
+        loop.add_signal_handler(signal.SIGHUP, self._hung_up)
+        self.set_interval(1.0, self._look_for_the_terminal)
+
+    # Leaving
+
+    def leave(self, code: int) -> None:
+        """Keeps what runs and what is typed, gives the screen back, and ends with this code."""
+        if self._leaving is None:
+            self._leaving = asyncio.create_task(self._leave(code))
+
+    async def _leave(self, code: int) -> None:
+        try:
+            await asyncio.wait_for(self.chat.end(), _ENDS_WITHIN_SECONDS)
+        except TimeoutError:
+            pass
+        except Exception as error:  # noqa: BLE001 - reported when the screen is given back
+            self.defect = self.defect or error
+        self.exit(code)
+
+    async def action_quit(self) -> None:
+        """Leaves."""
+        self.leave(0)
+
+    async def or_leave(self, opening: Awaitable[T]) -> T:
+        """What is awaited; a chat that cannot be opened is left with the reason."""
+        try:
+            return await opening
+        except VouchError as error:
+            self.failure = error
+            self.leave(error.exit_code)
+            raise
+
+    def fail(self, error: Exception) -> None:
+        """A defect of ours: leaves, and has it reported."""
+        self._handle_exception(error)
+
+    def _handle_exception(self, error: Exception) -> None:
+        self.defect = self.defect or error
+        try:
+            self.chat.save_draft()
+        except Exception:  # noqa: BLE001 - the first error is the one to report
+            self.log.error("the draft could not be kept")
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        """The library would print a page; the report holds it, and one sentence names the report."""
+        self._close_messages_no_wait()
+
+    def panic(self, *renderables: Any) -> None:
+        """The library's threads end here, such as the one that reads keys when the terminal closes."""
+        if not self.is_headless and not _has_terminal():
+            self._hung_up()
+        else:
+            self.defect = self.defect or RuntimeError("a thread of the screen library failed")
+            super().panic(*renderables)
+
+    def _look_for_the_terminal(self) -> None:
+        if not _has_terminal():  # it was closed, and nobody told us
+            self._hung_up()
+
+    def _hung_up(self) -> None:
+        """Nobody sees or types anything any more, and writing to a closed terminal would fail."""
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(nowhere, descriptor)
+        self.leave(128 + signal.SIGHUP)
+
+    # Telling
+
+    def tell(self, sentence: str) -> None:
+        """One sentence, where the person looks."""
+        if self.screen is self.chat:
+            self.chat.tell(sentence)
+        else:
+            self.notify(one_line(sentence), markup=False)
+
+    # Keys
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """Every action and command, with its key."""
+        chat = self.chat
+        for key in (*CHAT, *PROMPT, *APP):
+            if key.id in ("palette", "interrupt", "end_input", "complete", "send", "new_line", "stop"):
+                continue
+            pressed = shown(self.changed_keys.get(key.id, key.keys))
+            slash = f" · {key.slash}" if key.slash else ""
+            action = key.action.removeprefix("screen.")
+            target = self if key in APP else chat
+            yield SystemCommand(
+                key.words.capitalize(), f"{pressed}{slash}", lambda t=target, a=action: self._run(t, a)
+            )
+        for name, about in sorted((chat.desk.slash_commands | SCREEN_COMMANDS).items()):
+            yield SystemCommand(name, about, lambda name=name: self._begin_command(name))
+
+    def _run(self, target: Any, action: str) -> None:
+        self.call_later(self.run_action, action, target)
+
+    def _begin_command(self, name: str) -> None:
+        """A command that takes something is put into the prompt, the others are run."""
+        about = (self.chat.desk.slash_commands | SCREEN_COMMANDS).get(name, "")
+        needs_words = about[:1].isupper() and ":" in about
+        if needs_words:
+            self.chat.prompt.put(f"{name} ")
+            self.chat.prompt.focus()
+        elif not self.chat.runs_here(name):
+            self.chat.work(self.chat.talk.send(name))
+
+
+def _has_terminal() -> bool:
+    """Whether the terminal is still there."""
+    try:
+        termios.tcgetattr(sys.__stdin__.fileno() if sys.__stdin__ else 0)
+    except (termios.error, OSError, ValueError):
+        return False
+    return True

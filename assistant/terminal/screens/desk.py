@@ -1,0 +1,290 @@
+"""The assistant as the screens know it: everything that takes time, done on threads of its own.
+
+    open_records -> make_ready -> (play | command) ... -> close
+
+Turns and commands follow each other on one thread, as they were sent; looking things up has another, so
+that a list opens while a reply is written. Nothing of this is imported before the screen is painted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+import contextvars
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from assistant.terminal.screens.messages import Message, past_messages
+from assistant.terminal.screens.worker_thread import WorkerThread
+from assistant.terminal.screens.writing import Stopped, Writing
+from stores.errors import VouchError
+
+if TYPE_CHECKING:
+    from assistant.terminal.slash_commands import SlashCommands
+    from assistant.turns.events import Finished
+    from assistant.wiring import Assistant
+    from stores.claim_decisions import Learned
+
+T = TypeVar("T")
+Opens = Callable[[Callable[[str], None]], AbstractContextManager["Assistant"]]
+
+FIRST_TURNS = 15  # of a session, read at once; more when somebody scrolls up
+_CLOSES_WITHIN_SECONDS = 15.0
+_GIVES_UP_SECONDS = 2.0
+_TITLES_LOOKED_AT = 1_000
+
+
+@dataclass(frozen=True)
+class SessionChoice:
+    """Which session to begin with: a certain one, the last one, or a new one."""
+
+    session_id: int | None = None
+    last: bool = False
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A session as it was when it was opened."""
+
+    session_id: int
+    title: str  # empty while nothing was said
+    messages: list[Message]
+    is_whole: bool  # there are no older ones
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the header tells."""
+
+    yours: int
+    shared: int
+    model: str
+
+
+class Desk:
+    """Opens an assistant, works with it, and closes it. All methods are called on the screen's loop."""
+
+    def __init__(self, opens: Opens, *, user: str, timeout_seconds: float | None = None) -> None:
+        """opens: makes the assistant, given what is told sentences while that takes long."""
+        self._opens = opens
+        self._user = user
+        self._timeout_seconds = timeout_seconds
+        self._turns = WorkerThread("assistant")
+        self._lookups = WorkerThread("lookups")
+        self._context: AbstractContextManager[Assistant] | None = None
+        self._assistant: Assistant | None = None
+        self._commands: SlashCommands | None = None
+        self._tell_learned: Callable[[Learned], None] = lambda learned: None
+        self._tell_trained: Callable[[str], None] = lambda sentence: None
+        self._user_id = 0
+        self.slash_commands: dict[str, str] = {}  # known once it is ready
+        self.is_over = False  # a command has ended the chat
+
+    # Opening and closing
+
+    async def open_records(self, choice: SessionChoice, tell: Callable[[str], None]) -> Opened:
+        """The session, as soon as the database is open. tell: is called on the screen's loop."""
+        loop = asyncio.get_running_loop()
+        return await self._turns.do(lambda: self._open(choice, _on_loop(loop, tell)))
+
+    async def make_ready(
+        self,
+        session_id: int,
+        ask: Callable[[], Coroutine[Any, Any, str]],
+        learned: Callable[[Learned], None],
+        trained: Callable[[str], None],
+    ) -> Counts:
+        """Loads what a turn needs. ask: what a person answers to the question that a command just asked.
+
+        learned, trained: what is told of a claim, and of a round. All are called on the screen's loop.
+        """
+        loop = asyncio.get_running_loop()
+        self._tell_learned, self._tell_trained = _on_loop(loop, learned), _on_loop(loop, trained)
+        asked = _asking(ask)
+        return await self._turns.do(lambda: self._get_ready(session_id, asked))
+
+    def close(self) -> bool:
+        """Lets go of everything; False where something still runs that cannot be waited for."""
+        context = self._context
+
+        def let_go() -> None:
+            if context is not None:
+                context.__exit__(None, None, None)
+
+        is_open = self._assistant is not None
+        return self._lookups.end(_GIVES_UP_SECONDS) & self._turns.end(
+            _CLOSES_WITHIN_SECONDS if is_open else _GIVES_UP_SECONDS, let_go
+        )
+
+    def _open(self, choice: SessionChoice, tell: Callable[[str], None]) -> Opened:
+        context = self._opens(tell)
+        assistant = context.__enter__()
+        self._context = context
+        journal = assistant.journal
+        self._user_id = journal.user_id(self._user)
+        session_id = choice.session_id
+        if session_id is not None:
+            journal.check_session(self._user_id, session_id)
+        elif choice.last:
+            session_id = journal.last_session(self._user_id)
+        if session_id is None:
+            session_id = journal.open_session(self._user_id)
+        _ = assistant.catalogue, assistant.claims, assistant.knowledge  # made here, by one thread alone
+        self._assistant = assistant
+        return self._opened(assistant, session_id)
+
+    def _opened(self, assistant: Assistant, session_id: int) -> Opened:
+        messages, is_whole = past_messages(assistant, self._user_id, session_id, turns=FIRST_TURNS)
+        return Opened(session_id, _title(assistant, self._user_id, session_id), messages, is_whole)
+
+    def _get_ready(self, session_id: int, ask: Callable[[], str]) -> Counts:
+        from assistant.terminal.slash_commands import SLASH_COMMANDS, SlashCommands
+
+        assistant = self._known_assistant
+        assistant.catch_up(in_background=True)
+        self._commands = SlashCommands(
+            assistant, self._user_id, session_id, ask=ask, is_asked=True, learn=self._learn
+        )
+        self.slash_commands = dict(SLASH_COMMANDS)
+        counts = self._count(assistant)
+        in_chat = assistant.settings.learning.in_chat
+        assistant.background_learner.start(self._tell_trained, by_itself=in_chat)
+        self._learn()
+        return counts
+
+    # Turns and commands
+
+    async def play(self, session_id: int, message: str, writing: Writing) -> Finished:
+        """One turn, to its end. Raises `Stopped`, or the `VouchError` that it ended with."""
+        try:
+            return await self._turns.do(
+                lambda: self._known_assistant.player.play(
+                    self._user_id,
+                    session_id,
+                    message,
+                    watch=writing.watch,
+                    timeout_seconds=self._timeout_seconds,
+                )
+            )
+        except concurrent.futures.CancelledError as error:
+            raise Stopped from error
+
+    async def command(self, session_id: int, line: str, say: Callable[[str], None]) -> int:
+        """A line with a slash; what it says comes line by line. Returns the session that is on behind it."""
+        say_on_loop = _on_loop(asyncio.get_running_loop(), say)
+
+        def run() -> int:
+            commands = self._known_commands
+            commands.session_id = session_id
+            for said in commands.run(line):
+                say_on_loop(said)
+            self.is_over = commands.is_over
+            return commands.session_id
+
+        return await self._turns.do(run)
+
+    async def remember(self) -> None:
+        """Begins what is to be remembered of the turns until now."""
+        await self._turns.do(self._learn)
+
+    async def settle(self) -> str | None:
+        """What remembering waits for: empty where it is done, None while it goes on."""
+        return await self._turns.do(self._settle)
+
+    async def open_session(self, session_id: int | None, title: str = "") -> Opened:
+        """Another session, or a new one."""
+
+        def switch() -> Opened:
+            assistant = self._known_assistant
+            chosen = session_id
+            if chosen is None:
+                chosen = assistant.journal.open_session(self._user_id, title=title)
+            assistant.journal.check_session(self._user_id, chosen)
+            return self._opened(assistant, chosen)
+
+        return await self._turns.do(switch)
+
+    async def do(self, work: Callable[[Assistant, int], T]) -> T:
+        """Something that is written, behind the turns and commands that were sent before."""
+        return await self._turns.do(lambda: work(self._known_assistant, self._user_id))
+
+    # Looking things up
+
+    async def look(self, work: Callable[[Assistant, int], T]) -> T:
+        """What the work finds in the stores, given the assistant and user, beside what is being written."""
+        return await self._lookups.do(lambda: work(self._known_assistant, self._user_id))
+
+    async def counts(self) -> Counts:
+        """What the header tells."""
+        return await self.look(lambda assistant, _user_id: self._count(assistant))
+
+    # On the threads
+
+    def _count(self, assistant: Assistant) -> Counts:
+        yours, shared = assistant.catalogue.counts(self._user_id)
+        return Counts(yours, shared, assistant.pipeline.model_name)
+
+    def _learn(self) -> None:
+        self._known_assistant.player.remember(self._user_id, self._tell_learned)
+
+    def _settle(self) -> str | None:
+        try:
+            return "" if self._known_assistant.player.settle(0.0) else None
+        except VouchError as error:  # the answer stands, and what was stated waits
+            return error.message
+
+    @property
+    def _known_assistant(self) -> Assistant:
+        assert self._assistant is not None, "it is open"
+        return self._assistant
+
+    @property
+    def _known_commands(self) -> SlashCommands:
+        assert self._commands is not None, "it is ready"
+        return self._commands
+
+
+def _title(assistant: Assistant, user_id: int, session_id: int) -> str:
+    """Of a session that holds something; the stores tell it in their lists alone."""
+    lines = assistant.journal.sessions(user_id, limit=_TITLES_LOOKED_AT)
+    return next((line.title for line in lines if line.session_id == session_id), "")
+
+
+def _on_loop(loop: asyncio.AbstractEventLoop, call: Callable[[T], None]) -> Callable[[T], None]:
+    """The same, called from any thread, on the loop and in the context of now."""
+    context = contextvars.copy_context()
+
+    def later(given: T) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody looks any more
+            loop.call_soon_threadsafe(call, given, context=context)
+
+    return later
+
+
+def _asking(ask: Callable[[], Coroutine[Any, Any, str]]) -> Callable[[], str]:
+    """Asks on the loop of now, and waits for what is said on another thread."""
+    loop = asyncio.get_running_loop()
+
+    async def put(answered: concurrent.futures.Future[str]) -> None:
+        try:
+            answered.set_result(await ask())
+        except BaseException:
+            answered.set_result("")
+            raise
+
+    tasks: set[asyncio.Task[None]] = set()
+
+    def start(answered: concurrent.futures.Future[str]) -> None:
+        tasks.add(asyncio.create_task(put(answered)))
+
+    begin = _on_loop(loop, start)
+
+    def asked() -> str:
+        answered: concurrent.futures.Future[str] = concurrent.futures.Future()
+        begin(answered)
+        return answered.result()
+
+    return asked

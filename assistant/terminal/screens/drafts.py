@@ -1,0 +1,46 @@
+"""What was typed and not sent, kept by session until it is sent or taken away."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from assistant.locations import make_private_directory
+
+NEW = "new"  # of a session in which nothing was said yet: the next new one takes it over
+
+
+class Drafts:
+    """A file for each draft in the state directory, readable by its owner alone."""
+
+    def __init__(self, state: Path, data: Path, user: str) -> None:
+        """data, user: whose drafts they are; those of another data directory are not mixed with them."""
+        whose = hashlib.sha256(f"{data}\n{user}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        self._folder = state / "drafts" / whose
+
+    def read(self, session: int | str) -> str:
+        """The draft of a session; empty when there is none, or it cannot be read."""
+        try:
+            return (self._folder / f"{session}.txt").read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+    def write(self, session: int | str, text: str) -> bool:
+        """Keeps a draft in place of the one before, an empty one not at all. False: it could not be kept."""
+        file = self._folder / f"{session}.txt"
+        if not text.strip():
+            with suppress(OSError):
+                file.unlink(missing_ok=True)
+            return True
+        try:
+            make_private_directory(self._folder)
+            descriptor, name = tempfile.mkstemp(dir=self._folder)  # mode 0600
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as written:
+                written.write(text)
+            Path(name).replace(file)
+        except OSError:
+            return False
+        return True

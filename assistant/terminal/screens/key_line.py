@@ -1,0 +1,68 @@
+"""The line of keys at the bottom: those of the prompt, or those of reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from assistant.terminal.screens.keys import APP, CHAT, PROMPT, READING, shown
+
+_SHORT = {  # what there is room for, in the order in which it is told
+    "send": "send",
+    "new_line": "line",
+    "stop": "read",
+    "rate": "rate",
+    "why": "why",
+    "sessions": "sessions",
+    "help": "help",
+    "palette": "all",
+    "new_session": "new",
+}
+_SHORT_READING = {
+    "read_next": "next",
+    "read_previous": "previous",
+    "read_back": "back",
+    "read_fold": "fold",
+    "read_helped": "helped",
+    "read_not_helped": "not",
+    "read_teach": "teach",
+    "read_why": "why",
+    "read_copy": "copy",
+    "read_find": "find",
+}
+
+
+class KeyLine(Widget):
+    """As many keys as fit; or a sentence, where there is no status line."""
+
+    DEFAULT_CSS = "KeyLine { height: 1; padding: 0 1; color: $text-muted; }"
+    reads: reactive[bool] = reactive(False)
+
+    def __init__(self, changed: Mapping[str, str], *, id: str | None = None) -> None:
+        """changed: keys that differ from the table, by id."""
+        super().__init__(id=id)
+        keys = (*PROMPT, *CHAT, *APP, *READING)
+        self._keys = {key.id: shown(changed.get(key.id, key.keys).split(",")[0]) for key in keys}
+        self._told = ""
+
+    def tell(self, sentence: str) -> None:
+        """A sentence in place of the keys; an empty one brings them back."""
+        if sentence != self._told:
+            self._told = sentence
+            self.refresh()
+
+    def render(self) -> Content:
+        """The keys, as far as the width goes."""
+        if self._told:
+            return Content(self._told)
+        line = Content("")
+        for name, words in (_SHORT_READING if self.reads else _SHORT).items():
+            entry = Content.assemble((self._keys[name], "bold"), " ", words)
+            longer = Content.assemble(line, "  ", entry) if line else entry
+            if longer.cell_length > self.content_size.width:
+                break
+            line = longer
+        return line

@@ -1,0 +1,123 @@
+"""What a conversation is made of on the screen: plain records, read from turns or made as they come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from assistant.one_line import one_line, short
+
+if TYPE_CHECKING:
+    from agents.interfaces import Source
+    from assistant.wiring import Assistant
+    from stores.records import Passage, Turn
+
+State: TypeAlias = Literal["queued", "waiting", "writing", "done", "stopped", "failed", "unanswered"]
+
+_ENDED: dict[str, State] = {"done": "done", "stopped": "stopped", "failed": "failed"}
+
+
+@dataclass(frozen=True)
+class CitedSource:
+    """A source below an answer."""
+
+    number: int
+    version_id: int  # 0 for what was handed over and is kept nowhere
+    words: str  # whose it is and what it is, on one line
+
+
+@dataclass(eq=False)
+class Message:
+    """One message: a person's, an answer, or what a command said."""
+
+    speaker: Literal["You", "Assistant", "Vouch", "Teach"]
+    text: str
+    turn_id: int | None = None
+    state: State = "done"
+    seconds: float | None = None
+    rating: str = ""  # good, bad or taught, as far as it was given while this chat is open
+    failure: str = ""
+    sources: tuple[CitedSource, ...] = ()
+    lacks_sources: bool = False  # it cites some that are not looked up yet
+    note: str = ""  # what is said below an answer, such as that it was cut
+    is_folded: bool = False
+    is_quoted: bool = False  # in the words of passages, which are no Markdown
+
+    @property
+    def label(self) -> str:
+        """What stands beside the speaker: how long it took, how it ended, how it was rated."""
+        if self.state == "queued":
+            return "waits for its turn"
+        if self.state == "waiting":
+            return "thinking · Esc stops" if self.speaker == "Assistant" else ""
+        if self.state == "writing":
+            return "writing · Esc stops"
+        ended = {
+            "stopped": "stopped",
+            "failed": f"failed: {self.failure}" if self.failure else "failed",
+            "unanswered": "no answer: the program ended before it",
+        }.get(self.state, "")
+        took = f"{self.seconds:.1f} s" if self.seconds is not None else ""
+        return " · ".join(part for part in (took, ended, self.rating) if part)
+
+
+def quotes_only(model: str) -> bool:
+    """Whether a model, by its name, answers in the words of passages alone."""
+    return model.startswith("extractive")
+
+
+def cited_source(source: Source) -> CitedSource:
+    """A source as it stands below an answer."""
+    passage = source.passage
+    if passage.kind == "material":
+        return CitedSource(source.number, 0, f"handed over  “{short(passage.text)}”")
+    return CitedSource(source.number, passage.version_id, f"{passage.scope:<6}  {passage_name(passage)}")
+
+
+def passage_name(passage: Passage) -> str:
+    """What a passage is called on one line."""
+    if passage.is_shared or passage.kind == "document":
+        return one_line(passage.title or passage.source) or short(passage.text)
+    day = passage.created_at.astimezone()
+    return f"“{short(passage.text, 56)}” (your {passage.kind} of {day.day} {day:%B})"
+
+
+def past_messages(
+    assistant: Assistant, user_id: int, session_id: int, *, turns: int, before: int | None = None
+) -> tuple[list[Message], bool]:
+    """The last turns of a session as messages, oldest first; and whether there are no older ones.
+
+    before: of the turns, those alone that came before this one.
+    """
+    found = assistant.journal.turns(user_id, session_id, limit=turns)
+    kept = [turn for turn in found if before is None or (turn.id or 0) < before]
+    return [message for turn in kept for message in _of_turn(turn)], len(found) < turns
+
+
+def sources_of(assistant: Assistant, user_id: int, turn_id: int) -> tuple[CitedSource, ...]:
+    """What an answer cites, in the order of its first citations, as far as it is kept."""
+    from agents.interfaces import Source
+
+    cited = assistant.journal.turn(user_id, turn_id).details.get("cited", [])
+    found = {f.citation: f.version_id for f in assistant.journal.found_in(user_id, turn_id) if f.citation}
+    passages = assistant.catalogue.passages_of(user_id, [found[n] for n in cited if n in found])
+    return tuple(
+        cited_source(Source(number, passages[found[number]][0]))
+        for number in cited
+        if number in found and found[number] in passages
+    )
+
+
+def _of_turn(turn: Turn) -> list[Message]:
+    took = turn.answered_at - turn.accepted_at if turn.answered_at else None
+    answer = Message(
+        "Assistant",
+        turn.answer,
+        turn.id,
+        _ENDED.get(turn.state, "unanswered"),
+        seconds=took.total_seconds() if took is not None else None,
+        failure=one_line(turn.failure),
+        lacks_sources=bool(turn.details.get("cited")),
+        is_quoted=quotes_only(turn.model),
+    )
+    return [Message("You", turn.message, turn.id), answer]

@@ -1,0 +1,25 @@
+"""Text from outside, fit for a screen: nothing in it steers the terminal."""
+
+from __future__ import annotations
+
+import re
+
+_TAB = " " * 4
+_MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>&=:])")  # what Markdown may take for something else
+_INVENTED = re.compile(r"\[(\d{1,4})\?\]")  # how the responder shows a number that stands for no source
+
+
+def printable(text: str) -> str:
+    """The text with its lines, and without what a terminal would obey."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", _TAB).split("\n")
+    return "\n".join("".join(filter(str.isprintable, line)) for line in lines)
+
+
+def as_markdown(reply: str, *, is_quoted: bool = False) -> str:
+    """A reply, or a piece of one, as it is shown: citation numbers that were invented are struck out.
+
+    is_quoted: it holds the words of passages as they stand, so that "214. You said" begins no list.
+    """
+    if is_quoted:
+        return _MARKS.sub(r"\\\1", printable(reply))
+    return _INVENTED.sub(r"~~[\1]~~", printable(reply))

@@ -1,0 +1,75 @@
+"""Opens the screens and returns the exit code; everything is let go of behind them."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from textual.theme import BUILTIN_THEMES
+
+from assistant.terminal.screens.app import ChatApp
+from assistant.terminal.screens.desk import Desk, Opens, SessionChoice
+from assistant.terminal.screens.drafts import Drafts
+from assistant.terminal.screens.keys import keymap
+from stores.errors import WrongUsage
+
+
+def run_screens(
+    opens: Opens,
+    choice: SessionChoice,
+    *,
+    user: str,
+    timeout_seconds: float | None,
+    state: Path,
+    data: Path,
+    theme: str,
+    send_with: str,
+    follows: bool,
+    mouse: bool,
+    keys: Mapping[str, str],
+    is_offline: bool = False,
+) -> int:
+    """Until the person leaves. state, data: where drafts are kept, and of which data directory they are.
+
+    Raises what the chat could not be opened for, and any defect.
+    """
+    changed_keys = keymap(keys, send_with=send_with)
+    _check_theme(theme)
+    desk = Desk(opens, user=user, timeout_seconds=timeout_seconds)
+    app = ChatApp(
+        desk,
+        Drafts(state, data, user),
+        choice,
+        theme=theme,
+        follows=follows,
+        changed_keys=changed_keys,
+        status="offline" if is_offline else "",
+    )
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
+    try:
+        code = app.run(mouse=mouse)
+    finally:
+        for number, handler in handlers.items():  # the loop of the screens leaves the system's own behind
+            signal.signal(number, handler)
+    is_closed = desk.close()
+    if app.defect is not None:
+        raise app.defect
+    if app.failure is not None:
+        raise app.failure
+    if not is_closed:
+        sys.stdout.flush()
+        os._exit(
+            code or 0
+        )  # a library is still loading on its thread, and would fall over the interpreter's end
+    return code or 0
+
+
+def _check_theme(theme: str) -> None:
+    if theme not in BUILTIN_THEMES:
+        near = difflib.get_close_matches(theme, BUILTIN_THEMES, n=1, cutoff=0.4)
+        meant = f"Did you mean {near[0]}?" if near else "/theme in the chat lists them."
+        raise WrongUsage(f"terminal.theme is {theme!r}, which is no theme", hint=meant)

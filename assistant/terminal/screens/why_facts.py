@@ -1,0 +1,160 @@
+"""Why an answer was given, from what is stored of its turn; the same for a turn of last year."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assistant.one_line import one_line, short
+from assistant.terminal.screens.messages import passage_name
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
+    from stores.catalogue import History
+    from stores.journal import FoundPassage
+    from stores.records import Passage, StatedClaim
+
+_SHOWN = 12  # passages
+
+
+@dataclass(frozen=True)
+class FoundRow:
+    """A passage that was found for an answer."""
+
+    version_id: int
+    passage_id: int
+    found: int  # its rank in the first retrieval
+    used: str  # [1]: cited; seen: put before the model; -: neither
+    scope: str
+    score: float  # by which it was found; higher is better
+    dense: float
+    lexical: float
+    lift: float
+    moved: int  # places that it won in reranking
+    name: str
+    is_live: bool
+
+
+@dataclass(frozen=True)
+class WhyFacts:
+    """All that is told of one answer."""
+
+    turn_id: int
+    message: str
+    searched: str  # as the message was searched with; empty where that was the message itself
+    model: str
+    state: str
+    rows: tuple[FoundRow, ...]
+    more: int  # found, and not among the rows
+    below: float  # the score that none of those passes
+    learned: tuple[str, ...]
+    milliseconds: tuple[tuple[str, float], ...]
+    left_out: int  # passages and turns that did not fit
+
+
+def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
+    """Of a turn of this user. Raises `NotFound` where there is none."""
+    turn = assistant.journal.turn(user_id, turn_id)
+    found = assistant.journal.found_in(user_id, turn_id)
+    shown = found[:_SHOWN]
+    passages = assistant.catalogue.passages_of(user_id, [each.version_id for each in shown])
+    cited = turn.details.get("cited", [])
+    rows = [_row(each, *passages[each.version_id], cited) for each in shown if each.version_id in passages]
+    rest = found[_SHOWN:]
+    return WhyFacts(
+        turn_id=turn_id,
+        message=one_line(turn.message),
+        searched="" if turn.standalone in ("", turn.message) else one_line(turn.standalone),
+        model=turn.model or "nobody",
+        state=turn.state,
+        rows=tuple(rows),
+        more=len(rest),
+        below=max((each.score for each in rest), default=0.0),
+        learned=learned_lines(assistant, user_id, turn_id),
+        milliseconds=tuple(turn.details.get("milliseconds", {}).items()),
+        left_out=len(turn.details.get("left_out", [])),
+    )
+
+
+def learned_lines(assistant: Assistant, user_id: int, turn_id: int) -> tuple[str, ...]:
+    """What was found in a turn's message, and what became of it; a line each."""
+    return tuple(_claim_line(claim) for claim in assistant.claims.of_turn(user_id, turn_id))
+
+
+def passage_page(assistant: Assistant, user_id: int, row: FoundRow) -> tuple[str, str]:
+    """A passage as it was found, with where it came from and what became of it: a title and a text."""
+    passages = assistant.catalogue.passages_of(user_id, [row.version_id])
+    passage, _is_live = passages[row.version_id]
+    history = assistant.catalogue.history(user_id, passage.passage_id)
+    text = passage.text or "Its text was forgotten."
+    lines = ["", text, "", *_figures(row), "", *_history_lines(passage, history)]
+    return f"Passage {passage.passage_id} · {passage.scope}", "\n".join(lines)
+
+
+def found_row(assistant: Assistant, user_id: int, turn_id: int, version_id: int) -> FoundRow:
+    """One passage of a turn. Raises KeyError where the turn did not find it."""
+    turn = assistant.journal.turn(user_id, turn_id)
+    found = {each.version_id: each for each in assistant.journal.found_in(user_id, turn_id)}
+    passages = assistant.catalogue.passages_of(user_id, [version_id])
+    return _row(found[version_id], *passages[version_id], turn.details.get("cited", []))
+
+
+def _row(found: FoundPassage, passage: Passage, is_live: bool, cited: list[Any]) -> FoundRow:
+    seen = "seen" if found.citation else "-"
+    return FoundRow(
+        version_id=found.version_id,
+        passage_id=passage.passage_id,
+        found=found.found_rank,
+        used=f"[{found.citation}]" if found.citation in cited else seen,
+        scope=passage.scope,
+        score=found.score,
+        dense=found.dense,
+        lexical=found.lexical,
+        lift=found.lift,
+        moved=found.found_rank - found.final_rank,
+        name=passage_name(passage),
+        is_live=is_live,
+    )
+
+
+def _figures(row: FoundRow) -> list[str]:
+    moved = f"moved {abs(row.moved)} {'up' if row.moved > 0 else 'down'} by reranking"
+    used = {"-": "not put before the model", "seen": "put before the model, not cited"}
+    return [
+        f"Found as number {row.found}, {moved if row.moved else 'and stayed there'}; "
+        f"{used.get(row.used, f'cited as {row.used}')}.",
+        f"Score {row.score:.2f}: meaning {row.dense:.2f}, words {row.lexical:.2f}, lift {row.lift:.2f}.",
+    ]
+
+
+def _claim_line(claim: StatedClaim) -> str:
+    said = f"“{short(claim.text, 60)}”"
+    reason = claim.grounds.get("reason") or ""
+    because = f": {one_line(str(reason))}" if reason else ""
+    sure = f" · {claim.status} {claim.confidence:.2f}" if claim.status else ""
+    return f"{claim.state}{f', {claim.scope}' if claim.scope else ''} {said}{sure}{because}"
+
+
+def _history_lines(passage: Passage, history: History) -> list[str]:
+    began = passage.created_at.astimezone()
+    lines = [f"{passage.kind} · {one_line(passage.title or passage.source) or 'no title'}"]
+    lines.append(f"Added {began.day} {began:%B %Y, %H:%M} by {history.versions[0].author}")
+    if passage.source and passage.title:
+        lines.append(f"From {one_line(passage.source)}")
+    if history.turn is not None:
+        lines.append(f"Said in turn {history.turn.id}: “{short(history.turn.message)}”")
+    lines.append(
+        f"Put before the model in {history.answers} of your answers · "
+        f"judged helpful {history.judged_helpful}, useless {history.judged_useless}"
+    )
+    if len(history.versions) > 1:
+        current = next((v.number for v in history.versions if v.id == passage.version_id), 0)
+        lines.append(f"Version {current} of {len(history.versions)}")
+    lines += [
+        f"{receipt.created_at.astimezone():%Y-%m-%d %H:%M}  {receipt.action}  “{short(receipt.summary, 50)}”"
+        f"{' (undone)' if receipt.undone_at else ''}"
+        for receipt in history.receipts
+    ]
+    if history.is_forgotten:
+        lines.append("It is found no more: it was replaced, undone or forgotten since.")
+    return lines

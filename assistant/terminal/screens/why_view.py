@@ -1,0 +1,195 @@
+"""Why an answer was given, beside the conversation or on a screen of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from assistant.terminal.screens.bindings import bindings
+from assistant.terminal.screens.keys import WHY
+from assistant.terminal.screens.page_screen import PageScreen
+from assistant.terminal.screens.why_facts import FoundRow, WhyFacts, passage_page
+from assistant.terminal.screens.work import Working
+
+if TYPE_CHECKING:
+    from assistant.terminal.screens.desk import Desk
+
+_STEPS = {
+    "augment": "route",
+    "retrieve": "search",
+    "rerank": "rank",
+    "prepare": "prepare",
+    "respond": "answer",
+    "first word": "first word",
+}
+
+
+class PassageList(OptionList):
+    """The passages that were found; the keys act on the one that is marked."""
+
+    BINDINGS = bindings(WHY)
+    DEFAULT_CSS = """
+    PassageList { height: auto; max-height: 60%; border: none; padding: 0; background: transparent; }
+    PassageList { text-wrap: nowrap; text-overflow: ellipsis; }
+    PassageList:focus { border: none; background-tint: $foreground 0%; }
+    """
+
+    def action_open(self) -> None:
+        """Opens the marked passage."""
+        self.action_select()
+
+    def action_helped(self) -> None:
+        """The passage helped."""
+        self._view.rate_passage("good")
+
+    def action_not_helped(self) -> None:
+        """It did not."""
+        self._view.rate_passage("bad")
+
+    def action_back(self) -> None:
+        """Back to the prompt."""
+        self._view.leave()
+
+    @property
+    def _view(self) -> WhyView:
+        return self.query_ancestor(WhyView)
+
+
+class WhyView(Working, Vertical):
+    """The facts of one turn; its passages can be opened and rated."""
+
+    DEFAULT_CSS = """
+    WhyView { border: round $foreground 30%; border-title-color: $foreground; padding: 0 1; height: 1fr; }
+    WhyView:focus-within { border: round $border; }
+    WhyView Static { height: auto; }
+    WhyView > VerticalScroll { height: 1fr; }
+    """
+
+    def __init__(self, desk: Desk, *, is_narrow: bool, id: str | None = None) -> None:
+        """is_narrow: a passage takes two rows."""
+        super().__init__(id=id)
+        self._desk = desk
+        self._is_narrow = is_narrow
+        self._marks: dict[tuple[int, int], str] = {}  # ratings given here, by turn and version
+        self.facts: WhyFacts | None = None
+        self.border_title = "Why this answer"
+
+    def compose(self) -> ComposeResult:
+        """Facts above, passages, facts below."""
+        yield Static("No answer yet.", markup=False, id="why-above")
+        yield PassageList(markup=False, id="why-passages")
+        with VerticalScroll():
+            yield Static("", markup=False, id="why-below")
+
+    def show(self, facts: WhyFacts) -> None:
+        """Shows these facts."""
+        self.facts = facts
+        self.query_one("#why-above", Static).update(_above(facts))
+        self.query_one("#why-below", Static).update(_below(facts))
+        passages = self.query_one(PassageList)
+        marked = passages.highlighted
+        passages.clear_options()
+        passages.add_options([Option(self._told(row)) for row in facts.rows])
+        if facts.rows:
+            passages.highlighted = min(marked or 0, len(facts.rows) - 1)
+
+    def rate_passage(self, rating: str) -> None:
+        """Keeps what the person says of the marked passage."""
+        row, facts = self._marked_row, self.facts
+        if row is None or facts is None:
+            return
+
+        async def keep() -> None:
+            await self._desk.look(
+                lambda assistant, user_id: assistant.journal.rate(
+                    user_id, facts.turn_id, rating, version_id=row.version_id
+                )
+            )
+            self._marks[facts.turn_id, row.version_id] = "+" if rating == "good" else "-"
+            self.show(facts)
+
+        self.work(keep())
+
+    def leave(self) -> None:
+        """Gives the keys back."""
+        if isinstance(self.screen, WhyScreen):
+            self.screen.dismiss()
+        else:
+            self.screen.query_one("#prompt").focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Enter or a click on a passage opens it."""
+        event.stop()
+        if (row := self._marked_row) is not None:
+            self.work(self._open(row))
+
+    async def _open(self, row: FoundRow) -> None:
+        page = await self._desk.look(lambda assistant, user_id: passage_page(assistant, user_id, row))
+        self.app.push_screen(PageScreen(*page))
+
+    @property
+    def _marked_row(self) -> FoundRow | None:
+        marked = self.query_one(PassageList).highlighted
+        return self.facts.rows[marked] if self.facts and marked is not None else None
+
+    def _told(self, row: FoundRow) -> Content:
+        facts = self.facts
+        assert facts is not None, "its facts are shown"
+        mark = self._marks.get((facts.turn_id, row.version_id), " ")
+        gone = "" if row.is_live else " (replaced or forgotten)"
+        figures = f"{mark}{row.found:>3} {row.used:<4} {row.scope:<6} {row.score:>5.2f} {row.moved:>+4}"
+        return Content(
+            f"{figures}\n       {row.name}{gone}" if self._is_narrow else f"{figures}  {row.name}{gone}"
+        )
+
+
+class WhyScreen(Screen[None]):
+    """The same, where there is no room beside the conversation."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,f2", "dismiss", "back")]
+
+    def __init__(self, desk: Desk, facts: WhyFacts) -> None:
+        super().__init__()
+        self._desk = desk
+        self._facts = facts
+
+    def compose(self) -> ComposeResult:
+        """The facts, and the keys."""
+        yield WhyView(self._desk, is_narrow=self.app.size.width < 70)
+        yield Static("Enter open  + helped  - did not  Esc back", markup=False, classes="keys")
+
+    def on_mount(self) -> None:
+        """The keys act on the passages."""
+        view = self.query_one(WhyView)
+        view.show(self._facts)
+        view.query_one(PassageList).focus()
+
+
+def _above(facts: WhyFacts) -> str:
+    lines = [f"Turn {facts.turn_id}  {facts.message}"]
+    if facts.searched:
+        lines.append(f"Searched as  {facts.searched}")
+    lines.append(f"Answered by  {facts.model} · {facts.state}")
+    lines.append("")
+    lines.append(" found used from   score moved" if facts.rows else "Nothing was found.")
+    return "\n".join(lines)
+
+
+def _below(facts: WhyFacts) -> str:
+    lines = []
+    if facts.more:
+        lines.append(f"{facts.more} more, at {facts.below:.2f} or under")
+    if facts.left_out:
+        lines.append(f"{facts.left_out} did not fit into the model's context")
+    lines += ["", "Learned from this turn", *(f" {line}" for line in facts.learned or ("nothing new",))]
+    if facts.milliseconds:
+        lines += ["", "Time"]
+        lines += [f" {_STEPS.get(step, step):<12}{ms:>6.0f} ms" for step, ms in facts.milliseconds]
+    return "\n".join(lines)

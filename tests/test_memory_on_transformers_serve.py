@@ -1,0 +1,87 @@
+"""The agents of verified memory with a model of random weights behind `transformers serve`: it only babbles.
+
+What they ask for is well formed, or that server would refuse it; what comes back is none of the forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import test_transformers_serve as serving
+from agent_fakes import passage
+from memory_house import House, loaded_parts
+
+from agents.backends.openai_chat import OpenAIChat
+from agents.chat_curator import ChatCurator
+from agents.chat_discriminator import ChatDiscriminator
+from agents.chat_summarizer import ChatSummarizer
+from agents.interfaces import Candidate, Claim, Curation, Exchange, Said, Weighed
+from stores.claims import NewClaim
+from stores.errors import MalformedReply
+
+pytestmark = serving.pytestmark
+server = serving.server  # a fixture
+
+MILL = "The old mill grinds rye every autumn."
+CLAIM = Claim(MILL, MILL, "fact", "world")
+NOTE = Candidate(passage(1, "The mill grinds oats.", kind="note", space="user:1"), 0.8, 1.0, 0.0, 0.8, 1)
+REPLY_TOKENS = 48
+
+
+class Adds:
+    async def curate(self, claim: Claim, weighed: Weighed, nearest: object) -> Curation:
+        return Curation("add", text=claim.text)
+
+
+@pytest.fixture
+async def chat(server: serving.Server) -> AsyncIterator[OpenAIChat]:
+    made = OpenAIChat(
+        base_url=server.base_url, model=server.model, max_retries=0, max_tokens=REPLY_TOKENS, temperature=0.9
+    )
+    yield made
+    await made.aclose()
+
+
+@pytest.fixture
+def house(tmp_path: Path, minilm_folder: Path, server: serving.Server) -> Iterator[House]:
+    made = House(tmp_path, loaded_parts(minilm_folder))
+    made.use_server(server.base_url, name=server.model, max_tokens=REPLY_TOKENS, timeout_seconds=60.0)
+    yield made
+    made.close()
+
+
+async def test_no_agent_makes_anything_of_babble(chat: OpenAIChat) -> None:
+    shared = Candidate(passage(2, "The mill is old."), 0.8, 1.0, 0.0, 0.8, 1)
+    said = Said(
+        MILL, (Exchange("Which mill?", "Which mill?", "The one by the river."),), ("A mill.",), "Yes."
+    )
+    with pytest.raises(MalformedReply):
+        await ChatSummarizer(chat).summarize(said)
+    for mode in ("knowledge", "direct"):
+        with pytest.raises(MalformedReply):
+            await ChatDiscriminator(chat, mode=mode).weigh(CLAIM, [shared])
+    with pytest.raises(MalformedReply):
+        await ChatCurator(chat, Adds()).curate(CLAIM, Weighed("unknown", 1.0), [NOTE])
+
+
+def test_what_is_said_to_a_model_that_babbles_waits_with_the_reason(house: House) -> None:
+    house.note("The old mill grinds rye.")
+    assert house.say(MILL, "Thanks!")
+    house.retry()
+    [waiting] = house.waiting
+    assert (waiting.kind, waiting.attempts) == ("summarize", 2)
+    assert "no reply of the form asked for" in waiting.error
+    assert (house.claims, house.kept(), house.learned) == ([], set(), [])
+
+
+def test_claims_that_were_found_before_wait_as_well(house: House) -> None:
+    offered = house.assistant.claims.put_one(
+        house.user_id, NewClaim(text=MILL, quote=MILL, kind="fact", about="world"), origin="share"
+    )
+    house.note("The old mill grinds rye.")
+    house.remember()
+    [waiting] = house.waiting
+    assert (waiting.kind, waiting.subject_id) == ("weigh", offered)
+    assert [claim.state for claim in house.claims] == ["pending"]

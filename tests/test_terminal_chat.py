@@ -1,0 +1,259 @@
+"""The chat on the screen: sending, writing, stopping, queueing, following, drafts, notices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from screen_fixtures import ANSWER, HOLD, QUESTION, on_screen
+
+from assistant.terminal.screens.desk import SessionChoice
+from assistant.terminal.screens.notice_line import Notice
+from stores.claim_decisions import Learned
+from stores.errors import ModelUnreachable, StoreUnavailable
+
+
+async def test_an_answer_stands_below_its_question_with_its_source(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        assert "   It opens at 10:00 on Saturdays [1].\n   [1] shared  House rules" in chat.text
+        assert chat.text.startswith(f" {QUESTION}")  # the header tells the session's title
+        assert chat.prompt == ""
+
+
+async def test_the_prompt_takes_keys_before_the_assistant_is_open(tmp_path: Path) -> None:
+    opened: list[bool] = []
+    async with on_screen(
+        tmp_path, replies=[["Yes."]], waits_for_ready=False, opens_when=lambda: bool(opened)
+    ) as chat:
+        await chat.types("open?")
+        assert chat.prompt == "open?"
+        await chat.presses("enter")
+        await chat.shows("waits for its turn")
+        assert "opening …" in chat.text
+        opened.append(True)
+        await chat.shows("Yes.")
+        assert "waits for its turn" not in chat.text
+
+
+async def test_what_is_sent_during_a_reply_waits_and_is_sent_behind_it(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["First", HOLD, " done."], ["Second done."]]) as chat:
+        await chat.sends("one")
+        await chat.shows("First")
+        await chat.sends("two")
+        await chat.shows("waits for its turn")
+        assert chat.text.index("First") < chat.text.index("two")
+        chat.go_on()
+        await chat.shows("Second done.")
+        assert "First done." in chat.text
+
+
+async def test_up_on_an_empty_prompt_takes_back_what_waits(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["First", HOLD]]) as chat:
+        await chat.sends("one")
+        await chat.shows("First")
+        await chat.sends("two")
+        await chat.shows("waits for its turn")
+        await chat.presses("up")
+        assert chat.prompt == "two"
+        assert "waits for its turn" not in chat.text
+
+
+async def test_escape_stops_the_reply_and_keeps_its_part(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["Half of it", HOLD]]) as chat:
+        await chat.sends("one")
+        await chat.shows("Half of it")
+        await chat.shows("writing · Esc stops")
+        await chat.presses("escape")
+        await chat.until(lambda: chat.app.chat.talk.is_idle)
+        assert "stopped" in chat.text
+    async with on_screen(tmp_path, choice=SessionChoice(last=True)) as chat:
+        await chat.shows("Half of it")
+        assert "stopped" in chat.text
+
+
+async def test_a_reply_that_fails_keeps_its_part_and_says_why(tmp_path: Path) -> None:
+    lost = ModelUnreachable("connection lost", hint="Look at model.base_url.")
+    async with on_screen(tmp_path, replies=[["Half of it", lost]]) as chat:
+        await chat.asks("one")
+        assert "Half of it" in chat.text
+        assert "failed: connection lost" in chat.text
+        assert "Look at model.base_url." in chat.text
+
+
+async def test_a_message_that_cannot_be_kept_goes_back_to_the_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise StoreUnavailable("the disk is full", hint="Make room.")
+
+    async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
+        monkeypatch.setattr(chat.app.chat.desk._known_assistant.journal, "accept", full)
+        await chat.sends("one")
+        await chat.shows("not sent: the disk is full Make room.")
+        assert chat.prompt == "one"
+        assert chat.app.chat.conversation.messages == []
+        monkeypatch.undo()
+        await chat.presses("enter")
+        await chat.shows("Yes.")
+
+
+async def test_an_invented_citation_is_struck_out_and_is_no_source(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["At ten [1], or nine [7", "]."]]) as chat:
+        await chat.asks(QUESTION)
+        assert "At ten [1], or nine [7]." in chat.text
+        assert [source.number for source in chat.app.chat.conversation.messages[-1].sources] == [1]
+        struck = [
+            segment.text
+            for strip in chat.screen._compositor.render_strips()
+            for segment in strip
+            if segment.style is not None and segment.style.strike
+        ]
+        assert struck == ["[7]"]
+
+
+async def test_nothing_that_was_written_steers_the_terminal_or_is_markup(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["\x1b[31m[red]hot[/red]\x07 [@click=app.bell]x[/]"]]) as chat:
+        await chat.asks("\x1b]0;title\x07[bold]loud[/bold]")
+        assert "[bold]loud[/bold]" in chat.text
+        assert "[red]hot[/red]" in chat.text
+        assert "\x1b" not in chat.text
+        assert "\x07" not in chat.text
+
+
+async def test_a_draft_comes_back_and_what_waited_with_it(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["First", HOLD]]) as chat:
+        await chat.sends("one")
+        await chat.shows("First")
+        await chat.sends("two")
+        await chat.shows("waits for its turn")
+        chat.app.chat.prompt.put("half a thou")
+        chat.app.leave(0)
+        await chat.until(lambda: not chat.app.is_running)
+        assert chat.app.return_value == 0
+    async with on_screen(tmp_path, choice=SessionChoice(last=True)) as chat:
+        assert chat.prompt == "two\n\nhalf a thou"
+    async with on_screen(tmp_path) as chat:
+        assert chat.prompt == ""  # of another session
+
+
+async def test_the_draft_of_a_session_without_a_turn_comes_back_in_the_next_new_one(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await chat.types("half")
+        chat.app.leave(0)
+        await chat.until(lambda: not chat.app.is_running)
+    async with on_screen(tmp_path) as chat:
+        assert chat.prompt == "half"
+
+
+async def test_what_was_sent_while_it_opened_does_not_come_back_as_a_draft(tmp_path: Path) -> None:
+    opened: list[bool] = []
+    async with on_screen(
+        tmp_path, replies=[["Yes."]], waits_for_ready=False, opens_when=lambda: bool(opened)
+    ) as chat:
+        await chat.types("question")
+        drafts = chat.app.chat.drafts
+        await chat.until(lambda: drafts.read("new") == "question")
+        await chat.presses("enter")
+        opened.append(True)
+        await chat.shows("Yes.")
+        assert chat.prompt == ""
+        await chat.until(lambda: drafts.read("new") == "")
+
+
+async def test_following_ends_when_somebody_scrolls_up_and_end_follows_again(tmp_path: Path) -> None:
+    long = "\n\n".join(f"Line {n}." for n in range(40))
+    async with on_screen(tmp_path, replies=[[long, HOLD, "\n\nAnd more.\n\nAnd the end."]]) as chat:
+        await chat.sends("one")
+        await chat.shows("Line 39.")
+        await chat.presses("pageup")
+        await chat.until(lambda: "Line 39." not in chat.text)
+        chat.go_on()
+        await chat.shows("new lines, End to follow")
+        assert "And the end." not in chat.text
+        await chat.presses("end")
+        await chat.shows("And the end.")
+        assert "End to follow" not in chat.text
+
+
+async def test_a_long_session_mounts_twenty_messages_at_most_and_shows_the_first_on_demand(
+    tmp_path: Path,
+) -> None:
+    async with on_screen(tmp_path, replies=[[f"Answer {n}."] for n in range(25)]) as chat:
+        for n in range(25):
+            await chat.asks(f"Question {n}?")
+        conversation = chat.app.chat.conversation
+        assert len(conversation._views) <= 20
+    async with on_screen(tmp_path, choice=SessionChoice(last=True)) as chat:
+        conversation = chat.app.chat.conversation
+        await chat.shows("Answer 24.")
+        assert len(conversation._views) <= 6
+        await chat.presses("escape", "g")
+        await chat.shows("Question 0?")
+        await chat.app.chat.find("Question 12?")
+        await chat.shows("Question 12?")
+        assert "Question 24?" not in chat.text
+        await chat.presses("G")
+        await chat.shows("Answer 24.")
+        for _ in range(40):
+            await chat.presses("k")
+        assert conversation.messages.index(conversation.current) == 9  # 49 is the last
+        assert len(conversation._views) <= 20
+        await chat.shows(conversation.current.text)
+
+
+def learned(receipt_id: int, text: str = "The room closes at four.") -> Learned:
+    return Learned(
+        claim_id=receipt_id,
+        turn_id=1,
+        text=text,
+        kind="fact",
+        state="stored",
+        status="correct",
+        confidence=0.9,
+        scope="yours",
+        action="add",
+        reason="",
+        passage_id=7,
+        receipt_id=receipt_id,
+    )
+
+
+async def test_a_notice_tells_what_was_learned_and_others_queue_behind_it(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        chat.app.chat._heard(learned(1, "Tea."))
+        chat.app.chat._heard(learned(2, "Milk."))
+        await chat.shows("1 of 2 · ^G u undo · ^G w why")
+        assert "Learned, yours, as 7: “Tea.”" in chat.text
+        assert chat.app.chat.prompt.has_focus
+
+
+async def test_a_notice_stays_ten_seconds_at_least_and_until_the_next_message(tmp_path: Path) -> None:
+    moment = [0.0]
+    async with on_screen(tmp_path) as chat:
+        line = chat.app.chat.notices
+        line.clock = lambda: moment[0]
+        line.put(Notice("one"))
+        moment[0] = 60.0
+        line.look()
+        assert line.current == Notice("one")  # nothing was sent
+        line.done()
+        line.put(Notice("two"))
+        line.message_sent()
+        assert line.current == Notice("two")
+        moment[0] = 69.9
+        line.look()
+        assert line.current == Notice("two")
+        moment[0] = 70.0
+        line.look()
+        assert line.current is None
+
+
+@pytest.mark.parametrize("follows", [True, False])
+async def test_what_is_sent_is_in_view(tmp_path: Path, follows: bool) -> None:
+    long = "\n\n".join(f"Line {n}." for n in range(40))
+    async with on_screen(tmp_path, replies=[[long], ["Yes."]], follows=follows) as chat:
+        await chat.asks("one")
+        await chat.presses("pageup")
+        await chat.sends("the second question")
+        await chat.shows("the second question")

@@ -1,0 +1,179 @@
+"""However the chat ends, it keeps what was typed and written, gives the screen back, and says how it ended.
+
+Each test is a process at a pseudo-terminal, as a person has it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from cli_helpers import HANDBOOK, Person, Vouch
+from scripted_server import ScriptedServer, hangs
+
+from stores.records import Turn
+
+LEAVES_SCREEN = "\x1b[?1049l"
+_PROMPT = "Ask anything"
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Vouch:
+    """A store with one shared document, made once; tests work on copies of it."""
+    made = Vouch(tmp_path_factory.mktemp("screen"), minilm_folder.parent)
+    made.run("ingest", "--shared", made.write("handbook.md", HANDBOOK))
+    return made
+
+
+@pytest.fixture
+def vouch(library: Vouch, tmp_path: Path) -> Vouch:
+    return library.copy_to(tmp_path)
+
+
+def drafts(vouch: Vouch) -> list[str]:
+    return [path.read_text() for path in (vouch.folder / "state").rglob("drafts/*/*.txt")]
+
+
+def turns(vouch: Vouch) -> list[tuple[str, str, str]]:
+    with vouch.database() as database, database.reading() as sql:
+        return [(t.message, t.answer, t.state) for t in sql.query(Turn).order_by(Turn.id)]  # type: ignore[arg-type]
+
+
+def half_written(person: Person) -> None:
+    """A reply of which a part has come, and a draft behind it."""
+    person.sees(_PROMPT)
+    person.types("question")
+    person.sees("question")
+    person.types("\r")
+    person.sees("Half of it")
+    person.types("half a thought")
+    person.sees("thought")
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
+)
+def test_a_signal_keeps_part_and_draft_and_ends_with_its_code(
+    vouch: Vouch, number: signal.Signals, code: int
+) -> None:
+    with ScriptedServer([hangs(["Half of it"])]) as server:
+        vouch.use_server(server.base_url)
+        with vouch.terminal("chat") as person:
+            half_written(person)
+            os.kill(person._process.pid, number)
+            assert person.exit_code() == code
+            if number != signal.SIGHUP:  # then the terminal is gone, and nothing is written to it
+                assert LEAVES_SCREEN in person.screen
+    assert turns(vouch) == [("question", "Half of it", "stopped")]
+    assert drafts(vouch) == ["half a thought"]
+
+
+def test_a_closed_terminal_keeps_part_and_draft(vouch: Vouch) -> None:
+    with ScriptedServer([hangs(["Half of it"])]) as server:
+        vouch.use_server(server.base_url)
+        with vouch.terminal("chat") as person:
+            half_written(person)
+            person.close()
+            assert person.exit_code() == 129
+    assert turns(vouch) == [("question", "Half of it", "stopped")]
+    assert drafts(vouch) == ["half a thought"]
+
+
+def test_ctrl_c_twice_on_an_empty_prompt_leaves_with_130(vouch: Vouch) -> None:
+    with vouch.terminal("chat") as person:
+        person.sees(_PROMPT)
+        person.types("\x03")
+        person.sees("Ctrl+C again or Ctrl+D leaves")
+        person.types("\x03")
+        assert person.exit_code() == 130
+        assert LEAVES_SCREEN in person.screen
+
+
+def test_ctrl_d_and_ctrl_q_leave_with_0(vouch: Vouch) -> None:
+    for key in ("\x04", "\x11"):
+        with vouch.terminal() as person:  # `vouch` alone opens the chat
+            person.sees(_PROMPT)
+            person.types(key)
+            assert person.exit_code() == 0
+            assert LEAVES_SCREEN in person.screen
+
+
+def test_a_defect_gives_the_screen_back_names_its_report_and_ends_with_70(vouch: Vouch) -> None:
+    breaks = vouch.write(
+        "broken/sitecustomize.py",
+        "import assistant.terminal.screens.help_text as t\n"
+        "def broken(*a, **k): raise ZeroDivisionError\n"
+        "t.help_text = broken\n",
+    )
+    paths = [str(Path(breaks).parent), vouch.environment.get("PYTHONPATH", "")]
+    vouch.environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    with vouch.terminal("chat") as person:
+        person.sees(_PROMPT)
+        person.types("half a thought")
+        person.sees("thought")
+        person.types("\x1bOP")  # F1
+        assert person.exit_code() == 70
+        behind = person.screen.rpartition(LEAVES_SCREEN)[2]
+    assert "a defect of ours: ZeroDivisionError" in behind
+    assert "Traceback" not in behind
+    assert drafts(vouch) == ["half a thought"]
+
+
+def test_what_cannot_be_opened_is_said_behind_the_screen_with_its_code(vouch: Vouch) -> None:
+    with vouch.terminal("chat", "--session", "77") as person:
+        assert person.exit_code() == 1
+        assert "there is no session 77 of yours" in person.screen.rpartition(LEAVES_SCREEN)[2]
+
+
+def test_a_key_or_theme_that_there_is_not_is_named_before_any_screen(vouch: Vouch) -> None:
+    for settings, said in (
+        ('[terminal.keys]\nwy = "f9"\n', "terminal.keys.wy is the id of no key"),
+        ('[terminal]\ntheme = "textual-drak"\n', "Did you mean textual-dark?"),
+    ):
+        vouch.set(settings)
+        with vouch.terminal("chat") as person:
+            assert person.exit_code() == 2
+            assert said in person.screen
+            assert "\x1b[?1049h" not in person.screen
+
+
+def test_offline_is_told_in_the_status_line(vouch: Vouch) -> None:
+    with vouch.terminal("chat", "--offline") as person:
+        person.sees("1 shared")
+        person.sees("offline")
+        person.types("\x11")
+        assert person.exit_code() == 0
+
+
+def test_plain_mode_draws_no_screen(vouch: Vouch) -> None:
+    with vouch.terminal("chat", "--plain") as person:
+        person.sees("Plain mode, because of --plain.")
+        person.sees("You: ")
+        person.types("\x04")
+        assert person.exit_code() == 0
+        assert "\x1b[?1049h" not in person.screen
+
+
+def test_the_bytes_of_keys_reach_their_actions(vouch: Vouch) -> None:
+    with vouch.terminal("chat") as person:
+        person.sees("1 shared")  # it is ready
+        for sent, seen in (
+            ("\x1bOP", "Help"),  # F1
+            ("\x1b[15~", "Sessions"),  # F5
+            ("\x12", "Earlier prompts"),  # Ctrl+R
+            ("\x07", "no answer to rate yet"),  # Ctrl+G
+            ("one\ntwo", "two"),  # Ctrl+J is a new line, sent as LF
+            ("\x1b[200~three\r\nfour\x1b[201~", "four"),  # a bracketed paste is never sent
+        ):
+            person.types(sent)
+            person.sees(seen)
+            if seen in ("Help", "Sessions", "Earlier prompts"):
+                person.types("\x1b")
+                time.sleep(0.5)  # or it would be taken for the beginning of the next key
+                person.sees(_PROMPT)
+        person.types("\x03\x04")
+        assert person.exit_code() == 0
+    assert turns(vouch) == []

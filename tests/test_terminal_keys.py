@@ -1,0 +1,535 @@
+"""Each key reaches its action: pressed while the prompt has the focus, or where it is told to work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from screen_fixtures import ANSWER, HOLD, QUESTION, ChatOnScreen, on_screen
+from textual import events
+
+from assistant.terminal.screens.keys import PLACES, keymap, shown
+from assistant.terminal.screens.page_screen import PageScreen
+from assistant.terminal.screens.sessions_screen import SessionsScreen
+from assistant.terminal.screens.small_screens import PastPrompts, Question
+from assistant.terminal.screens.why_view import WhyScreen
+from stores.errors import WrongUsage
+from stores.records import Feedback, Turn
+
+
+def ratings(chat: ChatOnScreen) -> list[tuple[int, str, int | None]]:
+    """What is kept of ratings: turn, rating, version."""
+    assistant = chat.app.chat.desk._known_assistant
+    with assistant.database.reading() as sql:
+        return [(f.turn_id, f.rating, f.version_id) for f in sql.query(Feedback).order_by(Feedback.id)]
+
+
+def shape(chat: ChatOnScreen) -> str:
+    return type(chat.screen).__name__
+
+
+# In the prompt ----------------------------------------------------------------------------------
+
+
+async def test_enter_sends_and_ctrl_j_and_shift_enter_are_new_lines(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
+        await chat.presses("a", "ctrl+j", "b", "shift+enter", "c")
+        assert chat.prompt == "a\nb\nc"
+        await chat.presses("enter")
+        await chat.shows("Yes.")
+        assert chat.app.chat.conversation.messages[0].text == "a\nb\nc"
+
+
+async def test_send_with_ctrl_j_makes_enter_the_new_line(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["Yes."]], send_with="ctrl+j") as chat:
+        await chat.presses("a", "enter", "b")
+        assert chat.prompt == "a\nb"
+        await chat.presses("ctrl+j")
+        await chat.shows("Yes.")
+
+
+async def test_enter_amid_a_burst_of_keys_is_a_new_line_and_behind_it_sends(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["Yes."]], burst_seconds=1e6) as chat:
+        for key in ("a", "b", "enter", "c", "enter", "enter", "d"):
+            chat.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await chat.until(lambda: chat.prompt == "ab\nc\n\nd")
+        await chat.presses("enter")
+        await chat.shows("Yes.")
+
+
+async def test_keys_act_in_the_order_in_which_they_were_pressed_however_fast_they_come(
+    tmp_path: Path,
+) -> None:
+    async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
+        for key in ("x", "backspace", "a", "b", "left", "c", "end", "d", "enter", "e", "f", "backspace"):
+            chat.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await chat.shows("Yes.")
+        assert chat.app.chat.conversation.messages[0].text == "acbd"
+        assert chat.prompt == "e"
+
+
+async def test_a_terminal_that_tells_of_pastes_has_no_bursts(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["Yes."]], burst_seconds=1e6) as chat:
+        chat.app.post_message(events.Paste("pasted"))
+        for key in ("a", "b", "enter", "c"):
+            chat.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await chat.until(lambda: chat.prompt == "c")
+
+
+async def test_a_paste_is_inserted_whole_and_never_sent(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        chat.app.post_message(events.Paste("one\r\ntwo\x1b[31m\n"))
+        await chat.until(lambda: chat.prompt == "one\ntwo[31m\n")
+
+
+async def test_a_long_paste_is_folded_unfolded_with_enter_on_it_and_sent_whole(tmp_path: Path) -> None:
+    long = "\n".join(f"line {n}" for n in range(21))
+    async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
+        chat.app.post_message(events.Paste(long))
+        await chat.until(lambda: chat.prompt == "[21 lines pasted]")
+        await chat.presses("left", "enter")
+        assert chat.prompt == long
+        chat.app.chat.prompt.put("")
+        chat.app.post_message(events.Paste(long))
+        await chat.until(lambda: chat.prompt == "[21 lines pasted]")
+        await chat.presses("enter")
+        await chat.shows("Yes.")
+        assert chat.app.chat.conversation.messages[0].text == long
+
+
+async def test_tab_completes_commands_and_paths_and_otherwise_goes_to_the_next_pane(tmp_path: Path) -> None:
+    (tmp_path / "notes with blanks.md").write_text("x")
+    async with on_screen(tmp_path) as chat:
+        await chat.types("/rem")
+        await chat.presses("tab")
+        assert chat.prompt == "/remember "
+        chat.app.chat.prompt.put("/me")
+        await chat.presses("tab")
+        assert chat.prompt == "/memory "
+        chat.app.chat.prompt.put("/s")
+        await chat.presses("tab")
+        await chat.shows("/sessions · /share · /suspend")
+        chat.app.chat.prompt.put(f"/ingest {tmp_path}/no")
+        await chat.presses("tab")
+        assert chat.prompt == f"/ingest {tmp_path}/notes with blanks.md"
+        chat.app.chat.prompt.put("hello")
+        await chat.presses("tab")
+        await chat.until(lambda: not chat.app.chat.prompt.has_focus)
+
+
+async def test_up_and_down_bring_older_and_newer_prompts_and_the_draft(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["1"], ["2"]]) as chat:
+        await chat.asks("first\nof two lines")
+        await chat.asks("second")
+        await chat.types("draft")
+        await chat.presses("up")
+        assert chat.prompt == "second"
+        await chat.presses("up", "up")  # the second of these goes up a line
+        assert chat.prompt == "first\nof two lines"
+        await chat.presses("down", "down")
+        assert chat.prompt == "second"
+        await chat.presses("down")
+        assert chat.prompt == "draft"
+
+
+async def test_ctrl_r_finds_earlier_prompts_of_all_sessions(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["1"], ["2"]]) as chat:
+        await chat.asks("about the locker")
+        await chat.asks("about tea")
+    async with on_screen(tmp_path) as chat:
+        await chat.presses("ctrl+r")
+        await chat.until(lambda: isinstance(chat.screen, PastPrompts))
+        await chat.types("lock")
+        await chat.presses("enter")
+        await chat.until(lambda: chat.prompt == "about the locker")
+
+
+async def test_ctrl_o_opens_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from contextlib import nullcontext
+
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf "and more" >> "$1"\n')
+    editor.chmod(0o700)
+    monkeypatch.setenv("VISUAL", str(editor))
+    async with on_screen(tmp_path) as chat:
+        monkeypatch.setattr(chat.app, "suspend", nullcontext)  # which a screen that nobody sees cannot
+        await chat.types("begun ")
+        await chat.presses("ctrl+o")
+        await chat.until(lambda: chat.prompt == "begun and more")
+
+
+async def test_ctrl_c_clears_the_prompt_up_brings_it_back_and_twice_leaves(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await chat.types("typed")
+        await chat.presses("ctrl+c")
+        assert chat.prompt == ""
+        await chat.presses("up")
+        assert chat.prompt == "typed"
+        await chat.presses("ctrl+c", "ctrl+c")
+        assert "Ctrl+C again or Ctrl+D leaves" in chat.text
+        await chat.presses("ctrl+c")
+        await chat.until(lambda: not chat.app.is_running)
+        assert chat.app.return_value == 130
+
+
+async def test_ctrl_c_copies_what_is_selected_before_anything_else(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await chat.types("typed")
+        await chat.presses("shift+home", "ctrl+c")
+        assert chat.prompt == "typed"
+        assert chat.app.clipboard == "typed"
+
+
+async def test_ctrl_c_stops_the_reply(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["Half of it", HOLD]]) as chat:
+        await chat.sends("one")
+        await chat.shows("Half of it")
+        await chat.presses("ctrl+c")
+        await chat.shows("stopped")
+
+
+async def test_ctrl_d_deletes_to_the_right_and_leaves_on_an_empty_prompt(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await chat.types("ab")
+        await chat.presses("home", "ctrl+d")
+        assert chat.prompt == "b"
+        await chat.presses("ctrl+d", "ctrl+d")
+        await chat.until(lambda: not chat.app.is_running)
+        assert chat.app.return_value == 0
+
+
+async def test_ctrl_z_takes_an_edit_back(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        chat.app.chat.prompt.put("one")
+        chat.app.chat.prompt.put("two")
+        await chat.presses("ctrl+z")
+        assert chat.prompt == "one"
+
+
+# Everywhere -------------------------------------------------------------------------------------
+
+
+async def test_function_keys_open_their_screens_and_escape_closes_them(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        for key, screen in (("f1", PageScreen), ("f2", WhyScreen), ("f5", SessionsScreen)):
+            await chat.presses(key)
+            await chat.until(lambda screen=screen: isinstance(chat.screen, screen))
+            await chat.presses("escape")
+            await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.until(lambda: chat.app.chat.prompt.has_focus)
+
+
+async def test_ctrl_n_begins_a_new_session_and_f5_goes_back(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["1"], ["2"]]) as chat:
+        await chat.asks("in the first session")
+        await chat.presses("ctrl+n")
+        await chat.shows("New session")
+        await chat.until(lambda: not chat.app.chat.conversation.messages)
+        await chat.asks("in the second session")
+        await chat.presses("f5")
+        await chat.shows("Sessions · 2")
+        await chat.presses("slash")
+        await chat.types("first")
+        await chat.shows("Sessions · 1")
+        await chat.presses("enter", "enter")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.shows("in the first session")
+        assert "in the second session" not in chat.text
+        first = chat.app.chat.talk.session_id
+        await chat.asks("and on")
+        with chat.app.chat.desk._known_assistant.database.reading() as sql:
+            assert [t.session_id == first for t in sql.query(Turn).order_by(Turn.id)] == [True, False, True]
+
+
+async def test_a_session_is_not_left_while_a_reply_is_written(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["Half", HOLD]]) as chat:
+        await chat.sends("one")
+        await chat.shows("Half")
+        await chat.presses("ctrl+n")
+        assert "a reply is being written: Esc stops it" in chat.text
+
+
+async def test_ctrl_g_rates_the_last_answer_and_its_label_tells_so(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.presses("ctrl+g")
+        assert "no answer to rate yet" in chat.text
+        await chat.asks(QUESTION)
+        await chat.presses("ctrl+g")
+        assert "Last answer: + helped  - did not" in chat.text
+        await chat.presses("plus")
+        await chat.shows(" s · good")
+        assert chat.app.chat.prompt.has_focus
+        await chat.presses("ctrl+g", "minus")
+        await chat.shows(" s · bad")
+        assert ratings(chat) == [(1, "good", None), (1, "bad", None)]
+        await chat.presses("ctrl+g", "escape")
+        assert "Last answer:" not in chat.text
+        assert chat.app.chat.prompt.has_focus
+
+
+async def test_ctrl_g_t_takes_a_correction_and_gives_the_draft_back(
+    tmp_path: Path,
+) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        await chat.types("draft")
+        await chat.presses("ctrl+g", "t")
+        assert "What should the answer of turn 1 have been?" in chat.text
+        assert chat.prompt == ""
+        await chat.presses("escape")
+        assert chat.prompt == "draft"
+        await chat.presses("ctrl+g", "t")
+        await chat.types("At nine")
+        await chat.presses("enter")
+        await chat.shows("Kept for turn 1, yours, as")
+        assert chat.prompt == "draft"
+        assert ratings(chat) == [(1, "taught", None)]
+
+
+async def test_ctrl_g_w_and_u_open_why_and_undo(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        await chat.presses("ctrl+g", "w")
+        await chat.until(lambda: isinstance(chat.screen, WhyScreen))
+        await chat.presses("escape")
+        await chat.asks("/remember I like tea.")
+        await chat.presses("ctrl+g", "u")
+        await chat.shows("Undone: add “I like tea.”")
+
+
+async def test_ctrl_l_follows_and_ctrl_q_leaves(tmp_path: Path) -> None:
+    long = "\n\n".join(f"Line {n}." for n in range(40))
+    async with on_screen(tmp_path, replies=[[long]]) as chat:
+        await chat.asks("one")
+        await chat.presses("pageup", "ctrl+l")
+        await chat.shows("Line 39.")
+        await chat.presses("ctrl+q")
+        await chat.until(lambda: not chat.app.is_running)
+        assert chat.app.return_value == 0
+
+
+async def test_the_palette_runs_actions_and_names_their_keys(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await chat.presses("ctrl+p")
+        await chat.types("help all")
+        await chat.shows("F1 · /help")
+        await chat.presses("enter")
+        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+
+
+# Reading ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def reads() -> Mapping[str, Any]:
+    return {
+        "replies": [["First answer [1].\n\n```\ncode one\n```\n\n```\ncode two\n```"], ["Second answer [1]."]]
+    }
+
+
+async def test_reading_moves_message_by_message_and_folds(tmp_path: Path, reads: Mapping[str, Any]) -> None:
+    async with on_screen(tmp_path, size=(80, 40), **reads) as chat:
+        await chat.asks("one")
+        await chat.asks("two")
+        conversation = chat.app.chat.conversation
+        await chat.presses("escape")
+        assert conversation.has_focus
+        assert conversation.current is conversation.messages[3]
+        for key, index in (("k", 2), ("up", 1), ("j", 2), ("down", 3), ("g", 0), ("G", 3), ("home", 0)):
+            await chat.presses(key)
+            assert conversation.current is conversation.messages[index], key
+        await chat.presses("j", "space")
+        assert "First answer" not in chat.text
+        assert "folded" in chat.text
+        await chat.presses("space")
+        assert "First answer" in chat.text
+        await chat.presses("i")
+        assert chat.app.chat.prompt.has_focus
+
+
+async def test_reading_copies_a_message_and_its_blocks_of_code_in_turn(
+    tmp_path: Path, reads: Mapping[str, Any]
+) -> None:
+    async with on_screen(tmp_path, **reads) as chat:
+        await chat.asks("one")
+        await chat.presses("escape", "y")
+        assert chat.app.clipboard.startswith("First answer [1].")
+        await chat.shows("copied the message by")
+        copied = []
+        for _ in range(3):
+            await chat.presses("c")
+            copied.append(chat.app.clipboard)
+        assert copied == ["code one", "code two", "code one"]
+
+
+async def test_reading_opens_a_source_rates_teaches_and_asks_again(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER], ["Again [1]."]]) as chat:
+        await chat.asks(QUESTION)
+        await chat.presses("escape", "1")
+        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        assert "The reading room opens at 10:00 on Saturdays." in chat.text
+        assert "Found as number 1" in chat.text
+        await chat.presses("escape", "2")
+        assert "this answer has no source [2]" in chat.text
+        await chat.presses("plus")
+        await chat.shows(" s · good")
+        await chat.presses("minus")
+        await chat.shows(" s · bad")
+        await chat.presses("w")
+        await chat.until(lambda: isinstance(chat.screen, WhyScreen))
+        await chat.presses("escape")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.presses("m")
+        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.presses("escape")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.presses("t")
+        assert "What should the answer of turn 1 have been?" in chat.text
+        await chat.presses("escape", "escape", "r")
+        await chat.shows("Again [1].")
+        assert chat.app.chat.conversation.messages[2].text == QUESTION
+
+
+async def test_reading_undoes_what_was_learned_last(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await chat.asks("/remember I like tea.")
+        await chat.presses("escape", "u")
+        await chat.shows("Undone: add “I like tea.”")
+
+
+async def test_reading_finds_words_and_goes_from_one_to_the_next(
+    tmp_path: Path, reads: Mapping[str, Any]
+) -> None:
+    async with on_screen(tmp_path, **reads) as chat:
+        await chat.asks("one")
+        await chat.asks("two")
+        conversation = chat.app.chat.conversation
+        await chat.presses("escape", "slash")
+        await chat.types("answer")
+        await chat.presses("enter")
+        await chat.shows("2 of 2 with answer")
+        assert conversation.current is conversation.messages[3]
+        await chat.presses("n")
+        await chat.shows("1 of 2 with answer")
+        await chat.presses("N")
+        await chat.shows("2 of 2 with answer")
+
+
+# Changing keys ----------------------------------------------------------------------------------
+
+
+async def test_a_key_is_changed_by_its_id_and_help_and_the_line_of_keys_tell_the_new_one(
+    tmp_path: Path,
+) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]], keys={"help": "f9", "rate": "ctrl+t"}) as chat:
+        await chat.asks(QUESTION)
+        assert "F9 help" in chat.text
+        assert "^T rate" in chat.text
+        await chat.presses("f1")
+        assert chat.screen is chat.app.chat
+        await chat.presses("f9")
+        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.presses("escape", "ctrl+t")
+        await chat.shows("Last answer:")
+
+
+def test_an_id_that_there_is_not_is_named_with_the_nearest() -> None:
+    with pytest.raises(WrongUsage) as raised:
+        keymap({"wy": "f9"}, send_with="enter")
+    assert "terminal.keys.wy" in raised.value.message
+    assert raised.value.hint == "Did you mean why?"
+
+
+def test_keys_are_told_as_a_person_reads_them() -> None:
+    assert shown("ctrl+j,shift+enter") == "^J, Shift+Enter"
+    assert shown("plus,equals_sign") == "+, ="
+    assert shown("f2") == "F2"
+    assert shown("G") == "G"
+
+
+def test_every_id_is_there_once() -> None:
+    ids = [key.id for keys in PLACES.values() for key in keys]
+    assert len(ids) == len(set(ids))
+
+
+# Commands ---------------------------------------------------------------------------------------
+
+
+async def test_an_unknown_command_gets_the_nearest_and_is_never_sent(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await chat.sends("/rember the milk")
+        await chat.shows("There is no command /rember. Did you mean /remember?")
+        assert chat.prompt == "/rember the milk"
+        assert chat.app.chat.conversation.messages == []
+
+
+async def test_two_slashes_send_one(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
+        await chat.asks("//etc is a folder")
+        with chat.app.chat.desk._known_assistant.database.reading() as sql:
+            assert [turn.message for turn in sql.query(Turn)] == ["/etc is a folder"]
+
+
+async def test_forgetting_asks_first_and_anything_but_yes_keeps(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await chat.asks("/remember I like tea.")
+        for key, said in (("escape", "Nothing was forgotten."), ("y", "Forgotten: “I like tea.”")):
+            await chat.sends("/forget 2")
+            await chat.until(lambda: isinstance(chat.screen, Question))
+            assert "Forget this passage for good? This cannot be undone." in chat.text
+            await chat.presses(key)
+            await chat.shows(said)
+
+
+async def test_commands_that_open_screens_do_so(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        for line, screen in (
+            ("/why", WhyScreen),
+            ("/why 1", WhyScreen),
+            ("/help", PageScreen),
+            ("/sessions", SessionsScreen),
+        ):
+            await chat.sends(line)
+            await chat.until(lambda screen=screen: isinstance(chat.screen, screen))
+            await chat.presses("escape")
+            await chat.until(lambda: chat.screen is chat.app.chat)
+
+
+async def test_a_rating_by_command_stands_beside_its_answer_too(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["One."], ["Two."]]) as chat:
+        await chat.asks("one")
+        await chat.asks("two")
+        await chat.asks("/good 1")
+        await chat.asks("/bad too short")
+        rated = [
+            m.rating for m in chat.app.chat.conversation.messages if m.turn_id and m.speaker == "Assistant"
+        ]
+        assert rated == ["good", "bad"]
+        assert ratings(chat) == [(1, "good", None), (2, "bad", None)]
+
+
+async def test_the_header_counts_what_a_command_has_kept(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        assert "0 yours · 1 shared" in chat.text
+        await chat.asks("/remember I like tea.")
+        await chat.shows("1 yours · 1 shared")
+
+
+async def test_private_says_so_in_the_header_and_new_takes_a_title(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await chat.sends("/private")
+        await chat.shows("Private session: nothing of it is remembered")
+        await chat.sends("/new Holiday")
+        await chat.shows(" Holiday")
+        await chat.until(lambda: not chat.app.chat.conversation.messages)
+
+
+async def test_quit_leaves(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await chat.sends("/quit")
+        await chat.until(lambda: not chat.app.is_running)
+        assert chat.app.return_value == 0
