@@ -6,6 +6,7 @@ chat             the first screen: conversation, notice, prompt, status, keys
 chat_actions     what the keys that hold everywhere do, and the commands that only screens have
 answer_actions   rate an answer, correct it, ask why, undo what it taught
 reading_actions  copy, open a source, find, ask again
+chat_parts       what that screen is made of, as the files know it that act on it
 surroundings     title, counts, status, how much is below
 draft_keeping    what is typed is kept, and comes back
 talk             what is sent, one after another

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from assistant.one_line import short
-from assistant.terminal.screens.desk import Desk
 from assistant.terminal.screens.messages import Message
 from assistant.terminal.screens.rate_strip import RateStrip
-from assistant.terminal.screens.work import Working
+from assistant.terminal.screens.surroundings import Surroundings
 
 if TYPE_CHECKING:
-    from assistant.terminal.screens.chat import ChatScreen
     from assistant.terminal.screens.why_facts import WhyFacts
 
 _WIDE = 100  # columns from which Why stands beside the conversation
 
 
-class AnswerActions(Working):
+class AnswerActions(Surroundings):
     """Acts on the message that is read, or on the last answer where none is."""
 
-    desk: Desk
     teaches: int | None = None  # the turn whose answer is being corrected
-    stashed = ""  # what stood in the prompt before
-
-    @property
-    def _chat(self) -> ChatScreen:
-        return cast("ChatScreen", self)
 
     @property
     def answer(self) -> Message | None:
         """The answer that is meant."""
-        conversation = self._chat.conversation
+        conversation = self.conversation
         current = conversation.current if conversation.has_focus else None
         if current is not None and current.turn_id is not None:
             return next(
@@ -44,14 +36,14 @@ class AnswerActions(Working):
 
     def action_rate(self) -> None:
         """Opens the strip of keys for the last answer."""
-        if self.answer is None and self._chat.notices.current is None:
-            self._chat.tell("no answer to rate yet")
+        if self.answer is None and self.notices.current is None:
+            self.tell("no answer to rate yet")
         else:
-            self._chat.query_one(RateStrip).open()
+            self.query_one(RateStrip).open()
 
     def on_rate_strip_chosen(self, event: RateStrip.Chosen) -> None:
         """What was chosen there."""
-        self._chat.prompt.focus()
+        self.prompt.focus()
         if event.choice in ("helped", "not_helped"):
             self.action_rate_current("good" if event.choice == "helped" else "bad")
         elif event.choice == "teach":
@@ -65,9 +57,9 @@ class AnswerActions(Working):
         """Keeps that it helped, or did not."""
         answer = self.answer
         if answer is None or answer.turn_id is None:
-            self._chat.tell("no answer to rate yet")
+            self.tell("no answer to rate yet")
         elif answer.rating == rating:
-            self._chat.tell(f"turn {answer.turn_id} is rated {rating} already; the other key changes it")
+            self.tell(f"turn {answer.turn_id} is rated {rating} already; the other key changes it")
         else:
             self.work(self._rate(answer, answer.turn_id, rating))
 
@@ -78,18 +70,18 @@ class AnswerActions(Working):
     def mark_rated(self, answer: Message, rating: str) -> None:
         """Shows a rating beside its answer."""
         answer.rating = rating
-        view = self._chat.conversation.view_of(answer)
+        view = self.conversation.view_of(answer)
         if view is not None:
             view.update()
-        self._chat.tell(f"noted for turn {answer.turn_id}: {rating}")
+        self.tell(f"noted for turn {answer.turn_id}: {rating}")
 
     def action_teach_current(self) -> None:
         """The prompt takes what the answer should have been; Esc gives it back."""
         answer = self.answer
         if answer is None or answer.turn_id is None:
-            self._chat.tell("no answer to correct yet")
+            self.tell("no answer to correct yet")
             return
-        prompt = self._chat.prompt
+        prompt = self.prompt
         if self.teaches is None:
             self.stashed = prompt.take()
         self.teaches = answer.turn_id
@@ -100,7 +92,7 @@ class AnswerActions(Working):
     def end_teaching(self) -> None:
         """The prompt is for messages again, with what stood in it."""
         self.teaches = None
-        prompt = self._chat.prompt
+        prompt = self.prompt
         prompt.remove_class("-teaching")
         prompt.border_title = ""
         prompt.put(self.stashed)
@@ -113,46 +105,43 @@ class AnswerActions(Working):
         turn_id = self.teaches
         assert turn_id is not None, "an answer is being corrected"
         self.end_teaching()
-        chat = self._chat
         passage_id = await self.desk.do(lambda assistant, user_id: teach(assistant, user_id, turn_id, text))
-        await chat.conversation.add(Message("Teach", text))
+        await self.conversation.add(Message("Teach", text))
         said = f"Kept for turn {turn_id}, yours, as {passage_id}: “{short(text)}”. /undo takes it back."
-        await chat.conversation.add(Message("Vouch", said))
-        for message in chat.conversation.messages:
+        await self.conversation.add(Message("Vouch", said))
+        for message in self.conversation.messages:
             if message.turn_id == turn_id and message.speaker == "Assistant":
                 self.mark_rated(message, "taught")
-        chat.remember()
+        self.remember()
 
     def action_undo(self) -> None:
         """Takes back what the notice tells of, or else the latest write."""
-        notice = self._chat.notices.current
+        notice = self.notices.current
         receipt = notice.receipt_id if notice is not None else None
         if receipt is not None:
-            self._chat.notices.done()
-        self.work(self._chat.talk.send(f"/undo {receipt}" if receipt is not None else "/undo"))
+            self.notices.done()
+        self.work(self.talk.send(f"/undo {receipt}" if receipt is not None else "/undo"))
 
     # Why
 
     def action_why(self, turn_id: int | None = None) -> None:
         """Opens why the answer was given; the same key closes it."""
-        chat = self._chat
-        panel = chat.query_one("#why")
-        if turn_id is None and panel.has_class("-open") and chat.size.width >= _WIDE:
+        panel = self.query_one("#why")
+        if turn_id is None and panel.has_class("-open") and self.size.width >= _WIDE:
             panel.remove_class("-open")
             return
         answer = self.answer
         wanted = turn_id if turn_id is not None else (answer.turn_id if answer else None)
         if wanted is None:
-            chat.tell("no answer yet")
+            self.tell("no answer yet")
         else:
             self.work(self._open_why(wanted))
 
     async def _open_why(self, turn_id: int) -> None:
         from assistant.terminal.screens.why_view import WhyScreen
 
-        chat = self._chat
-        if chat.size.width >= _WIDE:
-            chat.query_one("#why").add_class("-open")
+        if self.size.width >= _WIDE:
+            self.query_one("#why").add_class("-open")
             await self.refresh_why(turn_id)
         else:
             self.app.push_screen(WhyScreen(self.desk, await self._facts(turn_id)))
@@ -162,7 +151,7 @@ class AnswerActions(Working):
         from assistant.terminal.screens.why_view import WhyView
 
         if turn_id is not None:
-            self._chat.query_one("#why", WhyView).show(await self._facts(turn_id))
+            self.query_one("#why", WhyView).show(await self._facts(turn_id))
 
     async def _facts(self, turn_id: int) -> WhyFacts:
         from assistant.terminal.screens.why_facts import why_facts

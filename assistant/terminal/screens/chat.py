@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -16,12 +16,10 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from assistant.one_line import one_line
-from assistant.terminal.screens.answer_actions import AnswerActions
 from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.chat_actions import ChatActions
 from assistant.terminal.screens.conversation import Conversation
 from assistant.terminal.screens.desk import Desk, Opened, SessionChoice
-from assistant.terminal.screens.draft_keeping import DraftKeeping
 from assistant.terminal.screens.drafts import NEW, Drafts
 from assistant.terminal.screens.key_line import KeyLine
 from assistant.terminal.screens.keys import CHAT, first_actions
@@ -30,21 +28,19 @@ from assistant.terminal.screens.messages import Message, past_messages, sources_
 from assistant.terminal.screens.notice_line import Notice, NoticeLine
 from assistant.terminal.screens.prompt import Prompt
 from assistant.terminal.screens.rate_strip import RateStrip
-from assistant.terminal.screens.reading_actions import ReadingActions
-from assistant.terminal.screens.surroundings import Surroundings
 from assistant.terminal.screens.talk import Hears, Talk
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.why_view import WhyView
+from assistant.terminal.screens.work import host
 
 if TYPE_CHECKING:
-    from assistant.terminal.screens.app import ChatApp
     from stores.claim_decisions import Learned
 
 _LOOKS_EVERY_SECONDS = 0.5
 _OLDER_TURNS = 60  # read at a time
 
 
-class ChatScreen(AnswerActions, ReadingActions, ChatActions, DraftKeeping, Surroundings, Screen[None]):
+class ChatScreen(ChatActions, Screen[None]):
     """The first screen, and the one that all others go back to."""
 
     BINDINGS = bindings(CHAT)
@@ -84,7 +80,6 @@ class ChatScreen(AnswerActions, ReadingActions, ChatActions, DraftKeeping, Surro
         self._status = status
         self._settles = False
         self._asked: asyncio.Future[bool | None] | None = None
-        self.talk: Talk
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -111,13 +106,13 @@ class ChatScreen(AnswerActions, ReadingActions, ChatActions, DraftKeeping, Surro
             self.desk,
             self.conversation,
             Hears(
-                failed=cast("ChatApp", self.app).fail,
+                failed=host(self).fail,
                 told=self.tell,
                 turn_ended=self._turn_ended,
                 command_ended=self._command_ended,
                 session_changed=lambda session_id, line: self.work(self._follow_command(session_id, line)),
                 not_accepted=self._put_back,
-                over=lambda: cast("ChatApp", self.app).leave(0),
+                over=lambda: host(self).leave(0),
             ),
         )
         self.conversation.fetch_older = self._older
@@ -128,25 +123,10 @@ class ChatScreen(AnswerActions, ReadingActions, ChatActions, DraftKeeping, Surro
         self.set_interval(_LOOKS_EVERY_SECONDS, self._look)
         self.call_after_refresh(lambda: self.work(self._open()))
 
-    @property
-    def conversation(self) -> Conversation:
-        """What was said."""
-        return self.query_one("#conversation", Conversation)
-
-    @property
-    def prompt(self) -> Prompt:
-        """What is being typed."""
-        return self.query_one("#prompt", Prompt)
-
-    @property
-    def notices(self) -> NoticeLine:
-        """What was learned."""
-        return self.query_one("#notice", NoticeLine)
-
     # Opening
 
     async def _open(self) -> None:
-        app = cast("ChatApp", self.app)
+        app = host(self)
         opened = await app.or_leave(self.desk.open_records(self.choice, self.tell_while_opening))
         await self.show_session(opened, brings_draft=self.choice != SessionChoice())
         self.tell_while_opening("getting the models ready …")

@@ -8,19 +8,18 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from assistant.one_line import one_line
-from assistant.terminal.screens.desk import Desk
+from assistant.terminal.screens.draft_keeping import DraftKeeping
 from assistant.terminal.screens.editor import edit
 from assistant.terminal.screens.keys import SCREEN_COMMANDS
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.prompt import Prompt
-from assistant.terminal.screens.work import Working
+from assistant.terminal.screens.reading_actions import ReadingActions
+from assistant.terminal.screens.work import Host, host
 
 if TYPE_CHECKING:
-    from assistant.terminal.screens.app import ChatApp
-    from assistant.terminal.screens.chat import ChatScreen
     from assistant.wiring import Assistant
 
 _TWICE_SECONDS = 2.0  # between two Ctrl+C that leave
@@ -28,19 +27,14 @@ _PATHS_LOOKED_AT = 1_000
 _SESSIONS_SEARCHED, _TURNS_SEARCHED = 20, 100  # for earlier prompts
 
 
-class ChatActions(Working):
+class ChatActions(ReadingActions, DraftKeeping):
     """Actions of the chat as a whole."""
 
-    desk: Desk
     _interrupted_at = -_TWICE_SECONDS
 
     @property
-    def _whole(self) -> ChatScreen:
-        return cast("ChatScreen", self)
-
-    @property
-    def _app(self) -> ChatApp:
-        return cast("ChatApp", self.app)
+    def _app(self) -> Host:
+        return host(self)
 
     # Screens
 
@@ -68,7 +62,7 @@ class ChatActions(Working):
             if session_id is not None:
                 self.switch_session(None if session_id == NEW_SESSION else session_id)
 
-        self.app.push_screen(SessionsScreen(lines, self._whole.talk.session_id), chosen)
+        self.app.push_screen(SessionsScreen(lines, self.talk.session_id), chosen)
 
     def action_new_session(self) -> None:
         """A new session."""
@@ -77,24 +71,22 @@ class ChatActions(Working):
 
     def switch_session(self, session_id: int | None) -> None:
         """Goes to another session, or to a new one for None. A reply is to be stopped first, by its key."""
-        chat = self._whole
-        if not chat.talk.is_idle:
-            chat.tell("a reply is being written: Esc stops it, then change the session")
-        elif session_id != chat.talk.session_id:
+        if not self.talk.is_idle:
+            self.tell("a reply is being written: Esc stops it, then change the session")
+        elif session_id != self.talk.session_id:
             self.work(self._switch(session_id))
 
     async def _switch(self, session_id: int | None) -> None:
-        chat = self._whole
-        chat.save_draft()
-        chat.prompt.put("")
-        await chat.show_session(await self.desk.open_session(session_id))
-        chat.prompt.focus()
-        chat.tell("")
+        self.save_draft()
+        self.prompt.put("")
+        await self.show_session(await self.desk.open_session(session_id))
+        self.prompt.focus()
+        self.tell("")
 
     @property
     def _is_ready(self) -> bool:
         if not self.desk.slash_commands:
-            self._whole.tell("not yet: it is still opening")
+            self.tell("not yet: it is still opening")
         return bool(self.desk.slash_commands)
 
     # Keys
@@ -102,48 +94,45 @@ class ChatActions(Working):
     def action_redraw(self) -> None:
         """Draws everything anew and follows the newest line."""
         self.app.refresh(layout=True)
-        self._whole.conversation.follow()
+        self.conversation.follow()
 
     def action_stop_or_read(self) -> None:
         """Stops the reply; when none runs, the keys move among the messages."""
-        chat = self._whole
-        if chat.teaches is not None:
-            chat.end_teaching()
-        elif chat.talk.is_writing:
-            chat.talk.stop()
-        elif chat.conversation.messages:
-            chat.conversation.focus()
-            self.work(chat.conversation.action_last())
+        if self.teaches is not None:
+            self.end_teaching()
+        elif self.talk.is_writing:
+            self.talk.stop()
+        elif self.conversation.messages:
+            self.conversation.focus()
+            self.work(self.conversation.action_last())
 
     def action_write(self) -> None:
         """Back to the prompt."""
-        chat = self._whole
-        chat.conversation.read(None)
-        chat.conversation.follow()
-        chat.prompt.focus()
+        self.conversation.read(None)
+        self.conversation.follow()
+        self.prompt.focus()
 
     def action_interrupt(self) -> None:
         """Copies what is selected; else stops the reply; else clears the prompt; a second time it leaves."""
-        chat = self._whole
-        selected = chat.get_selected_text() or chat.prompt.selected_text
+        selected = self.screen.get_selected_text() or self.prompt.selected_text
         if selected:
-            chat.copy(selected, "the selection")
-        elif chat.talk.is_writing:
-            chat.talk.stop()
-        elif chat.prompt.text:
-            chat.prompt.clear_typed()
+            self.copy(selected, "the selection")
+        elif self.talk.is_writing:
+            self.talk.stop()
+        elif self.prompt.text:
+            self.prompt.clear_typed()
         elif time.monotonic() - self._interrupted_at < _TWICE_SECONDS:
             self._app.leave(130)
         else:
             self._interrupted_at = time.monotonic()
-            chat.tell("Ctrl+C again or Ctrl+D leaves")
+            self.tell("Ctrl+C again or Ctrl+D leaves")
 
     def action_editor(self) -> None:
         """The prompt in an editor."""
         self.work(self._edit())
 
     async def _edit(self) -> None:
-        prompt = self._whole.prompt
+        prompt = self.prompt
         with self.app.suspend():
             written = edit(prompt.whole_text, os.environ)
         prompt.put(written)
@@ -156,11 +145,10 @@ class ChatActions(Working):
     async def _search_prompts(self) -> None:
         from assistant.terminal.screens.small_screens import PastPrompts
 
-        chat = self._whole
-        here = list(reversed(chat.prompt.sent))
+        here = list(reversed(self.prompt.sent))
         earlier = await self.desk.look(_earlier_prompts) if self.desk.slash_commands else []
         self.app.push_screen(
-            PastPrompts([*here, *earlier]), lambda taken: chat.prompt.put(taken) if taken else None
+            PastPrompts([*here, *earlier]), lambda taken: self.prompt.put(taken) if taken else None
         )
 
     def on_prompt_wants_to_leave(self) -> None:
@@ -169,21 +157,20 @@ class ChatActions(Working):
 
     def on_prompt_wants_newest(self) -> None:
         """End."""
-        self._whole.conversation.follow()
+        self.conversation.follow()
 
     async def on_prompt_wants_waiting(self) -> None:
         """Up on an empty prompt, while something waits: it is taken back."""
-        taken = await self._whole.talk.take_back()
+        taken = await self.talk.take_back()
         if taken is not None:
-            self._whole.prompt.put(taken)
+            self.prompt.put(taken)
 
     # Commands
 
     def on_prompt_wants_completion(self, event: Prompt.WantsCompletion) -> None:
         """Completes what is unambiguous, and tells what is not."""
         event.stop()
-        chat = self._whole
-        typed = chat.prompt.text
+        typed = self.prompt.text
         name, blank, argument = typed.partition(" ")
         choices = _choices(name, argument, self.app.available_themes) if blank else sorted(self._commands)
         stem = argument if blank else name
@@ -192,11 +179,11 @@ class ChatActions(Working):
         if len(fitting) == 1 and not blank:
             completed += " "
         if len(completed) > len(stem):
-            chat.prompt.put(f"{name} {completed}" if blank else completed)
+            self.prompt.put(f"{name} {completed}" if blank else completed)
         elif not fitting:
-            chat.tell(f"nothing begins with {one_line(stem)}")
+            self.tell(f"nothing begins with {one_line(stem)}")
         else:
-            chat.tell(" · ".join(one_line(choice) for choice in fitting[:30]))
+            self.tell(" · ".join(one_line(choice) for choice in fitting[:30]))
 
     @property
     def _commands(self) -> dict[str, str]:
@@ -215,20 +202,19 @@ class ChatActions(Working):
             return False
         near = difflib.get_close_matches(name.lower(), self._commands, n=1, cutoff=0.6)
         meant = f" Did you mean {near[0]}?" if near else ""
-        self._whole.tell(f"There is no command {one_line(name)}.{meant} // sends a line with a slash.")
-        self._whole.prompt.put(line)
+        self.tell(f"There is no command {one_line(name)}.{meant} // sends a line with a slash.")
+        self.prompt.put(line)
         return True
 
     @property
     def _doors(self) -> dict[str, Callable[[str], None]]:
-        chat = self._whole
         return {
-            "/copy": lambda _: chat.action_copy(),
+            "/copy": lambda _: self.action_copy(),
             "/edit": lambda _: self.action_editor(),
-            "/find": lambda words: self.work(chat.find(words)),
+            "/find": lambda words: self.work(self.find(words)),
             "/help": lambda _: self.action_help(),
             "/quit": lambda _: self._app.leave(0),
-            "/retry": lambda _: chat.action_retry(),
+            "/retry": lambda _: self.action_retry(),
             "/sessions": lambda _: self.action_sessions(),
             "/suspend": lambda _: self.app.action_suspend_process(),
             "/theme": self._choose_theme,
@@ -237,9 +223,9 @@ class ChatActions(Working):
 
     def _why(self, turn: str) -> None:
         if turn.isdecimal() and len(turn) <= 18:
-            self._whole.action_why(int(turn))
+            self.action_why(int(turn))
         else:
-            self._whole.action_why()
+            self.action_why()
 
     def _choose_theme(self, name: str) -> None:
         if not name:
@@ -247,7 +233,7 @@ class ChatActions(Working):
         elif name in self.app.available_themes:
             self.app.theme = name
         else:
-            self._whole.tell(f"no theme {one_line(name)}; Tab behind /theme lists them")
+            self.tell(f"no theme {one_line(name)}; Tab behind /theme lists them")
 
 
 def _common_beginning(words: Sequence[str]) -> str:

@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import TYPE_CHECKING, cast
 
 from textual.widgets import Input, Markdown
 
 from assistant.one_line import one_line
+from assistant.terminal.screens.answer_actions import AnswerActions
 from assistant.terminal.screens.copying import code_blocks, copy_by_tool
-from assistant.terminal.screens.desk import Desk
 from assistant.terminal.screens.messages import Message
 from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.work import Working
-
-if TYPE_CHECKING:
-    from assistant.terminal.screens.chat import ChatScreen
 
 
-class ReadingActions(Working):
+class ReadingActions(AnswerActions):
     """Acts on the message that is read."""
 
-    desk: Desk
     _found: tuple[str, list[Message]] = ("", [])
     _copied: tuple[Message | None, int] = (None, 0)  # whose code was copied, and its next block
 
     @property
-    def _reader(self) -> ChatScreen:
-        return cast("ChatScreen", self)
-
-    @property
     def _read_message(self) -> Message | None:
         """The one that is read, or the last answer."""
-        return self._reader.conversation.current or self._reader.answer
+        return self.conversation.current or self.answer
 
     # Copying
 
@@ -47,7 +37,7 @@ class ReadingActions(Working):
         message = self._read_message
         blocks = code_blocks(message.text) if message is not None else []
         if not blocks:
-            self._reader.tell("no block of code in this message")
+            self.tell("no block of code in this message")
             return
         whose, number = self._copied
         number = number % len(blocks) if whose is message else 0
@@ -61,7 +51,7 @@ class ReadingActions(Working):
         async def by_tool() -> None:
             tool = await asyncio.to_thread(copy_by_tool, text, os.environ)
             how = f"{tool} and the terminal" if tool else "the terminal (OSC 52), if it allows that"
-            self._reader.tell(f"copied {what} by {how}")
+            self.tell(f"copied {what} by {how}")
 
         self.work(by_tool())
 
@@ -69,12 +59,12 @@ class ReadingActions(Working):
 
     def action_open_source(self, number: int) -> None:
         """Opens a source of the answer that is read."""
-        answer = self._reader.answer
+        answer = self.answer
         cited = [source for source in answer.sources if source.number == number] if answer else []
         if answer is None or answer.turn_id is None or not cited:
-            self._reader.tell(f"this answer has no source [{number}]")
+            self.tell(f"this answer has no source [{number}]")
         elif cited[0].version_id == 0:
-            self._reader.tell("that text was handed over with the message and is kept nowhere else")
+            self.tell("that text was handed over with the message and is kept nowhere else")
         else:
             self.work(self._open_source(answer.turn_id, cited[0].version_id))
 
@@ -90,9 +80,9 @@ class ReadingActions(Working):
 
     def action_learned(self) -> None:
         """What was learned from the turn that is read."""
-        answer = self._reader.answer
+        answer = self.answer
         if answer is None or answer.turn_id is None:
-            self._reader.tell("no turn yet")
+            self.tell("no turn yet")
         else:
             self.work(self._open_learned(answer.turn_id))
 
@@ -110,7 +100,7 @@ class ReadingActions(Working):
         event.stop()
         address = one_line(event.href)
         if not address.startswith(("http://", "https://")):
-            self._reader.tell(f"not opened, as it is no web address: {address}")
+            self.tell(f"not opened, as it is no web address: {address}")
             return
         self.app.push_screen(
             Question(f"Open this address in the browser?\n\n{address}", yes="open", no="back"),
@@ -121,14 +111,13 @@ class ReadingActions(Working):
 
     def action_retry(self) -> None:
         """Sends the question that is read once more."""
-        chat = self._reader
-        answer = chat.answer
+        answer = self.answer
         turn_id = answer.turn_id if answer is not None else None
-        asked = [m for m in chat.conversation.messages if m.speaker == "You" and m.turn_id == turn_id]
+        asked = [m for m in self.conversation.messages if m.speaker == "You" and m.turn_id == turn_id]
         if turn_id is None or not asked:
-            chat.tell("no question to ask again")
+            self.tell("no question to ask again")
         else:
-            self.work(chat.talk.send(asked[0].text))
+            self.work(self.talk.send(asked[0].text))
 
     def action_find(self) -> None:
         """Opens the line in which words are searched for."""
@@ -139,12 +128,12 @@ class ReadingActions(Working):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Enter in that line."""
         self.query_one("#find", Input).remove_class("-open")
-        self._reader.conversation.focus()
+        self.conversation.focus()
         self.work(self.find(event.value))
 
     async def find(self, words: str) -> None:
         """Goes to the last message of this session in which the words stand."""
-        conversation = self._reader.conversation
+        conversation = self.conversation
         while not conversation.is_whole:
             await conversation.fetch()
         wanted = words.casefold().split()
@@ -158,12 +147,11 @@ class ReadingActions(Working):
         self.work(self._go_to_found(by))
 
     async def _go_to_found(self, by: int) -> None:
-        chat = self._reader
         words, found = self._found
         if not found:
-            chat.tell(f"not found in this session: {words}" if words else "/ finds words")
+            self.tell(f"not found in this session: {words}" if words else "/ finds words")
             return
-        current = chat.conversation.current
+        current = self.conversation.current
         place = (found.index(current) + by) % len(found) if current in found else len(found) - 1
-        await chat.conversation.read_message(found[place])
-        chat.tell(f"{place + 1} of {len(found)} with {words} · n next, N previous")
+        await self.conversation.read_message(found[place])
+        self.tell(f"{place + 1} of {len(found)} with {words} · n next, N previous")

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
-
 from textual.widgets import Static
 
 from assistant.one_line import one_line
-from assistant.terminal.screens.desk import Counts, Desk
+from assistant.terminal.screens.chat_parts import ChatParts
+from assistant.terminal.screens.desk import Counts
 from assistant.terminal.screens.key_line import KeyLine
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
-from assistant.terminal.screens.work import Working
-
-if TYPE_CHECKING:
-    from assistant.terminal.screens.chat import ChatScreen
 
 _NARROW, _LOW = 60, 14  # columns and rows
 
 
-class Surroundings(Working):
+class Surroundings(ChatParts):
     """The lines that tell how things are."""
 
-    desk: Desk
-    session_title = ""  # empty while nothing was said
     standing = ""  # what the status line tells where there is nothing newer
     _counts: Counts | None = None
     _lines_below = 0
-
-    @property
-    def _seen(self) -> ChatScreen:
-        return cast("ChatScreen", self)
 
     def tell_while_opening(self, sentence: str) -> None:
         """The same, and told again behind every other sentence until it is open."""
@@ -57,7 +46,7 @@ class Surroundings(Working):
     def show_counts(self, counts: Counts) -> None:
         """Other counts."""
         self._counts = counts
-        self._seen.talk.model_name = counts.model
+        self.talk.model_name = counts.model
         self.show_header()
 
     def on_resize(self) -> None:
@@ -67,7 +56,7 @@ class Surroundings(Working):
     def on_conversation_followed(self) -> None:
         """Tells how much came while somebody reads above."""
         below = self.query_one("#below", Static)
-        lines = self._seen.conversation.lines_below
+        lines = self.conversation.lines_below
         if lines != self._lines_below:  # an update lays the whole screen out anew
             self._lines_below = lines
             below.display = lines > 0
@@ -75,4 +64,4 @@ class Surroundings(Working):
 
     def on_descendant_focus(self) -> None:
         """The line of keys tells those of what has the focus."""
-        self.query_one(KeyLine).reads = self._seen.conversation.has_focus
+        self.query_one(KeyLine).reads = self.conversation.has_focus

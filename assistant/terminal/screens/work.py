@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Awaitable, Coroutine
+from typing import Any, Protocol, TypeVar, cast
 
 from textual.widget import Widget
 
 from stores.errors import VouchError
 
-if TYPE_CHECKING:
-    from assistant.terminal.screens.app import ChatApp
+T = TypeVar("T")
+
+
+class Host(Protocol):
+    """The app, as the screens know it."""
+
+    changed_keys: dict[str, str]
+
+    def tell(self, sentence: str) -> None:
+        """One sentence, where the person looks."""
+
+    def fail(self, error: Exception) -> None:
+        """A defect of ours: leaves, and has it reported."""
+
+    def leave(self, code: int) -> None:
+        """Keeps what runs and what is typed, gives the screen back, and ends with this code."""
+
+    async def or_leave(self, opening: Awaitable[T]) -> T:
+        """What is awaited; a chat that cannot be opened is left with the reason."""
+        ...
+
+
+def host(widget: Widget) -> Host:
+    """The app that a widget is of."""
+    return cast("Host", widget.app)
 
 
 class Working(Widget):
@@ -21,7 +44,7 @@ class Working(Widget):
         self.run_worker(self._told_of(todo), exit_on_error=False)
 
     async def _told_of(self, todo: Coroutine[Any, Any, None]) -> None:
-        app = cast("ChatApp", self.app)
+        app = host(self)
         try:
             await todo
         except VouchError as error:
