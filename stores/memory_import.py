@@ -211,7 +211,7 @@ class _Import:
             is_live = exists().where(
                 col(PassageVersion.document_id) == known, col(PassageVersion.removed_at).is_(None)
             )
-            if not self._sql.scalar(select(is_live)):
+            if known not in self._documents.values() and not self._sql.scalar(select(is_live)):
                 return known
             number += 1
             source = f"{told['source']} (imported{f' {number - 1}' if number > 2 else ''})"

@@ -144,8 +144,8 @@ def _flag(value: Any) -> bool:
 
 
 def _share(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError("a number")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -1e9 < value < 1e9:
+        raise ValueError("a number")  # nor is infinity one, nor what is none
     return value
 
 
@@ -196,6 +196,8 @@ def _clean(value: Any, deep: int = 0) -> Any:
         raise ValueError(f"no more than {_DEEPEST} values within one another")
     if isinstance(value, str):
         return well_formed(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("finite numbers")
     if isinstance(value, dict):
         return {well_formed(key): _clean(each, deep + 1) for key, each in value.items()}
     return [_clean(each, deep + 1) for each in value] if isinstance(value, list) else value

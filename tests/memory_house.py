@@ -95,7 +95,8 @@ class House:
 def loaded_parts(minilm_folder: Path) -> Parts:
     """Gives an assistant the encoder and the reader, loaded once."""
     encoder = OnnxEncoder(minilm_folder, threads=1)
-    reader = OnnxReader(next((minilm_folder.parent.parent / "readers").iterdir()), threads=1)
+    readers = minilm_folder.parent.parent / "readers"
+    reader = OnnxReader(next(readers.glob("*/reader.json")).parent, threads=1)
 
     def give(assistant: Assistant) -> None:
         assistant.__dict__.update(wanted_encoder=encoder, reader=reader)

@@ -29,7 +29,7 @@ from benchmarks.durability import (
 )
 from benchmarks.durable_worker import Specification
 
-KILLS = {"sqlite": 8, "postgresql": 4}
+KILLS = {"sqlite": 8, "postgresql": 8}
 
 
 @pytest.mark.parametrize("work", WORKS)

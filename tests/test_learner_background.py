@@ -131,6 +131,19 @@ def test_what_came_of_a_round_is_told_once(
     assert chat.notices == [notice]
 
 
+@pytest.mark.parametrize("code", [2, 70])
+def test_a_process_that_begins_no_round_is_told_of_and_waits_for_another_occasion(
+    chat_with: Callable[..., Chat], code: int
+) -> None:
+    said = f"print(json.dumps({{'error': 'it cannot be'}}), file=sys.stderr); sys.exit({code})"
+    chat = chat_with(said, by_itself=True)
+    chat.is_due = True
+    chat.until(lambda: chat.in_vain > 0)
+    chat.is_due = False
+    chat.until(lambda: bool(chat.notices))
+    assert set(chat.notices) == {"No round was begun: it cannot be."}
+
+
 def test_a_round_begins_on_occasion_and_not_in_a_pause(chat_with: Callable[..., Chat]) -> None:
     chat = chat_with(END.format("refused", "Refused."), by_itself=True)
     chat.learner.pause()

@@ -151,6 +151,14 @@ def test_a_document_of_the_same_name_stays_as_it_is(stores: Stores, ann: int, bo
     }
 
 
+def test_documents_of_one_name_in_both_memories_stay_two(stores: Stores, ann: int, bob: int) -> None:
+    stores.add(ann, document("a.txt", "cat"), space=own_space(ann))
+    stores.add(ann, document("a.txt", "dog"), space=SHARED)
+    stores.import_lines(bob, stores.exported(ann, scope="all"))
+    own = [line for line in stores.catalogue.lines(bob) if line.scope == "yours"]
+    assert {line.source for line in own} == {"a.txt", "a.txt (imported)"}
+
+
 # What goes with it
 
 
@@ -274,6 +282,26 @@ def test_a_wrong_line_is_told_with_file_and_number(line: str, told: str) -> None
     assert refused.value.exit_code == 2
     assert refused.value.hint == "Nothing was imported."
     assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999"])
+def test_what_no_database_holds_as_a_number_is_refused(number: str) -> None:
+    receipt = json.dumps(
+        {
+            "schema": 2,
+            "record": "receipt",
+            "id": ID,
+            "scope": "yours",
+            "action": "add",
+            "summary": "",
+            "grounds": {"confidence": "NUMBER"},
+            "turn": None,
+            "created_at": MOMENT,
+            "undone_at": None,
+        }
+    ).replace('"NUMBER"', number)
+    with pytest.raises(WrongUsage, match=r"f line 1: grounds .* finite numbers"):
+        read_memory([receipt], "f")
 
 
 def test_the_same_line_twice_is_one_and_two_of_the_same_id_are_refused() -> None:

@@ -109,6 +109,14 @@ def test_interrupted_it_goes_on_where_it_was(vouch: Vouch) -> None:
     vouch.run("replay", *given, "--first", "3", "--fresh")
 
 
+def test_to_begin_anew_deletes_nothing_that_no_replay_left(vouch: Vouch) -> None:
+    kept = vouch.write("mine/runs/curve.txt", "0.1")
+    out = str(vouch.folder / "mine")
+    refused = vouch.run("replay", *towns(vouch), "--method", "frozen", "--out", out, "--fresh", code=2)
+    assert "holds other things than a replay" in refused.err
+    assert Path(kept).read_text() == "0.1"
+
+
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [

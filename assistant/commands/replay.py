@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 from collections.abc import Mapping
@@ -172,10 +171,10 @@ def _replay(call: Invocation, options: Mapping[str, Any]) -> tuple[Replay, Path]
 
     replays = call.locations.cache / "replays"
     folder = options["out"] or replays / plan_key(over(replays / "unnamed").identity)
+    made = over(folder)
     if options["fresh"]:
-        shutil.rmtree(folder / "runs", ignore_errors=True)
-        (folder / "plan.json").unlink(missing_ok=True)
-    return over(folder), folder
+        made.forget_earlier()
+    return made, folder
 
 
 def _plan(call: Invocation, options: Mapping[str, Any]) -> ReplayPlan:

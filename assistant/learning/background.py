@@ -178,9 +178,9 @@ class BackgroundLearner:
             said = errors.read().decode("utf-8", "replace").strip().splitlines()
         if self._is_closing:
             return
-        if heard.ended is None and heard.round_id is None and code in (1, 3):
-            self._came_to_nothing()  # too few lessons, or another learner is at it
-            if is_asked:
+        if heard.ended is None and heard.round_id is None:
+            self._came_to_nothing()  # too few lessons, another learner, or settings that no longer hold
+            if is_asked or code not in (1, 3):
                 self._tell(f"No round was begun: {_reason(said)}.")
             return
         if notice := heard.notice(code, _reason(said)):

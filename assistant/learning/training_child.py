@@ -97,25 +97,27 @@ def train_apart(
         *(("--encoder", str(encoder.resolve())) if encoder else ()),
     ]  # fmt: skip
     budget = Budget(budget_seconds, steering)
-    with _child(command, errors, steering) as child:
-        for line in _lines(child):
-            told = json.loads(line) if line is not None else None
-            if told and told.get("phase") == "training":
-                _forget(shown)
-            if told and "device" in told:
-                steering.computes_on(told["device"])
-            tell(told)
+    try:
+        with _child(command, errors, steering) as child:
+            for line in _lines(child):
+                told = json.loads(line) if line is not None else None
+                if told and told.get("phase") == "training":
+                    _forget(shown)
+                if told and "device" in told:
+                    steering.computes_on(told["device"])
+                tell(told)
+                if steering.is_left:
+                    raise Left
+                if budget.is_over():
+                    raise OverTime(
+                        "the time given to the round was over before it was trained",
+                        hint="Give it more with --budget.",
+                    )
             if steering.is_left:
                 raise Left
-            if budget.is_over():
-                raise OverTime(
-                    "the time given to the round was over before it was trained",
-                    hint="Give it more with --budget.",
-                )
-        if steering.is_left:
-            raise Left
-        code = child.wait()
-    _forget(shown)
+            code = child.wait()
+    finally:
+        _forget(shown)
     if code != 0:
         raise _failure(code, errors)
     return made

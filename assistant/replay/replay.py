@@ -9,8 +9,10 @@ The filled stores, which hang on the passages and the encoder alone, lie in a fo
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -85,25 +87,45 @@ class Replay:
             )
         self._replies = replies or folder / REPLIES
 
+    def forget_earlier(self) -> None:
+        """Deletes what an earlier replay left in the folder; of a folder that holds none, nothing.
+
+        Raises `WrongUsage` where a folder holds other things, `StoreUnavailable` where a replay is going on.
+        """
+        if not self._folder.exists() or not any(self._folder.iterdir()):
+            return
+        with self._alone():
+            if not _is_plan(self._folder / PLAN):
+                raise WrongUsage(
+                    f"{self._folder} holds other things than a replay",
+                    hint="Name an empty folder with --out, or one that held a replay.",
+                )
+            shutil.rmtree(self._folder / "runs", ignore_errors=True)
+            (self._folder / PLAN).unlink()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(self._folder / "lock", timeout=0):
+                yield
+        except Timeout:
+            raise StoreUnavailable(
+                f"{self._folder} is being played by another process", hint="Wait for it, or end it."
+            ) from None
+
     def play(self, watch: Watch = lambda what, done, of: None) -> dict[tuple[str, int], Steps]:
         """Every run to its end, in a fixed order; the steps of each, by label and seed. Repeated, it goes on.
 
         Raises `WrongUsage` where the folder holds another replay, `StoreUnavailable` where that is going on.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(self._folder / "lock", timeout=0)
-        try:
-            with lock:
-                self._check_plan()
-                return {
-                    (choice.label, seed): self._run(choice, seed, watch)
-                    for seed in self.plan.seeds
-                    for choice in self.plan.played
-                }
-        except Timeout:
-            raise StoreUnavailable(
-                f"{self._folder} is being played by another process", hint="Wait for it, or end it."
-            ) from None
+        with self._alone():
+            self._check_plan()
+            return {
+                (choice.label, seed): self._run(choice, seed, watch)
+                for seed in self.plan.seeds
+                for choice in self.plan.played
+            }
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -339,3 +361,11 @@ def _feedback(questions: Sequence[ReplayQuestion], seed: int) -> Any:
 
 def _as_file_name(label: str) -> str:
     return "".join(character if character.isalnum() else "-" for character in label)
+
+
+def _is_plan(file: Path) -> bool:
+    """Whether a replay wrote this file."""
+    try:
+        return "format" in json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return False
