@@ -11,6 +11,8 @@ reader_summarizer, chat_summarizer        what a user stated becomes claims
 reader_discriminator, chat_discriminator  a claim is weighed beside passages; claim_evidence, claim_gaps
 classifier        shared, or the user's own
 curator, chat_curator    what a claim changes; values, bindings, value_changes
+relations/        what somebody has one of at a time: said, changed, asked for
+said_here         what a message states beside what it asks
 sentences         text becomes sentences; which of them are questions
 models/           the encoder, the reader
 losses/           what training makes small

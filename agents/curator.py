@@ -2,24 +2,27 @@
 
     says the same as a passage            nothing: that passage says it already
     gives another value, or denies it     modify: a new version in its place
-    says that it holds no more            delete
+    says that it holds no more            delete; where it repeats what held, modify
     a shared passage entails it           nothing: it confirms
     else                                  add
 
 Only what was said is ever modified or deleted: notes, facts, preferences, corrections. A document keeps what
 its file says. A user's raw messages are not knowledge and are passed over. What was judged wrong changes
-nothing, and the shared space takes only what was judged correct.
+nothing, nor does what somebody else is said to say, and the shared space takes only what was judged correct.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agents.claim_rules.lead_ins import is_correction, tells_hearsay
 from agents.interfaces import Candidate, Claim, Curation, Reader, Weighed
+from agents.relations.comparison import clauses, relation_change, relations, says_more
 from agents.sentences import Sentence, sentences
-from agents.value_changes import Change, are_swapped, change
+from agents.value_changes import Change, are_swapped, denies_all, effect, puts_right
 from agents.values import values
 from stores.lexical import tokens
 
@@ -59,20 +62,22 @@ class RuleCurator:
         )
         if weighed.status == "incorrect" or (is_shared and weighed.status != "correct"):
             return Curation("nothing", reason=f"it was found {_FOUND[weighed.status]}")
-        near = [c for c in nearest if c.dense >= SAME_TOPIC and c.passage.kind != "message"]
+        near = [c for c in nearest if c.passage.kind != "message" and is_near(claim.text, c)]
         near.sort(key=lambda c: -c.dense)
         met = [_meeting(claim.text, candidate) for candidate in near]
         return (
             self._said_already(claim, near, met)
-            or _changed(claim, met)
+            or (None if claim.is_hearsay else _changed(claim, met) or _put_right(claim, near))
             or (self._entailed(claim, weighed, near) if is_shared else None)
-            or Curation("add", text=claim.text, reason=_why_added(near, met))
+            or Curation("add", text=claim.text, reason=_why_added(claim, near, met))
         )
 
     def _said_already(self, claim: Claim, near: Sequence[Candidate], met: Sequence[_Met]) -> Curation | None:
         for candidate, one in zip(near, met, strict=True):
             if candidate.dense < SAME_STATEMENT:
                 break
+            if tells_hearsay(candidate.passage.text) and not claim.is_hearsay:
+                continue  # what somebody else said is not yet what the user says
             if one.change == "same" or (
                 one.change == "other" and self._are_equivalent(claim.text, candidate.passage.text)
             ):
@@ -99,6 +104,24 @@ class RuleCurator:
         return None
 
 
+def is_near(claim: str, candidate: Candidate) -> bool:
+    """Whether a passage is on the claim's topic: by meaning, or as the user's own words of the same thing.
+
+    "I work at the harbour office" and "I work at the library" mean little alike.
+    """
+    if candidate.dense >= SAME_TOPIC:
+        return True
+    passage = candidate.passage
+    return not passage.is_shared and passage.kind in CHANGEABLE and gives_otherwise(claim, passage.text)
+
+
+def gives_otherwise(claim: str, text: str) -> bool:
+    """Whether a claim gives another value of what a sentence of a text gives, of which there is one."""
+    if not relations(claim):
+        return False
+    return any(relation_change(one.text, claim) not in (None, "other") for one in sentences(text))
+
+
 def _says_more(claim: str, known: str) -> bool:
     """Whether a claim has every word of what is known and more of its own, which the reader overlooks."""
     words, others = set(tokens(claim)), set(tokens(known))
@@ -110,11 +133,25 @@ _ORDER: tuple[Change, ...] = ("same", "withdrawn", "value", "negated", "other")
 
 
 def _meeting(claim: str, candidate: Candidate) -> _Met:
-    """The sentence of a passage that the claim does most to."""
+    """The sentence of a passage, or the clause of one, that the claim does most to."""
     text = candidate.passage.text
     pieces = sentences(text) or [Sentence(0, len(text), text)]
-    found = [_Met(candidate, piece, change(piece.text, claim)) for piece in pieces]
+    found = [_Met(candidate, *_changed_part(piece, claim)) for piece in pieces]
     return min(found, key=lambda met: _ORDER.index(met.change))
+
+
+def _changed_part(sentence: Sentence, claim: str) -> tuple[Sentence, Change]:
+    """What of a sentence the claim changes, and how: "other" where that would take more than it gives."""
+    found = effect(sentence.text, claim)
+    if found in ("same", "other"):
+        return sentence, found
+    parts = clauses(sentence.text)
+    for start, end in parts if len(parts) > 1 else ():
+        part = Sentence(sentence.start + start, sentence.start + end, sentence.text[start:end])
+        if (of_part := effect(part.text, claim)) not in ("same", "other") and not says_more(part.text, claim):
+            return part, of_part
+    is_by_value = gives_otherwise(claim, sentence.text)
+    return sentence, "other" if is_by_value and says_more(sentence.text, claim) else found
 
 
 def _changed(claim: Claim, met: Sequence[_Met]) -> Curation | None:
@@ -123,8 +160,8 @@ def _changed(claim: Claim, met: Sequence[_Met]) -> Curation | None:
         if not one.is_changeable or one.change in ("same", "other"):
             continue
         passage = one.candidate.passage
-        before, after = passage.text[: one.sentence.start], passage.text[one.sentence.end :]
-        if one.change == "withdrawn":
+        before, after = _around(passage.text, one.sentence)
+        if one.change == "withdrawn" and not denies_all(one.sentence.text, claim.text):
             left = f"{before.rstrip()} {after.lstrip()}".strip()
             if not left:
                 return Curation("delete", passage, reason=f"it holds no more: {one.sentence.text!r}")
@@ -133,14 +170,46 @@ def _changed(claim: Claim, met: Sequence[_Met]) -> Curation | None:
     return None
 
 
+def _put_right(claim: Claim, near: Sequence[Candidate]) -> Curation | None:
+    """What a claim does that its user calls a correction, where it can mean one sentence alone."""
+    if not is_correction(claim.quote):
+        return None
+    meant = [
+        _Met(candidate, sentence, "value")
+        for candidate in near
+        for sentence in sentences(candidate.passage.text)
+        if puts_right(sentence.text, claim.text)
+    ]
+    return _changed(claim, meant) if len(meant) == 1 else None
+
+
+_JOINED_BEFORE = re.compile(r"[\s,;:–—-]*(?:\b(?:and|but|so)\b\s*)?(?:now\s*)?$", re.IGNORECASE)
+_JOINED_AFTER = re.compile(r"^[\s,;:–—-]*(?:(?:and|but|so)\b\s*)?", re.IGNORECASE)
+
+
+def _around(text: str, part: Sentence) -> tuple[str, str]:
+    """What stands before and behind a part of a text; what it was joined to becomes a sentence of its own."""
+    before, after = text[: part.start], text[part.end :]
+    if part in (sentences(text) or [part]):
+        return before, after
+    left, right = _JOINED_BEFORE.sub("", before), _JOINED_AFTER.sub("", after)
+    if left != before and left[-1:].isalnum():
+        left += ". "
+    is_all = not any(map(str.isalnum, right))
+    return left, "" if is_all else f" {right[0].upper()}{right[1:]}"
+
+
 _REASONS = {
+    "withdrawn": lambda one: f"it says that {one.sentence.text!r} holds no more",
     "value": lambda one: f"it gives another value than {one.sentence.text!r}",
     "negated": lambda one: f"it denies, or no longer denies, {one.sentence.text!r}",
 }
 
 
-def _why_added(near: Sequence[Candidate], met: Sequence[_Met]) -> str:
+def _why_added(claim: Claim, near: Sequence[Candidate], met: Sequence[_Met]) -> str:
     if any(one.change in ("value", "negated", "withdrawn") for one in met):
+        if claim.is_hearsay:
+            return "what somebody else says changes nothing"
         return "it differs from a document, which keeps what its file says"
     return "nothing known says it" if near else "nothing is known on its topic"
 

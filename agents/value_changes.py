@@ -14,6 +14,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
+from agents.relations.comparison import clauses, relation_change
+from agents.relations.parts import MANY_OF_THEM, says_how_it_is
 from agents.values import content, names, values
 from stores.lexical import tokens
 
@@ -28,7 +30,7 @@ _NEGATION = re.compile(
 _WITHDRAWAL = re.compile(
     r"\bno longer\b|n['’]t\b.*\bany ?more\b|\bnot\b.*\bany ?more\b|\bnot\b.*\bany longer\b|\bgot rid of\b"
     r"|\b(?:is|was|are) (?:obsolete|outdated|out of date|not true|untrue|wrong|false|incorrect)\b"
-    r"|\b(?:stopped|quit|gave up|sold|cancelled|canceled|closed down)\b",
+    r"|\b(?:stopped(?! (?:for|at|by|in|to|off|over)\b)|quit|gave up|sold|cancelled|canceled|closed down)\b",
     re.IGNORECASE,
 )
 _WITHDRAWING_WORDS = frozenset(
@@ -44,24 +46,20 @@ _SAYS_NOTHING = frozenset(
 )  # what a statement may have more than another and still say the same  # fmt: skip
 _OF_A_VALUE = frozenset(tokens("number name address code value amount date time year day old size"))
 _SLOT = re.compile(
-    r"\b(?:favou?rite|name|number|address|email|e-mail|birthday|phone|colou?r|age|size|job|profession|doctor|"
-    r"dentist|boss|manager|hometown|timezone|time zone|language|code|password|capital|currency|head|"
-    r"president|director|owner|author|deadline|date|wife|husband|partner)\b",
-    re.IGNORECASE,
-)
-_MANY_OF_THEM = re.compile(
-    r"\b(?:friend|colleague|cousin|brother|sister|son|daughter|uncle|aunt|neighbou?r|pet|dog|cat|hobby|one)\b",
+    r"\b(?:favou?rite|name|number|address|email|e-mail|birthday|phone|colou?r|age|size|job|profession|hometown|"
+    r"timezone|time zone|language|code|password|capital|currency|deadline|date)\b",
     re.IGNORECASE,
 )
 _IS = re.compile(r"\b(?:is|was|'s|’s)\b", re.IGNORECASE)
 _IS_ONLY = re.compile(r"\b(?:is|was|'s|’s) (?:the|a|an|my|our|his|her|their|its|[A-Z])")
 _DEFINITE = re.compile(r"\s*(?:my|our|his|her|their|its|the|this|[A-Z][\w'’ .-]*['’]s)\b", re.IGNORECASE)
 _ONE_VALUED = re.compile(
-    r"\b(?:live|lives|work|works) (?:now |currently )?(?:in|at|for|as)\b"
-    r"|\bcall me\b|\bnamed\b|\bborn (?:in|on|at)\b"
-    r"|\b(?:written|founded|invented|discovered|built|painted|directed|composed|designed) (?:in|by|on)\b"
-    r"|\bmoved to\b",
+    r"\bnamed\b|\bborn (?:in|on|at)\b"
+    r"|\b(?:written|founded|invented|discovered|built|painted|directed|composed|designed) (?:in|by|on)\b",
     re.IGNORECASE,
+)
+_IS_PLACED = re.compile(
+    r"\b(?:is|was|'s|’s) (?:now )?(in|at|on|from|with|near|under|behind)\b", re.IGNORECASE
 )
 _LONGEST_VALUE = 4  # items
 
@@ -81,6 +79,10 @@ def change(old: str, new: str) -> Change:
     one, other = content(old), content(new)
     if not one or not other:
         return "other"
+    if _is_put_right(old, new) or _is_put_right(new, old):
+        return "value"
+    if (related := relation_change(old, new)) is not None:
+        return related
     before, after = set(one) - _SAYS_NOTHING, set(other) - _SAYS_NOTHING
     if is_withdrawal(new) and not is_withdrawal(old):
         left = after - _WITHDRAWING_WORDS
@@ -97,6 +99,55 @@ def change(old: str, new: str) -> Change:
     return "value" if _differs_in_value(old, new, one, other) else "other"
 
 
+def effect(old: str, new: str) -> Change:
+    """What a new statement does to the old one, as a whole or by one of its clauses.
+
+    "I take the 7:40 train", "I no longer take the 7:40 train, I take the 8:05"   negated
+    """
+    whole = change(old, new)
+    parts = clauses(new)
+    if whole != "other" or len(parts) == 1:
+        return whole
+    found = [change(old, new[start:end]) for start, end in parts]
+    if "value" in found:
+        return "value"
+    return "negated" if "negated" in found or "withdrawn" in found else "other"
+
+
+def denies_all(old: str, new: str) -> bool:
+    """Whether a withdrawal repeats all that it takes back, and so tells what holds.
+
+    "I am a nurse", "I am not a nurse any more"
+    """
+    before, after = set(content(old)) - _SAYS_NOTHING, set(content(new)) - _SAYS_NOTHING
+    return is_withdrawal(new) and after - _WITHDRAWING_WORDS == before
+
+
+def puts_right(old: str, new: str) -> bool:
+    """Whether a statement that its user calls a correction gives another value of what the old one says.
+
+    Unlike for `change`, it may be of one of many: "My sister is called Ines", "My sister is called Inez".
+    """
+    if is_negated(old) or is_negated(new):
+        return False
+    return _differs_in_value(old, new, content(old), content(new), is_corrected=True)
+
+
+_LONGEST_CONTRAST = 300  # characters: to look through more takes too long
+_CONTRASTED = re.compile(r"(?P<right>.+?)(?:,| and) not (?P<wrong>[^,;]+?)[.! ]*$", re.IGNORECASE)
+
+
+def _is_put_right(old: str, new: str) -> bool:
+    """Whether the new one names the very value of the old one as wrong: "called Grace, not Ada"."""
+    told = _CONTRASTED.match(new) if len(new) <= _LONGEST_CONTRAST else None
+    if told is None or is_negated(old) or is_negated(told["right"]):
+        return False
+    before, after = set(content(old)) - _SAYS_NOTHING, set(content(told["right"])) - _SAYS_NOTHING
+    wrong = set(content(told["wrong"])) - _SAYS_NOTHING
+    is_value = bool(wrong) and 0 < len(after - before) <= _LONGEST_VALUE
+    return is_value and before - after == wrong and bool(before & after)
+
+
 def are_swapped(one: str, other: str) -> bool:
     """Whether two texts hold the same numbers and names in another order: "Ann beat Ben", "Ben beat Ann".
 
@@ -108,7 +159,9 @@ def are_swapped(one: str, other: str) -> bool:
     return not (_IS_ONLY.search(one) and _IS_ONLY.search(other))
 
 
-def _differs_in_value(old: str, new: str, one: Sequence[str], other: Sequence[str]) -> bool:
+def _differs_in_value(
+    old: str, new: str, one: Sequence[str], other: Sequence[str], *, is_corrected: bool = False
+) -> bool:
     before, after = set(one) - _SAYS_NOTHING, set(other) - _SAYS_NOTHING
     gone, come = before - after, after - before
     gone_numbers, come_numbers = _numbers_in(gone), _numbers_in(come)
@@ -126,8 +179,9 @@ def _differs_in_value(old: str, new: str, one: Sequence[str], other: Sequence[st
     return (
         _is_last(one, gone)
         and _is_last(other, come)
-        and _has_one_value(old, gone)
-        and _has_one_value(new, come)
+        and _placed(old) == _placed(new)
+        and _has_one_value(old, gone, is_known_which=is_corrected)
+        and _has_one_value(new, come, is_known_which=is_corrected)
     )
 
 
@@ -138,18 +192,28 @@ def _is_last(items: Sequence[str], value: set[str]) -> bool:
     return places[0] > 0 and places[-1] == len(kept) - 1
 
 
-def _has_one_value(text: str, value: set[str]) -> bool:
-    """Whether a statement gives something that has one value at a time: "my boss is", "born in"."""
+def _has_one_value(text: str, value: set[str], *, is_known_which: bool) -> bool:
+    """Whether a statement gives something that has one value at a time: "my boss is", "born in".
+
+    is_known_which: of many it is told which is meant.
+    """
     if _ONE_VALUED.search(text):
         return True
     is_at = _IS.search(text)
     if is_at is None or not _DEFINITE.match(text):
         return False
-    subject = text[: is_at.start()]
+    subject, said = text[: is_at.start()], text[is_at.end() :]
+    if MANY_OF_THEM.search(subject) and not is_known_which:
+        return False
     if _SLOT.search(subject):
-        return True
-    is_name = value <= {item for name in names(text[is_at.end() :]) for item in name.items}
-    return is_name and not _MANY_OF_THEM.search(subject)
+        return not says_how_it_is(said.strip())
+    return value <= {item for name in names(said) for item in name.items}
+
+
+def _placed(text: str) -> str:
+    """The preposition directly behind "is": "my boss is in Rome" says nothing of who it is."""
+    behind = _IS_PLACED.search(text)
+    return behind[1].lower() if behind else ""
 
 
 def _same_kind(one: str, other: str) -> bool:

@@ -8,7 +8,8 @@ settings_file  the settings in force, and a file's mistakes with their lines
 locations      where the files are
 identity       who is asking, and with which key the model's server is asked
 log            the log and the crash report
-wiring         chooses implementations; the only file that knows them all
+wiring         chooses implementations; with its parts/ the only one that knows them all
+parts/         the parts of one running program, by what they are
 terminal/      what a person sees and types
 turns/         one turn, from the message to the stored answer
 library/       documents become passages

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import io
 import json
 import os
 import signal
@@ -18,22 +17,27 @@ from typing import Any
 
 import click
 
-from stores.errors import VouchError, WrongUsage
+from assistant.standard_streams import OutputUnwritable, drop_output, prepare_streams
+from stores.errors import DEFECT, VouchError, WrongUsage
 
 INTERRUPTED = 130
 READER_WENT_AWAY = 141
-DEFECT = 70
 
 _COMMANDS = {  # name: file in assistant/commands, and the line in the overview
     "ask": ("ask", "Ask one question; the answer goes to standard output."),
     "chat": ("chat", "Talk, on the whole screen; with a pipe, one message a line."),
     "ingest": ("ingest", "Add documents to your memory, or to the shared one."),
     "search": ("search", "Find passages, with every signal's score, without an answer."),
+    "why": ("why", "Show what an answer was made from, and what became of that."),
+    "import": ("import_chats", "Take in conversations of ChatGPT, Claude or llm."),
+    "sessions": ("sessions", "List your conversations."),
+    "export": ("export_session", "Write a conversation out, as Markdown or JSON."),
     "memory": ("memory", "List, change, share, forget, undo and export what is remembered."),
     "feedback": ("feedback", "Say of an answer that it helped or not, or what was right."),
     "train": ("train", "Learn to find better; only a model that wins goes live."),
     "replay": ("replay", "Play questions through the chat's own parts, and measure the answers."),
     "encoder": ("encoder", "Tell which encoder finds passages, and change it."),
+    "serve": ("serve", "Show the screens in a browser; only this machine can connect."),
     "doctor": ("doctor", "Check stores, models and indexes, and repair them."),
     "backup": ("backup", "Write everything that is stored into one file."),
     "restore": ("restore", "Bring back what a backup holds."),
@@ -172,11 +176,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Runs a command; every way in which it can end becomes an exit code."""
     _let_signals_end_us()
-    _speak_utf8()
+    prepare_streams()
     as_json = "--json" in arguments
     try:
         result = _invoke(arguments)
         sys.stdout.flush()
+    except OutputUnwritable as error:
+        drop_output()
+        _complain(error.message, error.exit_code, error.hint, None, as_json=as_json)
+        return error.exit_code
     except VouchError as error:
         _complain(error.message, error.exit_code, error.hint, error.retry_after_seconds, as_json=as_json)
         return error.exit_code
@@ -184,7 +192,8 @@ def run(arguments: list[str]) -> int:
         _complain(error.format_message(), 2, _hint_for(error), None, as_json=as_json)
         return 2
     except BrokenPipeError:
-        return _leave_silently()
+        drop_output()
+        return READER_WENT_AWAY
     except (KeyboardInterrupt, click.Abort):
         if sys.stderr.isatty():
             click.echo(err=True)  # ends the line on which the terminal shows ^C
@@ -219,23 +228,6 @@ def _let_signals_end_us() -> None:
 
     for number in signals:
         signal.signal(number, leave)
-
-
-def _speak_utf8() -> None:
-    """Through a pipe text is UTF-8; a character that cannot be read or shown costs itself, no more."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        stream = getattr(sys, name)
-        if stream is None:  # closed by who called us
-            nowhere = os.open(os.devnull, os.O_RDWR)
-            setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8", closefd=False))
-        elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
-
-
-def _leave_silently() -> int:
-    """Nobody reads what we say: whatever is still in the buffer goes nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
-    return READER_WENT_AWAY
 
 
 def _complain(

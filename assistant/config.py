@@ -22,6 +22,7 @@ _ORDERS = ("mixed", "classes")
 _BACKENDS = ("extractive", "openai", "transformers", "vllm")
 _INDEXES = ("auto", "exact", "chroma", "faiss")
 _SIDES = ("query", "both", "auto")
+_WEIGHERS = ("auto", "reader", "model")
 _LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -55,6 +56,11 @@ class ModelSettings:
     max_tokens: int = 1024  # of one reply
     context_tokens: int = 0  # of prompt and reply together; 0 takes what the model or its server says
     temperature: float = 0.2  # 0 always takes the likeliest word
+
+    @property
+    def server(self) -> str:
+        """The host that is asked, with the port it names; empty where the model runs in this process."""
+        return self.base_url.partition("://")[2].partition("/")[0] if self.backend == "openai" else ""
 
     def __post_init__(self) -> None:
         if self.base_url:
@@ -190,6 +196,7 @@ class MemorySettings:
 
     def __post_init__(self) -> None:
         _require(
+            ("memory.agents", self.agents, self.agents in _WEIGHERS, _one_of(_WEIGHERS)),
             ("memory.shared_from", self.shared_from, 0 <= self.shared_from <= 1, "between 0 and 1"),
         )
 
@@ -309,6 +316,17 @@ class Settings:
     terminal: TerminalSettings = field(default_factory=TerminalSettings)
     log: LogSettings = field(default_factory=LogSettings)
     origins: Mapping[str, str] = field(default_factory=dict)  # of what is not by default
+
+    def __post_init__(self) -> None:
+        has_model = self.memory.agents != "model" or self.model.backend != "extractive"
+        _require(
+            (
+                "memory.agents",
+                self.memory.agents,
+                has_model,
+                "auto or reader while model.backend is 'extractive', which is no model that could weigh",
+            ),
+        )
 
     def origin(self, key: str) -> str:
         """Where a value came from: `default`, `settings.toml line 12`, `VOUCH_USER` or `--user`.

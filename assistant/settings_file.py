@@ -40,6 +40,8 @@ def load_settings(path: Path, *, environ: Mapping[str, str], explicit: bool) -> 
     file = _SettingsFile(_shown_path(path.name), _parse(path, text), lines)
     sections = {name: file.section(name, kind) for name, kind in SECTIONS.items()}
     file.refuse_unknown_sections()
+    if not file.problems:
+        file.check_together(sections)
     if file.problems:
         problems = [said for _, said in sorted(file.problems, key=lambda problem: problem[0])]
         if len(problems) > MOST_TOLD:
@@ -165,6 +167,15 @@ class _SettingsFile:
                     said = f"{problem.key} is {_shown(problem.found)}, but must be {problem.expected}"
                     self._complain(tuple(problem.key.split(".")), said)
             return kind()
+
+    def check_together(self, sections: Mapping[str, Any]) -> None:
+        """Complains of values that will do, but not beside one another."""
+        try:
+            Settings(**sections)
+        except InvalidSection as invalid:
+            for problem in invalid.problems:
+                said = f"{problem.key} is {_shown(problem.found)}, but must be {problem.expected}"
+                self._complain(tuple(problem.key.split(".")), said)
 
     def refuse_unknown_sections(self) -> None:
         """Complains of everything at the top of the file that is no section."""

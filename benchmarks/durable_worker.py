@@ -188,7 +188,7 @@ def notes(first: int) -> Iterator[str]:
         if number % 3 == 0:
             yield "/undo"
         elif number % 3 == 1:
-            yield "/forget LAST"
+            yield "/forget LAST --yes"
 
 
 def chat(assistant: Assistant, user_id: int, lines: Iterator[str]) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stores.built_vectors import gpus
+from stores.faiss_library import gpus
 from stores.faiss_vectors import EXACT_UP_TO, FaissVectors
 from stores.vectors import Vectors
 

@@ -34,7 +34,7 @@ from tokenizers import Tokenizer
 
 from agents.interfaces import Candidate, Judge, Judged, Verdict
 from agents.reranker import Reranker, Schedule
-from benchmarks.learning_stream import KeptJudge
+from benchmarks.kept_judge import KeptJudge
 from benchmarks.questions import interval
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import (

@@ -36,12 +36,13 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from assistant.learning.both_sides import kept_as
-from benchmarks.durability import NotDurable, require
+from benchmarks.durable_checks import NotDurable, require
 from stores.checkpoints import Checkpoints
+from stores.clock import now
 from stores.database import Database
 from stores.encoder_versions import EncoderVersions
 from stores.live_models import LiveModels
-from stores.records import PassageVector, Round, Turn, now
+from stores.records import PassageVector, Round, Turn
 from stores.rounds import Rounds
 from tests.learning_child import CANDIDATE_FILES, WHO, Life, make_world
 

@@ -30,7 +30,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session as SqlSession
 
-from benchmarks.durability import NotDurable, fresh_database, require, rows
+from benchmarks.durability import fresh_database
+from benchmarks.durable_checks import NotDurable, require, rows
 from stores.database import Database
 from stores.records import own_space
 from stores.word_check import word_faults

@@ -1,15 +1,18 @@
 """How soon the screen is there: `vouch --help`, first paint, a prompt that takes keys, the first answer.
 
-    python -m benchmarks.terminal_start DATA_DIR "QUESTION" [--runs 10]
+    python -m benchmarks.terminal_start DATA_DIR "QUESTION" [--runs 10] [--beside COMMAND]
 
 Each run is a process of its own at a pseudo-terminal of 80 x 24, offline, over a copy of the data directory;
-seconds are from its start. Prints medians, and the smallest and largest.
+seconds are from its start. Prints medians, and the smallest and largest. With `--beside COMMAND`, once or
+more, the first words that another program paints are timed in the same runs.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -20,6 +23,8 @@ from pathlib import Path
 
 from benchmarks.at_terminal import AtTerminal
 
+_CONTROLS = re.compile(r"\x1b(\[[0-9;?<>=$]*[a-zA-Z]|\][^\x07]*\x07|[P_][^\x1b]*\x1b\\\\|.)")
+_WORD = re.compile(r"[A-Za-z]{4,}")
 VOUCH = [sys.executable, "-m", "assistant.cli"]
 
 
@@ -37,6 +42,21 @@ def one_start(data: Path, question: str) -> dict[str, float]:
     return times
 
 
+def start_beside(command: str, home: str) -> float:
+    """Seconds until another program has painted a word on its screen."""
+    environment = os.environ | {"TERM": "xterm-256color", "HOME": home}
+    program = AtTerminal(shlex.split(command), environment, columns=80, rows=24)
+    ends = program.began + 60
+    while not _WORD.search(_CONTROLS.sub(" ", program.painted.partition("\x1b[?1049h")[2])):
+        program.read(ends - time.perf_counter())
+        assert time.perf_counter() < ends, f"{command} painted nothing"
+        assert program.process.poll() is None, f"{command} ended"
+    seconds = time.perf_counter() - program.began
+    program.process.kill()
+    program.ends("")
+    return seconds
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -44,6 +64,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("question")
     parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--beside", action="append", default=[], metavar="COMMAND")
     arguments = parser.parse_args()
     found: dict[str, list[float]] = {"--help": []}
     with tempfile.TemporaryDirectory() as folder:
@@ -56,6 +77,8 @@ def main() -> None:
             for name, seconds in one_start(data, arguments.question).items():
                 found.setdefault(name, []).append(seconds)
             shutil.rmtree(data)
+            for command in arguments.beside:
+                found.setdefault(Path(command.split()[0]).name, []).append(start_beside(command, folder))
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {arguments.runs} runs")
     for name, all_runs in found.items():
         kept = all_runs[1:]  # the first one reads files from the disk

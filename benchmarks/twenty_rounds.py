@@ -39,7 +39,8 @@ from assistant.replay.replay_assistant import (
 )
 from assistant.replay.simulate import SimulatedJudge, gold_truth
 from assistant.replay.simulated_chat import SimulatedChat
-from stores.records import Passage, time_by
+from stores.clock import time_by
+from stores.records import Passage
 
 DOMAINS = ("covidqa", "realtimeqa", "friendsqa", "nq")
 Row = dict[str, dict[str, float]]  # R@5 by signal and domain

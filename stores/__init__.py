@@ -2,6 +2,8 @@
 
 errors           what can go wrong, each with its exit code and what to do next
 records          the tables, and the plain `Passage` that everything above them handles
+one_line         text from outside, fit for one line of a terminal
+clock            the present moment, or in a replay a time of its own
 database         one SQL database: transactions, durability, schema
 rows             rows of a statement as the driver gives them
 rows_by_ids      rows by more ids than one statement holds
@@ -12,10 +14,21 @@ backup           everything that cannot be made again, in one file
 
 changes          the one door: texts become findable or unfindable, with all that goes with it
 journal          users, sessions, turns and what was found, judged and said in them
+ratings          what users say of answers, one judgement at a time
+glance           the end of a session, before the rest is loaded
+session_list     a user's sessions: listed, named, put away, deleted
+session_branches what was said instead of something, beside it
+session_words    what is said in a session, as passages of a user's own memory
+session_import   sessions that were held with other programs, each turn once
+turn_words       which turns hold which words
+turn_search      Find: the turns of one user that hold words
 receipts         what each write can be taken back by
 stored_documents documents added and replaced, passage by passage
 catalogue        what a user can see of what is known
 version_states   what became of a version since an answer used it
+memory_rows      what a list of memories tells beside their texts
+memory_uses      answers made with a memory, marks, rounds that saw it, and where it was sent
+living_processes which processes live, and which was killed while it answered
 claim_jobs       what is left to find and to weigh when a turn has ended
 claims           what users stated, and what became of it
 claim_decisions  what is decided about a claim, carried out
@@ -23,6 +36,7 @@ claim_passages   the passages that claims become, and the messages whose words t
 proposals        claims that somebody may take into the shared memory
 knowledge        a user's notes, setting aside, and taking any write back
 memory_export    a memory as lines of plain values, to be taken along
+json_lines       one JSON object on a line, and what is wrong with one that is none
 memory_lines     such lines read back, each checked
 import_choice    what of them is new here
 memory_import    what they tell, taken in under one receipt
@@ -43,15 +57,21 @@ word_indexes     the full-text index of each database
 vectors          meaning: the `VectorIndex` protocol and exact search
 chroma_vectors   the shared space's vectors in ChromaDB
 faiss_vectors    a large shared space's vectors in files
-built_vectors    the part of those files that never changes
+built_vectors    the part of those files that never changes, searched
+build_vectors    builds that part
+built_files      checks that it is as it was written
+faiss_library    FAISS itself, imported where it is needed
 vector_log       the part that does: what changed since
 shared_index     whether the shared space has an index, and whether it is whole
 filled_indexes   the rows that say so
 spaces           what one user may search: the one place where isolation is decided
 indexer          brings the indexes up to what the database says
 
+pair_choices     which of two answers was better, kept as what is said of passages
 lessons          what there is to learn from, read from the turns
 rounds           what was trained on what, and what came of it
+round_lineage    from what a round learned, by kind
+seeing_rounds    which rounds saw a version or a turn
 checkpoints      models that were trained here, as folders
 
 schema_check     whether the tables are those of this release

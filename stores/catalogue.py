@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session as SqlSession
@@ -95,38 +95,48 @@ class Catalogue:
         memories_only: bool = False,
         query: str | None = None,
         since: datetime | None = None,
+        before: int | None = None,
         limit: int | None = None,
     ) -> list[PassageLine]:
         """Live passages that this user may see, newest first. query: words that all stand in the text.
 
-        memories_only: of the user's own neither documents nor messages as they were said.
+        memories_only: of the user's own neither documents nor messages as they were said. before: only
+        passages of smaller ids, as the next page has them.
         """
-        spaces = {
-            "yours": (own_space(user_id),),
-            "shared": (SHARED,),
-            "all": (SHARED, own_space(user_id)),
-        }[scope]
+        spaces = _spaces(user_id, scope)
         statement = (
             select(col(PassageVersion.id))
             .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
-            .where(col(PassageVersion.space).in_(spaces), col(PassageVersion.removed_at).is_(None))
+            .where(*_wanted(spaces, kind=kind, memories_only=memories_only, query=query, since=since))
             .order_by(col(PassageIdentity.id).desc())
         )
-        if kind:
-            statement = statement.where(col(PassageIdentity.kind) == kind)
-        if memories_only:
-            is_memory = col(PassageIdentity.kind).not_in(("document", "message"))
-            statement = statement.where(or_(is_memory, col(PassageVersion.space) == SHARED))
-        if since:
-            statement = statement.where(col(PassageIdentity.created_at) >= since)
-        for word in well_formed(query or "").split():
-            statement = statement.where(col(PassageVersion.text).icontains(word, autoescape=True))
+        if before is not None:
+            statement = statement.where(col(PassageIdentity.id) < before)
         if limit is not None:
             statement = statement.limit(limit)
         with self._database.reading() as sql:
             ids = [known_id(i) for i in sql.scalars(statement)]
             found = live_passages(sql, ids, spaces)
         return [PassageLine.of(found[i]) for i in ids if i in found]
+
+    def count(
+        self,
+        user_id: int,
+        *,
+        scope: Literal["yours", "shared", "all"] = "all",
+        memories_only: bool = False,
+        query: str | None = None,
+    ) -> int:
+        """How many `lines` there are."""
+        wanted = _wanted(_spaces(user_id, scope), memories_only=memories_only, query=query)
+        with self._database.reading() as sql:
+            found = sql.scalar(
+                select(func.count())
+                .select_from(PassageVersion)
+                .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
+                .where(*wanted)
+            )
+        return found or 0
 
     def line(self, user_id: int, passage_id: int) -> PassageLine:
         """One live passage that this user may see."""
@@ -230,13 +240,18 @@ class Catalogue:
         return [PassageLine.of(passage) for passage in found.values()]
 
     def counts(self, user_id: int) -> tuple[int, int]:
-        """How many live passages are this user's own, and how many are shared."""
+        """How many live passages are this user's own, without mere messages, and how many are shared."""
         with self._database.reading() as sql:
             yours, shared = (
                 sql.scalar(
                     select(func.count())
                     .select_from(PassageVersion)
-                    .where(col(PassageVersion.space) == space, col(PassageVersion.removed_at).is_(None))
+                    .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
+                    .where(
+                        col(PassageVersion.space) == space,
+                        col(PassageVersion.removed_at).is_(None),
+                        col(PassageIdentity.kind) != "message",
+                    )
                 )
                 or 0
                 for space in (own_space(user_id), SHARED)
@@ -271,6 +286,36 @@ class Catalogue:
             for row in sql.execute(statement.execution_options(yield_per=_ROWS_AT_ONCE)):
                 digest.update(json.dumps(list(row), ensure_ascii=False).encode())
         return digest.hexdigest()
+
+
+def _spaces(user_id: int, scope: Literal["yours", "shared", "all"]) -> tuple[str, ...]:
+    own = own_space(user_id)
+    return {"yours": (own,), "shared": (SHARED,), "all": (SHARED, own)}[scope]
+
+
+def _wanted(
+    spaces: Sequence[str],
+    *,
+    kind: str | None = None,
+    memories_only: bool = False,
+    query: str | None = None,
+    since: datetime | None = None,
+) -> list[Any]:
+    """The conditions of a list of live passages, over versions and identities."""
+    conditions: list[Any] = [col(PassageVersion.space).in_(spaces), col(PassageVersion.removed_at).is_(None)]
+    if kind:
+        conditions.append(col(PassageIdentity.kind) == kind)
+    if memories_only:
+        is_memory = col(PassageIdentity.kind).not_in(("document", "message"))
+        conditions.append(or_(is_memory, col(PassageVersion.space) == SHARED))
+    if since:
+        conditions.append(col(PassageIdentity.created_at) >= since)
+    return [*conditions, *says(query or "")]
+
+
+def says(query: str) -> list[Any]:
+    """The conditions that all words of a query stand in a version's text."""
+    return [col(PassageVersion.text).icontains(word, autoescape=True) for word in well_formed(query).split()]
 
 
 def visible_line(sql: SqlSession, user_id: int, passage_id: int) -> PassageLine:

@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Table, bindparam, insert, select, text, update
 from sqlalchemy.orm import Session as SqlSession
 
+from stores.clock import now
 from stores.lexical import add_words, remove_words
 from stores.records import (
     Job,
@@ -22,7 +23,6 @@ from stores.records import (
     PassageVector,
     PassageVersion,
     known_id,
-    now,
     searchable_text,
     well_formed,
 )

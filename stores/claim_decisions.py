@@ -13,17 +13,11 @@ from sqlmodel import col
 from stores.catalogue import live_version_ids
 from stores.changes import NewVersion, add_versions, remove_versions
 from stores.claim_passages import AUTHOR, live_with_text, set_words_aside
+from stores.clock import now
 from stores.live_versions import live_passages
 from stores.proposals import propose, propose_as
 from stores.receipts import open_receipt, shortened
-from stores.records import (
-    SHARED,
-    PassageVersion,
-    StatedClaim,
-    known_id,
-    now,
-    own_space,
-)
+from stores.records import SHARED, PassageVersion, StatedClaim, known_id, own_space
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ A job belongs to its user, and only what runs for that user takes it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -17,14 +17,17 @@ from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.clock import now
 from stores.database import Database
-from stores.records import Job, known_id, now, own_space, well_formed
+from stores.records import Job, known_id, own_space, well_formed
 
-UNANSWERED_FOR = timedelta(minutes=10)  # a turn that has not ended by then has lost its process
+# A turn that has not ended by then has lost its process; of one that ran here that is known before.
+UNANSWERED_FOR = timedelta(minutes=10)
 FIRST_WAIT = timedelta(seconds=20)  # after a failure; doubles
 LONGEST_WAIT = timedelta(hours=1)
 
 _KINDS = ("summarize", "weigh")
+_PROCESS = "process"  # in the payload: the name of the one that answers the turn
 
 
 @dataclass(frozen=True)
@@ -62,21 +65,63 @@ class QueueState:
 class ClaimJobs:
     """The queue, user by user."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self, database: Database, *, has_died: Callable[[str], bool] = lambda process: False
+    ) -> None:
+        """has_died: whether the process of a name, as it is noted with a message, is known to be gone."""
         self._database = database
+        self._has_died = has_died
 
     def take(self, user_id: int, *, lease: timedelta) -> ClaimJob | None:
-        """The oldest job that is due, which nobody else gets before the lease ends; None without one."""
+        """The oldest job that is due, which nobody else gets before the lease ends; None without one.
+
+        What a turn left whose process was killed is due as soon as that is seen here.
+        """
         moment = now()
-        with self._database.reading() as sql:  # mostly there is none, and no lock is needed to know it
-            if sql.scalar(select(col(Job.id)).where(*_due(user_id, moment)).limit(1)) is None:
-                return None
+        # mostly there is none, and no lock is needed to know it
+        if not self._is_any_due(user_id, moment) and not self._free_lost(user_id, moment):
+            return None
         with self._database.writing() as sql:
             job = sql.scalar(select(Job).where(*_due(user_id, moment)).order_by(col(Job.id)).limit(1))
             if job is None:
                 return None
             job.not_before, job.attempts = moment + lease, job.attempts + 1
             return ClaimJob(known_id(job.id), job.kind, known_id(job.subject_id), job.attempts)
+
+    def _is_any_due(self, user_id: int, moment: datetime) -> bool:
+        with self._database.reading() as sql:
+            return sql.scalar(select(col(Job.id)).where(*_due(user_id, moment)).limit(1)) is not None
+
+    def _free_lost(self, user_id: int, moment: datetime) -> int:
+        """Makes due what waits for turns that can end no more; returns how many."""
+        unanswered = (
+            *_of(user_id),
+            col(Job.kind) == "summarize",
+            col(Job.done_at).is_(None),
+            col(Job.attempts) == 0,
+            col(Job.not_before) > moment,
+        )
+        with self._database.reading() as sql:
+            found = sql.execute(select(col(Job.id), col(Job.payload)).where(*unanswered)).all()
+        lost = [job_id for job_id, payload in found if self._has_died(payload.get(_PROCESS, ""))]
+        if lost:
+            with self._database.writing() as sql:
+                sql.execute(update(Job).where(col(Job.id).in_(lost), *unanswered).values(not_before=None))
+        return len(lost)
+
+    def renew(self, job: ClaimJob, *, lease: timedelta) -> None:
+        """Has a job that is being done stay taken for another lease, unless somebody else has it by now."""
+        with self._database.writing() as sql:
+            sql.execute(
+                update(Job)
+                .where(
+                    col(Job.id) == job.id,
+                    col(Job.done_at).is_(None),
+                    col(Job.attempts) == job.attempts,
+                    col(Job.not_before).is_not(None),
+                )
+                .values(not_before=now() + lease)
+            )
 
     def release(self, job: ClaimJob) -> None:
         """Gives a job back that was not done and did not fail."""
@@ -143,14 +188,18 @@ class ClaimJobs:
             return sql.scalar(count) or 0
 
 
-def ask_to_summarize(sql: SqlSession, user_id: int, turn_id: int) -> None:
-    """Commits, with the message, that what it states is to be found once the turn has ended."""
+def ask_to_summarize(sql: SqlSession, user_id: int, turn_id: int, *, process: str = "") -> None:
+    """Commits, with the message, that what it states is to be found once the turn has ended.
+
+    process: the name of the one that answers it, as in `stores.living_processes`.
+    """
     moment = now()
     sql.add(
         Job(
             kind="summarize",
             space=own_space(user_id),
             subject_id=turn_id,
+            payload={_PROCESS: process} if process else {},
             not_before=moment + UNANSWERED_FOR,
             created_at=moment,
         )

@@ -17,6 +17,7 @@ from sqlmodel import col
 
 from stores.claim_decisions import Decision, Learned, carry_out
 from stores.claim_jobs import ask_to_weigh, is_open, mark_done
+from stores.clock import now
 from stores.database import Database
 from stores.errors import NotFound
 from stores.lexical import tokens
@@ -30,9 +31,10 @@ from stores.records import (
     StatedClaim,
     Turn,
     known_id,
-    now,
     well_formed,
 )
+from stores.rows_by_ids import found_by
+from stores.session_branches import earlier_turns
 
 _NEGATIONS = frozenset("not no never cannot without neither nor none nobody nothing".split())
 _EARLIER_TURNS = 6
@@ -80,12 +82,8 @@ class Claims:
             turn = sql.get(Turn, turn_id)
             if turn is None or turn.user_id != user_id:
                 raise NotFound(f"there is no turn {turn_id} of yours")
-            before = sql.scalars(
-                select(Turn)
-                .where(col(Turn.session_id) == turn.session_id, col(Turn.id) < turn_id)
-                .order_by(col(Turn.id).desc())
-                .limit(_EARLIER_TURNS)
-            ).all()
+            ids = earlier_turns(sql, turn, _EARLIER_TURNS)
+            before = sorted(found_by(sql, Turn, col(Turn.id), ids), key=lambda t: -known_id(t.id))
             recalled = sql.scalars(
                 select(col(PassageVersion.text))
                 .join(RetrievedPassage, col(RetrievedPassage.version_id) == col(PassageVersion.id))
@@ -181,8 +179,12 @@ class Claims:
     def settled_words(self, user_id: int, version_ids: Sequence[int]) -> dict[int, list[str]]:
         """Of these versions of a user's messages: the words that became claims and were written or known.
 
-        They are found in the passage that the claim became, as it is now, and no more in the message.
+        They are found in the passage that the claim became, as it is now, and no more in the message; where
+        that write was undone, nowhere. Words that were set aside as wrong are found again once that is undone
+        ("nothing" was written for them).
         """
+        was_written = col(StatedClaim.state).in_(("stored", "confirmed"))
+        was_undone = (col(StatedClaim.state) == "withdrawn") & (col(StatedClaim.action) != "nothing")
         found: dict[int, list[str]] = {}
         with self._database.reading() as sql:
             for start in range(0, len(version_ids), 500):
@@ -195,7 +197,7 @@ class Claims:
                         col(PassageIdentity.kind) == "message",
                         col(StatedClaim.user_id) == user_id,
                         col(StatedClaim.origin) == "turn",
-                        col(StatedClaim.state).in_(("stored", "confirmed")),
+                        was_written | was_undone,
                     )
                 )
                 for version_id, quote in rows:

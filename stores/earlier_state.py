@@ -10,14 +10,16 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import select, update
+from sqlalchemy import or_, select, update
 from sqlmodel import col
 
 from stores.changes import remove_versions, revive_versions
+from stores.clock import now
 from stores.database import Database
-from stores.records import Job, PassageVersion, Proposal, StatedClaim, now
+from stores.records import Job, PassageIdentity, PassageVersion, Proposal, Receipt, StatedClaim
 
 _LEFT_TO_DO = ("summarize", "weigh")
+_MOST_TRIES = 3  # without a lock, of a database that is written meanwhile
 
 
 def copy_untouched(source: Path, copy: Path) -> None:
@@ -26,10 +28,43 @@ def copy_untouched(source: Path, copy: Path) -> None:
     Nothing is written in its folder: where nobody has it open, not even the files that SQLite puts beside one
     that is read. Raises sqlite3.Error where it cannot be read.
     """
-    log = source.with_name(f"{source.name}-wal")
-    is_open = log.exists() and log.stat().st_size > 0
-    how = "mode=ro" if is_open else "mode=ro&immutable=1"
-    with closing(sqlite3.connect(f"{source.absolute().as_uri()}?{how}", uri=True, timeout=15)) as opened:
+    for _ in range(_MOST_TRIES):
+        if _is_open(source):
+            break
+        before = _stamp(source)
+        copied = _copied_unlocked(source, copy)
+        if copied and not _is_open(source) and _stamp(source) == before:
+            return
+        copy.unlink(missing_ok=True)  # somebody wrote meanwhile: it may be of two moments
+    _copy_by(source, copy, "mode=ro")
+
+
+def _is_open(source: Path) -> bool:
+    """Whether a process has it open, or left it without closing: its files are there to read by."""
+    return any(source.with_name(source.name + ending).exists() for ending in ("-wal", "-shm"))
+
+
+def _stamp(source: Path) -> tuple[int, int, int]:
+    """Differs when the file was written."""
+    found = source.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _copied_unlocked(source: Path, copy: Path) -> bool:
+    """Copies without a lock; False where what it read made no sense, as when it is written meanwhile."""
+    before = _stamp(source)
+    try:
+        _copy_by(source, copy, "mode=ro&immutable=1")
+    except sqlite3.Error:
+        if _stamp(source) == before and not _is_open(source):
+            raise
+        return False
+    return True
+
+
+def _copy_by(source: Path, copy: Path, how: str) -> None:
+    address = f"{source.absolute().as_uri()}?{how}"
+    with closing(sqlite3.connect(address, uri=True, timeout=15)) as opened:
         opened.execute("VACUUM INTO ?", (str(copy),))
 
 
@@ -41,18 +76,24 @@ def go_back_to(database: Database, moment: datetime) -> None:
     """
     with database.writing() as sql:
         versions = select(col(PassageVersion.id)).where(col(PassageVersion.erased_at).is_(None))
-        since = versions.where(
-            col(PassageVersion.created_at) >= moment, col(PassageVersion.removed_at).is_(None)
+        imports = select(col(Receipt.id)).where(col(Receipt.created_at) >= moment)
+        # what is imported brings its own times, which tell nothing of when it came
+        of_imports = col(PassageVersion.passage_id).in_(
+            select(col(PassageIdentity.id)).where(col(PassageIdentity.imported_by).in_(imports))
         )
-        gone = versions.where(
-            col(PassageVersion.created_at) < moment, col(PassageVersion.removed_at) >= moment
-        )
+        is_new = or_(col(PassageVersion.created_at) >= moment, of_imports)
+        since = versions.where(is_new, col(PassageVersion.removed_at).is_(None))
+        gone = versions.where(~is_new, col(PassageVersion.removed_at) >= moment)
         new, removed = list(sql.scalars(since)), list(sql.scalars(gone))
         remove_versions(sql, [i for i in new if i is not None], receipt_id=None)
         revive_versions(sql, [i for i in removed if i is not None])
         is_left = col(Job.done_at).is_(None), col(Job.kind).in_(_LEFT_TO_DO)
         sql.execute(update(Job).where(*is_left).values(done_at=now()))
+        claimed = or_(col(StatedClaim.created_at) >= moment, col(StatedClaim.imported_by).in_(imports))
         sql.execute(
-            update(StatedClaim).where(col(StatedClaim.created_at) >= moment).values(state="withdrawn")
+            update(StatedClaim)
+            .where(claimed, col(StatedClaim.state) != "forgotten")
+            .values(state="withdrawn")
+            .execution_options(synchronize_session=False)
         )
         sql.execute(update(Proposal).where(col(Proposal.created_at) >= moment).values(state="refused"))

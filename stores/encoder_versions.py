@@ -44,11 +44,13 @@ class EncoderVersions:
 
     def live(self) -> EncoderVersion | None:
         """The version whose vectors are searched; None before the first."""
-        return self._known(self._models.live(_ROLE))
+        version = self._models.live(_ROLE)
+        return None if version is None else self.known(version)
 
     def previous(self) -> EncoderVersion | None:
         """The version before it."""
-        return self._known(self._models.previous(_ROLE))
+        version = self._models.previous(_ROLE)
+        return None if version is None else self.known(version)
 
     def declined(self) -> str:
         """The version last stepped back from, which is not taken up again by itself; empty if none."""
@@ -124,12 +126,13 @@ class EncoderVersions:
             for space, ids in sorted(by_space.items()):
                 for start in range(0, len(ids), _AT_ONCE):
                     ask_to_index(sql, space, ids[start : start + _AT_ONCE])
-        back = self._known(version)
+        back = self.known(version)
         assert back is not None, "it was live before"
         return back
 
-    def _known(self, version: str | None) -> EncoderVersion | None:
-        model = None if version is None else self._models.known(_ROLE, version)
+    def known(self, version: str) -> EncoderVersion | None:
+        """A version that is or was live; None for others."""
+        model = self._models.known(_ROLE, version)
         if model is None:
             return None
         details = model.details

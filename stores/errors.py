@@ -1,13 +1,14 @@
 """What can go wrong: each error says what, where and what next.
 
 The exit codes are those of the command line: 1 the answer is no, 2 wrong usage or settings,
-3 try again later, 4 over the time limit.
+3 try again later, 4 over the time limit, and 70 for a defect of ours.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+DEFECT = 70  # exit code; the others are those of the errors
 RESTORE = "Restore a backup: `vouch restore FILE --replace`; the database of now is kept beside it."
 
 

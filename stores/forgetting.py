@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.catalogue import PassageLine
+from stores.clock import now
 from stores.database import Database, told_plainly
 from stores.errors import StoreUnavailable
 from stores.forgotten_bytes import compact_file, compact_server
@@ -43,14 +44,14 @@ from stores.records import (
     PassageIdentity,
     PassageVersion,
     Receipt,
-    Round,
     Session,
     Turn,
     known_id,
-    now,
     own_space,
 )
 from stores.rows_by_ids import AT_ONCE, all_ids, update_by
+from stores.seeing_rounds import rounds_that_saw
+from stores.turn_words import note_turns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +156,9 @@ def _erase(sql: SqlSession, chosen: Chosen, pieces: Pieces, named: Sequence[int]
     erase_receipts(sql, chosen, proposals, pieces)
     erase_documents(sql, chosen.versions.values(), pieces)
     for turn_id in sorted(set(answered) - chosen.turns):
-        blank_answer(sql.get_one(Turn, turn_id))
+        turn = sql.get_one(Turn, turn_id)
+        blank_answer(turn)
+        note_turns(sql, [turn])
     marked = erase_from_turns(sql, user_id, chosen.turns, pieces)
     erase_from_feedback(sql, user_id, answered, pieces)
     end_jobs(sql, chosen.turns, chosen.claims)
@@ -171,7 +174,7 @@ def _erase(sql: SqlSession, chosen: Chosen, pieces: Pieces, named: Sequence[int]
         marked=tuple(sorted(marked - own_answers)),
         answers_of_others=sum(user != user_id for user in answered.values()),
         still_in=tuple(sorted(accepted | chosen.still_in - set(chosen.lines))),
-        rounds=_rounds_that_saw(sql, set(chosen.lines), chosen.turns),
+        rounds=rounds_that_saw(sql, set(chosen.versions), chosen.turns),
         indexes=tuple(sorted(set(sql.scalars(select(col(FilledIndex.name)))))) if is_shared else (),
     )
 
@@ -212,13 +215,3 @@ def _passages_saying(sql: SqlSession, user_id: int, pieces: Pieces) -> set[int]:
             return found
         found |= {passage_id for _, passage_id, written in rows if pieces.cut(written) != written}
         after = known_id(rows[-1][0])
-
-
-def _rounds_that_saw(sql: SqlSession, passages: set[int], turns: set[int]) -> tuple[int, ...]:
-    """The rounds of training whose settings name, under "passages" or "turns", the id of one of these."""
-    return tuple(
-        known_id(round_.id)
-        for round_ in sql.scalars(select(Round).order_by(col(Round.id)))
-        if passages.intersection(round_.settings.get("passages", ()))
-        or turns.intersection(round_.settings.get("turns", ()))
-    )

@@ -10,10 +10,10 @@ from sqlalchemy import Engine
 
 from stores.errors import StoreUnavailable
 
-_FTS5_TABLES = ("shared_words", "own_words")
+_FTS5_TABLES = ("shared_words", "own_words", "turn_words")
 _SERVER_TABLES = (
     "passage_versions passages passage_vectors passage_words word_counts document_versions documents turns "
-    "retrievals sessions feedback receipts claims proposals jobs"
+    "turn_words retrievals sessions feedback receipts claims proposals jobs"
 ).split()
 
 

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.changes import remove_versions, text_hash
+from stores.clock import now
 from stores.forgotten_choice import Chosen, unerased
 from stores.forgotten_words import FORGOTTEN, Pieces
 from stores.records import (
@@ -20,7 +21,6 @@ from stores.records import (
     Receipt,
     StatedClaim,
     known_id,
-    now,
 )
 from stores.rows_by_ids import all_ids, found_by, in_parts, update_by
 

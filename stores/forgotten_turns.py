@@ -9,6 +9,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import SQLModel, col
 
+from stores.clock import now
 from stores.forgotten_words import FORGOTTEN, Pieces
 from stores.records import (
     Feedback,
@@ -20,9 +21,9 @@ from stores.records import (
     Session,
     Turn,
     known_id,
-    now,
 )
 from stores.rows_by_ids import AT_ONCE, found_by, in_parts
+from stores.turn_words import note_turns
 
 
 def blank_if_forgotten(sql: SqlSession, turn_id: int) -> None:
@@ -50,26 +51,31 @@ def erase_from_turns(sql: SqlSession, user_id: int, said: set[int], pieces: Piec
     """Blanks the turns in which it was said and marks the words in all others; returns those marked."""
     marked: set[int] = set()
     titles: dict[tuple[int, str], str] = {}  # by session and what they were
-    completed: set[int] = set()  # sessions whose last turn was searched with words of one that is blank
+    completed: set[int] = set()  # turns that are blank, or were searched with words of one
+    last_in: dict[int, int] = {}  # the turn before, by session
     for turn, retrievals in _turns_of(sql, user_id):
         title = (turn.session_id, _title(turn.message))
-        if turn.id in said:
+        turn_id, before = known_id(turn.id), last_in.get(turn.session_id, 0)
+        last_in[turn.session_id] = turn_id
+        follows = before if turn.parent_id is None else turn.parent_id
+        if turn_id in said:
             titles[title] = FORGOTTEN
             _blank_turn(turn)
             for retrieval in retrievals:
                 retrieval.query = ""
-            completed.add(turn.session_id)
+            completed.add(turn_id)
+            note_turns(sql, [turn])
             continue
-        if turn.session_id in completed and turn.standalone not in ("", turn.message):
+        if follows in completed and turn.standalone not in ("", turn.message):
+            completed.add(turn_id)
             turn.standalone = turn.message
             for retrieval in retrievals:
                 retrieval.query = turn.message
-        else:
-            completed.discard(turn.session_id)
         texts = (turn, ("message", "material", "standalone", "answer", "failure"))
         changed = [_cut_fields(row, names, pieces) for row, names in (texts, *_queries(retrievals))]
         if any(changed):
-            marked.add(known_id(turn.id))
+            marked.add(turn_id)
+            note_turns(sql, [turn])
             titles.setdefault(title, _title(turn.message))
     for session in sql.scalars(select(Session).where(col(Session.user_id) == user_id)):
         session.title = pieces.cut(titles.get((known_id(session.id), session.title), session.title))
@@ -104,8 +110,9 @@ def _blank_turn(turn: Turn) -> None:
 
 def blank_answer(turn: Turn) -> None:
     """Takes the answer out of a turn, with the texts of what was noted of it."""
+    went = {name: told for name, told in turn.details.items() if name == "sent_to"}  # a host
     turn.answer = ""
-    turn.details = _without_texts(turn.details)
+    turn.details = {**_without_texts(turn.details), **went}
 
 
 def _without_texts(value: Any) -> Any:

@@ -21,12 +21,13 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.changes import ask_to_index
+from stores.clock import now
 from stores.database import Database
 from stores.errors import StoreUnavailable
 from stores.filled_indexes import note_missed
 from stores.live_models import live_version
 from stores.live_versions import without_vector
-from stores.records import SHARED, Job, PassageVector, known_id, now, searchable_text
+from stores.records import SHARED, Job, PassageVector, known_id, searchable_text
 from stores.shared_index import SharedIndex
 from stores.vectors import Vectors, vector_bytes
 

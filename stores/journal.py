@@ -6,35 +6,34 @@ answer comes in a second transaction, with everything that explains it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, func, insert, select
-from sqlalchemy.orm import Session as SqlSession
+from sqlalchemy import Table, insert, select
 from sqlmodel import col
 
-from stores.changes import NewVersion, add_versions
 from stores.claim_jobs import ask_to_summarize, may_summarize
+from stores.clock import now
 from stores.database import Database
 from stores.errors import NotFound
 from stores.forgotten_turns import blank_if_forgotten
+from stores.ratings import keep_rating
 from stores.records import (
-    Document,
-    Feedback,
     Judgement,
-    PassageVersion,
     Retrieval,
     RetrievedPassage,
     Session,
     Turn,
     User,
     known_id,
-    now,
-    own_space,
     well_formed,
 )
+from stores.rows_by_ids import found_by
+from stores.session_branches import branch
+from stores.session_list import SessionLine, session_lines, session_of, was_held_here
+from stores.session_words import keep_words, said_before
+from stores.turn_words import note_turns
 
 _retrieved: Table = RetrievedPassage.__table__  # type: ignore[attr-defined]
 _judgements: Table = Judgement.__table__  # type: ignore[attr-defined]
@@ -93,21 +92,13 @@ class Outcome:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class SessionLine:
-    """A session in a list."""
-
-    session_id: int
-    title: str
-    turns: int
-    created_at: datetime
-
-
 class Journal:
     """Keeps conversations."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, process: Callable[[], str] = lambda: "") -> None:
+        """process: the name of the one that answers, as in `stores.living_processes`; empty tells nothing."""
         self._database = database
+        self._process = process
 
     def known_user_id(self, name: str) -> int:
         """The id of the user of this name; 0, who owns nothing, when there is none."""
@@ -144,33 +135,33 @@ class Journal:
             return sql.scalar(
                 select(col(Turn.session_id))
                 .join(Session, col(Session.id) == col(Turn.session_id))
-                .where(col(Turn.user_id) == user_id, _was_held_here(), col(Session.is_private).is_(False))
+                .where(
+                    col(Turn.user_id) == user_id,
+                    was_held_here(),
+                    col(Session.is_private).is_(False),
+                    col(Session.deleted_at).is_(None),
+                )
                 .order_by(col(Turn.id).desc())
                 .limit(1)
             )
 
     def sessions(self, user_id: int, *, limit: int = 50) -> list[SessionLine]:
-        """This user's sessions that hold something, newest first."""
+        """This user's sessions that hold something, newest first; archived and deleted ones apart."""
         with self._database.reading() as sql:
-            rows = sql.execute(
-                select(col(Session.id), col(Session.title), func.count(col(Turn.id)), col(Session.created_at))
-                .join(Turn, col(Turn.session_id) == col(Session.id))
-                .where(col(Session.user_id) == user_id, _was_held_here())
-                .group_by(col(Session.id))
-                .order_by(func.max(Turn.id).desc())
-                .limit(limit)
-            )
-            return [SessionLine(row[0] or 0, row[1], row[2], row[3]) for row in rows]
+            return session_lines(sql, user_id, limit=limit)
 
     def check_session(self, user_id: int, session_id: int) -> None:
-        """Raises `NotFound` unless the session is this user's."""
+        """Raises `NotFound` unless the session is this user's, and not deleted."""
         with self._database.reading() as sql:
-            self._session(sql, user_id, session_id)
+            if session_of(sql, user_id, session_id).deleted_at is not None:
+                raise NotFound(
+                    f"session {session_id} is deleted", hint="F5 in the chat brings it back, under Deleted."
+                )
 
     def is_private(self, user_id: int, session_id: int) -> bool:
         """Whether a session of this user is private. Raises `NotFound` where it is none of theirs."""
         with self._database.reading() as sql:
-            return self._session(sql, user_id, session_id).is_private
+            return session_of(sql, user_id, session_id).is_private
 
     def accept(
         self,
@@ -188,25 +179,31 @@ class Journal:
         """
         message, material = well_formed(message), well_formed(material)
         parts = [well_formed(part) for part in parts]
+        process = self._process() if learns else ""
         with self._database.writing() as sql:
-            session = self._session(sql, user_id, session_id)
+            session = session_of(sql, user_id, session_id)
             turn = Turn(
                 session_id=session_id,
                 user_id=user_id,
                 message=message,
                 material=material,
                 accepted_at=now(),
+                parent_id=session.head_id,
             )
+            session.head_id = None  # the newest turn's branch is on
             sql.add(turn)
             if not session.title:
                 session.title = " ".join(message.split())[:60]
             sql.flush()
             turn_id = known_id(turn.id)
-            versions = (
-                [] if session.is_private else self._keep_words(sql, user_id, session_id, turn_id, parts)
-            )
-            if learns and not session.is_private:
-                ask_to_summarize(sql, user_id, turn_id)
+            note_turns(sql, [turn])
+            if session.is_private:
+                return Accepted(turn_id, session_id, ())
+            if turn.parent_id is not None and (said := said_before(sql, turn)):
+                return Accepted(turn_id, session_id, tuple(said))  # asked again: it is known already
+            versions = keep_words(sql, user_id, session_id, turn_id, parts)
+            if learns:
+                ask_to_summarize(sql, user_id, turn_id, process=process)
         return Accepted(turn_id, session_id, tuple(versions))
 
     def finish(self, turn_id: int, outcome: Outcome) -> None:
@@ -237,6 +234,7 @@ class Journal:
                 sql.execute(insert(_judgements), judged)
             may_summarize(sql, turn_id)
             blank_if_forgotten(sql, turn_id)
+            note_turns(sql, [turn])
 
     def turn(self, user_id: int, turn_id: int) -> Turn:
         """A turn of this user."""
@@ -246,24 +244,20 @@ class Journal:
                 raise NotFound(f"there is no turn {turn_id} of yours")
             return turn
 
-    def turns(self, user_id: int, session_id: int, *, limit: int = 30) -> list[Turn]:
-        """The last turns of a session, oldest first."""
+    def turns(
+        self, user_id: int, session_id: int, *, limit: int = 30, before: int | None = None
+    ) -> list[Turn]:
+        """The last turns of the branch that is on, oldest first. before: only those older than this."""
         with self._database.reading() as sql:
-            self._session(sql, user_id, session_id)
-            rows = sql.scalars(
-                select(Turn)
-                .where(col(Turn.session_id) == session_id)
-                .order_by(col(Turn.id).desc())
-                .limit(limit)
-            ).all()
-            return list(reversed(rows))
+            ids = branch(sql, session_of(sql, user_id, session_id), limit, before=before)
+            return sorted(found_by(sql, Turn, col(Turn.id), ids), key=lambda turn: known_id(turn.id))
 
     def last_turn(self, user_id: int) -> Turn:
         """The last turn of this user."""
         with self._database.reading() as sql:
             turn = sql.scalar(
                 select(Turn)
-                .where(col(Turn.user_id) == user_id, _was_held_here())
+                .where(col(Turn.user_id) == user_id, was_held_here())
                 .order_by(col(Turn.id).desc())
                 .limit(1)
             )
@@ -295,6 +289,17 @@ class Journal:
                 for row in rows
             ]
 
+    def judged_in(self, user_id: int, turn_id: int) -> dict[int, tuple[str, float]]:
+        """What was judged for a turn, by version: label and score from 0 to 1; the last judgement counts."""
+        self.turn(user_id, turn_id)
+        with self._database.reading() as sql:
+            rows = sql.execute(
+                select(col(Judgement.version_id), col(Judgement.label), col(Judgement.score))
+                .where(col(Judgement.turn_id) == turn_id)
+                .order_by(col(Judgement.id))
+            ).all()
+            return {version_id: (label, score) for version_id, label, score in rows}
+
     def rate(
         self,
         user_id: int,
@@ -305,61 +310,15 @@ class Journal:
         correction: str = "",
         version_id: int | None = None,
     ) -> int:
-        """Keeps what a user says of a turn of theirs, or of a passage of it. rating: good, bad or taught."""
+        """Keeps what a user says of a turn of theirs, or of a passage of it. rating: good, bad or taught.
+
+        A good or bad takes the place of the one before it.
+        """
         self.turn(user_id, turn_id)
         with self._database.writing() as sql:
-            feedback = Feedback(
-                turn_id=turn_id,
-                user_id=user_id,
-                version_id=version_id,
-                rating=rating,
-                reason=well_formed(reason),
-                correction=well_formed(correction),
-                created_at=now(),
+            return keep_rating(
+                sql, user_id, turn_id, rating, reason=reason, correction=correction, version_id=version_id
             )
-            sql.add(feedback)
-            sql.flush()
-            return known_id(feedback.id)
-
-    def _session(self, sql: SqlSession, user_id: int, session_id: int) -> Session:
-        session = sql.get(Session, session_id)
-        if session is None or session.user_id != user_id:
-            raise NotFound(
-                f"there is no session {session_id} of yours",
-                hint="`vouch chat` and then /sessions lists them.",
-            )
-        return session
-
-    def _keep_words(
-        self, sql: SqlSession, user_id: int, session_id: int, turn_id: int, parts: Sequence[str]
-    ) -> list[int]:
-        space = own_space(user_id)
-        document_id = _conversation(sql, space, session_id)
-        newest = sql.scalar(
-            select(func.max(PassageVersion.position)).where(col(PassageVersion.document_id) == document_id)
-        )
-        first = 0 if newest is None else newest + 1
-        return add_versions(
-            sql,
-            space,
-            [
-                NewVersion(
-                    text=part,
-                    kind="message",
-                    document_id=document_id,
-                    turn_id=turn_id,
-                    position=first + number,
-                )
-                for number, part in enumerate(parts)
-            ],
-            author="user",
-            receipt_id=None,
-        )
-
-
-def _was_held_here() -> ColumnElement[bool]:
-    """The condition that a turn was no import's: of those only what was said is known."""
-    return col(Turn.state) != "imported"
 
 
 def _well_formed(outcome: Outcome) -> Outcome:
@@ -367,16 +326,3 @@ def _well_formed(outcome: Outcome) -> Outcome:
         name: well_formed(value) for name, value in vars(outcome).items() if isinstance(value, str)
     }
     return replace(outcome, **texts)
-
-
-def _conversation(sql: SqlSession, space: str, session_id: int) -> int:
-    source = f"session {session_id}"
-    known = sql.scalar(
-        select(col(Document.id)).where(col(Document.space) == space, col(Document.source) == source)
-    )
-    if known is not None:
-        return known
-    document = Document(space=space, source=source, created_at=now())
-    sql.add(document)
-    sql.flush()
-    return known_id(document.id)

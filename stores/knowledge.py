@@ -7,7 +7,7 @@ undoing a receipt is: remove what it added, revive what it removed. What was for
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import or_, select, update
@@ -16,10 +16,19 @@ from sqlmodel import col
 
 from stores.catalogue import PassageLine, live_version_ids, visible_line
 from stores.changes import NewVersion, add_versions, remove_versions, revive_versions
+from stores.clock import now
 from stores.database import Database
 from stores.errors import CannotUndo, NotFound, WrongUsage
 from stores.live_versions import live_passages
-from stores.receipts import open_receipt, receipt_to_undo, shortened, standing_receipts
+from stores.receipts import (
+    is_shared,
+    latest_receipts,
+    nothing_to_undo,
+    open_receipt,
+    receipt_to_undo,
+    shortened,
+    standing_receipts,
+)
 from stores.records import (
     SHARED,
     DocumentVersion,
@@ -30,7 +39,6 @@ from stores.records import (
     StatedClaim,
     User,
     known_id,
-    now,
     own_space,
     well_formed,
 )
@@ -45,6 +53,15 @@ class SetAside:
 
     receipt_id: int
     lines: tuple[PassageLine, ...]
+
+
+@dataclass(frozen=True)
+class Undone:
+    """What one undo has taken back."""
+
+    receipts: tuple[Receipt, ...]  # newest first, as they were taken back; one at least
+    back: tuple[PassageLine, ...]  # what is known again
+    kept: tuple[Receipt, ...]  # of the same message, but shared: undone only by their number
 
 
 class Knowledge:
@@ -122,47 +139,86 @@ class Knowledge:
         with self._database.reading() as sql:
             return list(sql.scalars(standing_receipts(user_id).limit(limit)))
 
+    def latest(
+        self, user_id: int, *, session_id: int | None = None, also: Collection[int] = ()
+    ) -> Receipt | None:
+        """The write that `undo_latest` would begin with; None without one."""
+        with self._database.reading() as sql:
+            return next(iter(latest_receipts(sql, user_id, session_id=session_id, also=also)), None)
+
     def undo(self, user_id: int, receipt_id: int | None = None) -> tuple[Receipt, list[PassageLine]]:
         """Takes a write back, the latest when none is named; returns its receipt and what came back."""
         with self._database.writing() as sql:
             receipt = receipt_to_undo(sql, user_id, receipt_id)
-            imported = imported_versions(sql, known_id(receipt.id))
-            added = [*_added_by(sql, known_id(receipt.id)), *imported]
-            removed = _removed_by(sql, known_id(receipt.id))
-            _must_be_newest(sql, added, known_id(receipt.id))
-            _must_have_kept_its_document(sql, removed, known_id(receipt.id))
-            remove_versions(sql, added, receipt_id=known_id(receipt.id))
-            revived = revive_versions(sql, set(removed).difference(added))
-            moment = now()
-            sql.execute(
-                update(DocumentVersion)
-                .where(
-                    col(DocumentVersion.removed_by) == receipt.id,
-                    col(DocumentVersion.added_by).is_distinct_from(receipt.id),
-                )
-                .values(removed_at=None, removed_by=None)
-            )
-            sql.execute(
-                update(DocumentVersion)
-                .where(col(DocumentVersion.added_by) == receipt.id, col(DocumentVersion.removed_at).is_(None))
-                .values(removed_at=moment, removed_by=receipt.id)
-            )
-            receipt.undone_at = moment
-            if imported:
-                withdraw_history(sql, known_id(receipt.id))
-            sql.execute(  # what was taught is taken back with the correction that it became
-                update(Feedback)
-                .where(
-                    col(Feedback.turn_id) == receipt.turn_id,
-                    col(Feedback.user_id) == user_id,
-                    col(Feedback.rating) == "taught",
-                    col(Feedback.withdrawn_at).is_(None),
-                )
-                .values(withdrawn_at=moment)
-            )
-            _withdraw_claims(sql, known_id(receipt.id))
-            back = list(live_passages(sql, revived, (SHARED, own_space(user_id))).values())
-        return receipt, [PassageLine.of(passage) for passage in back]
+            back = _live_again(sql, user_id, _take_back(sql, user_id, receipt))
+        return receipt, back
+
+    def undo_latest(
+        self, user_id: int, *, session_id: int | None = None, also: Collection[int] = ()
+    ) -> Undone:
+        """Takes the latest write back, with all that the same message taught; all of it or nothing.
+
+        session_id: the latest of that session, or of the receipts that `also` names. What is shared is left.
+        Raises `NotFound` where there is nothing, and `CannotUndo` where only what is shared is left.
+        """
+        with self._database.writing() as sql:
+            receipts = latest_receipts(sql, user_id, session_id=session_id, also=also)
+            if not receipts:
+                raise nothing_to_undo(in_session=session_id is not None)
+            own = [receipt for receipt in receipts if receipt.space != SHARED]
+            if not own:
+                raise is_shared(receipts[0])
+            revived = [version for receipt in own for version in _take_back(sql, user_id, receipt)]
+            back = _live_again(sql, user_id, revived)
+            kept = [receipt for receipt in receipts if receipt.space == SHARED]
+        return Undone(tuple(own), tuple(back), tuple(kept))
+
+
+def _take_back(sql: SqlSession, user_id: int, receipt: Receipt) -> list[int]:
+    """Undoes one receipt; returns the versions that it revived."""
+    receipt_id = known_id(receipt.id)
+    imported = imported_versions(sql, receipt_id)
+    added = [*_added_by(sql, receipt_id), *imported]
+    removed = _removed_by(sql, receipt_id)
+    _must_be_newest(sql, added, receipt_id)
+    _must_have_kept_its_document(sql, removed, receipt_id)
+    remove_versions(sql, added, receipt_id=receipt_id)
+    revived = revive_versions(sql, set(removed).difference(added))
+    moment = now()
+    sql.execute(
+        update(DocumentVersion)
+        .where(
+            col(DocumentVersion.removed_by) == receipt_id,
+            col(DocumentVersion.added_by).is_distinct_from(receipt_id),
+        )
+        .values(removed_at=None, removed_by=None)
+    )
+    sql.execute(
+        update(DocumentVersion)
+        .where(col(DocumentVersion.added_by) == receipt_id, col(DocumentVersion.removed_at).is_(None))
+        .values(removed_at=moment, removed_by=receipt_id)
+    )
+    receipt.undone_at = moment
+    if imported:
+        withdraw_history(sql, receipt_id)
+    sql.execute(  # what was taught is taken back with the correction that it became
+        update(Feedback)
+        .where(
+            col(Feedback.turn_id) == receipt.turn_id,
+            col(Feedback.user_id) == user_id,
+            col(Feedback.rating) == "taught",
+            col(Feedback.withdrawn_at).is_(None),
+        )
+        .values(withdrawn_at=moment)
+    )
+    _withdraw_claims(sql, receipt_id)
+    sql.flush()
+    return revived
+
+
+def _live_again(sql: SqlSession, user_id: int, revived: Sequence[int]) -> list[PassageLine]:
+    back = live_passages(sql, revived, (SHARED, own_space(user_id)))
+    return [PassageLine.of(passage) for passage in back.values()]
 
 
 def _withdraw_claims(sql: SqlSession, receipt_id: int) -> None:

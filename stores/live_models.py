@@ -10,9 +10,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.clock import now
 from stores.database import Database
 from stores.errors import CannotUndo
-from stores.records import LiveModel, ModelVersion, known_id, now
+from stores.records import LiveModel, ModelVersion, known_id
 
 
 @dataclass(frozen=True)

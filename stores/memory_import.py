@@ -18,6 +18,7 @@ from sqlmodel import col
 
 from stores.changes import NewVersion, add_history, add_versions
 from stores.claims import text_key
+from stores.clock import now
 from stores.database import Database
 from stores.import_choice import ImportChoice, Needed
 from stores.memory_lines import Memory, Record
@@ -35,7 +36,6 @@ from stores.records import (
     Turn,
     known_id,
     new_public_id,
-    now,
     own_space,
 )
 from stores.rows_by_ids import found_by

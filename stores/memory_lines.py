@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn, TypeAlias
 
 from stores.errors import WrongUsage
+from stores.json_lines import json_object
 from stores.memory_export import SCHEMA
 from stores.records import well_formed
 
@@ -46,9 +47,9 @@ def read_memory(lines: Iterable[str], file: str) -> Memory:
             continue
         try:
             told = _told(line)
-            record = str(told.get("record", "text" if told.get("schema", 1) == 1 else ""))
-            if record not in _SHAPES:
-                raise ValueError(f"{record or 'it'} is no record that can be imported")
+            record = told.get("record", "text" if told.get("schema", 1) == 1 else "")
+            if not isinstance(record, str) or record not in _SHAPES:
+                raise ValueError(f"record {_known_records(told)}")
             read = _checked(told, _SHAPES[record])
             if record == "passage":
                 _check_versions(read)
@@ -66,24 +67,21 @@ def read_memory(lines: Iterable[str], file: str) -> Memory:
     return memory
 
 
+def _known_records(told: Mapping[str, Any]) -> str:
+    state = f"is {_short(told['record'])}, but" if "record" in told else "is missing; it"
+    return f"{state} must be one of {', '.join(name for name in _SHAPES if name != 'text')}"
+
+
 def _refuse(file: str, number: int, what: str) -> NoReturn:
     raise WrongUsage(f"{file} line {number}: {what}", hint="Nothing was imported.") from None
 
 
 def _told(line: str) -> Mapping[str, Any]:
-    def no_number(name: str) -> NoReturn:
-        raise ValueError(f"{name} is no number")
-
-    try:
-        told = json.loads(line, parse_constant=no_number)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"this is no JSON: {error.msg} at character {error.pos + 1}") from None
-    except RecursionError:
-        raise ValueError("its values lie too deep within one another") from None
-    if not isinstance(told, dict):
-        raise ValueError("a line must be one JSON object")
+    told = json_object(line)
     schema = told.get("schema", 1)
-    if not isinstance(schema, int) or schema > SCHEMA:
+    if isinstance(schema, bool) or not isinstance(schema, int):
+        raise ValueError(f"schema is {_short(schema)}, but must be a whole number")
+    if schema > SCHEMA:
         raise ValueError(f"schema {schema} is of a later release; this one reads up to {SCHEMA}")
     return told
 

@@ -12,10 +12,11 @@ from sqlmodel import col
 
 from stores.changes import NewVersion, add_versions
 from stores.claim_passages import AUTHOR, live_with_text
+from stores.clock import now
 from stores.database import Database
 from stores.errors import NotFound, WrongUsage
 from stores.receipts import open_receipt, shortened
-from stores.records import SHARED, PassageVersion, Proposal, StatedClaim, known_id, now
+from stores.records import SHARED, PassageVersion, Proposal, StatedClaim, known_id
 
 
 class Proposals:

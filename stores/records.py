@@ -7,11 +7,9 @@ the receipt that added it and the one that removed it, which is all that undo ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -26,26 +24,6 @@ SHARED = "shared"  # the space that every user may search
 def own_space(user_id: int) -> str:
     """The space that only this user may search."""
     return f"user:{user_id}"
-
-
-_real_time: Callable[[], datetime] = partial(datetime.now, UTC)
-_clock = _real_time
-
-
-def now() -> datetime:
-    """The present moment, in UTC, to the second's millionth."""
-    return _clock()
-
-
-@contextmanager
-def time_by(clock: Callable[[], datetime]) -> Iterator[None]:
-    """Has `now` ask this clock meanwhile, in the whole process: a replay has a time of its own."""
-    global _clock
-    _clock = clock
-    try:
-        yield
-    finally:
-        _clock = _real_time
 
 
 def searchable_text(title: str, text: str) -> str:
@@ -162,6 +140,10 @@ class Session(SQLModel, table=True):
     is_private: bool = False
     created_at: datetime = _moment()
     archived_at: datetime | None = _moment(nullable=True)
+    origin: str = Field(default="", sa_column_kwargs={"server_default": ""})
+    # whose export it was taken in from, such as ChatGPT; empty of what was said here
+    head_id: int | None = None  # the turn the session goes on behind; null: the newest, 0: before the first
+    deleted_at: datetime | None = _moment(nullable=True)
 
 
 class Turn(SQLModel, table=True):
@@ -188,6 +170,7 @@ class Turn(SQLModel, table=True):
     answered_at: datetime | None = _moment(nullable=True)
     details: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
     # milliseconds of each step, invented citations
+    parent_id: int | None = None  # the turn it follows; null: the one before it in the session, 0: none
 
 
 class Document(SQLModel, table=True):

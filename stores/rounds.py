@@ -15,10 +15,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.clock import now
 from stores.database import Database
 from stores.errors import TryAgain
 from stores.live_models import live_version, model_id, swap
-from stores.records import Round, known_id, now
+from stores.records import Round, known_id
 
 LEASE = timedelta(seconds=60)
 GoLive: TypeAlias = Callable[[SqlSession], bool]  # swaps pointers in a transaction; False: it cannot
@@ -172,10 +173,16 @@ class Rounds:
             _close(row, "stopped", "by command")
             return known_id(row.id)
 
-    def latest(self, limit: int = 20) -> list[Round]:
-        """The last rounds, newest first."""
+    def latest(self, limit: int = 20, *, after: int = 0) -> list[Round]:
+        """The last rounds, newest first. after: only those behind this one."""
         with self._database.reading() as sql:
-            return list(sql.scalars(select(Round).order_by(col(Round.id).desc()).limit(limit)))
+            statement = select(Round).where(col(Round.id) > after)
+            return list(sql.scalars(statement.order_by(col(Round.id).desc()).limit(limit)))
+
+    def figures(self, round_id: int) -> dict[str, Any]:
+        """What is noted of a round until now."""
+        with self._database.reading() as sql:
+            return dict(sql.get_one(Round, round_id).figures)
 
     def last_turn_learned(self, recipe: str) -> int:
         """The last turn that a judged round of this recipe was made from; 0 before the first."""

@@ -9,7 +9,10 @@ from sqlmodel import SQLModel
 from stores import records
 from stores.database import Database
 
-_WORD_TABLES = {"sqlite": ("shared_words", "own_words"), "postgresql": ("passage_words",)}
+_WORD_TABLES = {
+    "sqlite": ("shared_words", "own_words", "turn_words"),
+    "postgresql": ("passage_words", "turn_words"),
+}
 
 
 def schema_faults(database: Database) -> list[str]:

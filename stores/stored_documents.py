@@ -16,18 +16,11 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.changes import NewVersion, add_versions, remove_versions, text_hash
+from stores.clock import now
 from stores.database import Database
 from stores.errors import CannotUndo
 from stores.receipts import open_receipt
-from stores.records import (
-    Document,
-    DocumentVersion,
-    PassageVersion,
-    Receipt,
-    known_id,
-    now,
-    searchable_text,
-)
+from stores.records import Document, DocumentVersion, PassageVersion, Receipt, known_id, searchable_text
 from stores.vectors import Vectors
 
 Change: TypeAlias = Literal["new", "same", "replaced"]

@@ -6,15 +6,8 @@ from sqlalchemy import delete, exists, or_, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.records import (
-    DocumentVersion,
-    PassageIdentity,
-    PassageVersion,
-    Receipt,
-    StatedClaim,
-    known_id,
-    now,
-)
+from stores.clock import now
+from stores.records import DocumentVersion, PassageIdentity, PassageVersion, Receipt, StatedClaim, known_id
 
 
 def imported_versions(sql: SqlSession, receipt_id: int) -> list[int]:

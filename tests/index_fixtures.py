@@ -13,9 +13,10 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
 
 from stores.changes import remove_versions
+from stores.clock import now
 from stores.database import Database
 from stores.faiss_vectors import FaissVectors
-from stores.records import PassageIdentity, PassageVersion, now
+from stores.records import PassageIdentity, PassageVersion
 from stores.vectors import StoredVectors, Vector, Vectors, vector_bytes
 
 SPACE = "user:1"

@@ -195,7 +195,7 @@ def _tell(**facts: Any) -> None:
 def _patched(points: Points) -> None:
     """In a fork: everything that follows passes its points."""
     from agents.models.encoder import EncoderDescription
-    from assistant.learning import train_retriever, training_child
+    from assistant.learning import pacing, train_retriever, training_child
     from stores import encoder_versions, rounds
 
     def exported(network: Any, folder: Path, _: object) -> tuple[EncoderDescription, float]:
@@ -213,7 +213,7 @@ def _patched(points: Points) -> None:
     setattr(subprocess, "Popen", ForkedTraining)  # noqa: B010
     # so that the last weights are kept, which are never those that it began with
     setattr(learner_module, "tells_when_to_end", lambda question: False)  # noqa: B010
-    points.around(train_retriever.Checkpoints, "after_step", before="after a step")
+    points.around(pacing.Checkpoints, "after_step", before="after a step")
     points.around(
         train_retriever, "write_checkpoint", before="before a checkpoint", after="after a checkpoint"
     )

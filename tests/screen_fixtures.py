@@ -28,6 +28,7 @@ from assistant.terminal.screens.drafts import Drafts
 from assistant.terminal.screens.keys import keymap
 from assistant.wiring import Assistant
 from stores.errors import VouchError
+from stores.glance import glance
 from stores.records import SHARED
 
 WAITS_SECONDS = 30.0  # generous: only what never comes fails by it
@@ -155,7 +156,11 @@ async def on_screen(
         finally:
             assistant.close()
 
-    desk = Desk(opens, user="ann")
+    desk = Desk(
+        opens,
+        user="ann",
+        glances=lambda session_id, turns: glance(place.data, "ann", session_id, turns=turns),
+    )
     app = ChatApp(
         desk,
         Drafts(place.state, place.data, "ann"),

@@ -17,13 +17,15 @@ from cli_helpers import HANDBOOK, QUESTION, Vouch
 from sqlalchemy import text
 from store_fixtures import Stores, document, findable
 
-from benchmarks.durability import Papers, check_whole, opened
+from benchmarks.durable_checks import check_whole, opened
+from benchmarks.durable_work import Papers
 from benchmarks.durable_worker import Specification
 from stores.backup import BackupContents, inspect_backup, restore_backup, write_backup
+from stores.clock import now
 from stores.data_directory import DirectoryLock
 from stores.database import HEAD, Database, server_address
 from stores.errors import NotABackup, SchemaTooNew, StoreUnavailable, WrongUsage
-from stores.records import FilledIndex, now
+from stores.records import FilledIndex
 
 _ROOT = Path(__file__).parent.parent
 

@@ -104,6 +104,12 @@ def test_another_users_passages_are_not_there(stores: Stores, ann: int, bob: int
     assert stores.exported(bob, "all") == []
 
 
+def test_what_was_only_said_does_not_count_as_a_memory(stores: Stores, ann: int) -> None:
+    stores.knowledge.remember(ann, "ann's cat")
+    stores.journal.accept(ann, stores.journal.open_session(ann), "Hello there", parts=["Hello there"])
+    assert stores.catalogue.counts(ann) == (1, 0)
+
+
 def test_the_state_hash_is_of_what_a_user_can_see_and_of_nothing_else(
     stores: Stores, ann: int, bob: int
 ) -> None:

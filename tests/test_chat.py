@@ -61,7 +61,7 @@ def test_a_conversation_through_a_pipe_reads_as_its_transcript(vouch: Vouch) -> 
         told
         == f"""\
 You: /ingest {path}
-{path}: 1 passages, 1 new
+{path}: 1 passage, 1 new
 
 You: {QUESTION}
 Assistant: 10:00. “The reading room opens at 10:00 on Saturdays.” [1]
@@ -154,12 +154,12 @@ def test_what_is_forgotten_answers_no_more_and_no_undo_brings_it_back(vouch: Vou
     told = vouch.chat(
         "/remember My locker number is 214.",
         "What is my locker number?",
-        "/forget 1",
+        "/forget 1 --yes",
         "What is my locker number?",
         "/undo",
         code=1,
     )
-    before, _, after = told.partition("You: /forget 1")
+    before, _, after = told.partition("You: /forget 1 --yes")
     assert "214. You said" in before
     assert "Forgotten: “My locker number is 214.”.\n" in after
     assert "Blank now, since it was made with it: the answer of turn 1.\n" in after
@@ -167,6 +167,68 @@ def test_what_is_forgotten_answers_no_more_and_no_undo_brings_it_back(vouch: Vou
     assert "Assistant: You said" not in after
     assert "214" not in after.partition("You: What")[2]
     assert "there is nothing to undo" in after
+
+
+PASTE = "My locker number is 214. My dog is called Rex. My sister lives in Oslo. I work at the harbour."
+
+
+def facts(vouch: Vouch) -> list[str]:
+    told = vouch.run("memory", "list", "--limit", "20", "--json").objects
+    return sorted(entry["text"] for entry in told)
+
+
+def test_one_undo_takes_back_all_that_a_message_taught_and_a_number_takes_one(vouch: Vouch) -> None:
+    told = vouch.chat("I like quiet rooms.", PASTE)
+    numbers = re.findall(r"/undo (\d+) takes it back", told)
+    assert len(numbers) == 5
+    assert "Undone: add “My sister lives in Oslo." in vouch.chat(f"/undo {numbers[3]}")
+    assert len(facts(vouch)) == 4
+    said = vouch.run("chat", "--last", stdin="/undo\n").out.split("\n")
+    assert said[1] == "Took back 3 facts from your message."
+    assert [line for line in said if line.startswith("What you said stays")] == [said[2]]
+    assert facts(vouch) == ["I like quiet rooms."]
+    assert "Undone: add “I like quiet rooms." in vouch.run("chat", "--last", stdin="/undo\n").out
+    assert "Nothing else of this session can be undone." in vouch.run("chat", "--last", stdin="/undo\n").out
+
+
+def test_undo_in_a_new_session_leaves_what_another_one_taught(vouch: Vouch) -> None:
+    vouch.chat("My locker number is 214.", "/remember I take my tea without milk.")
+    before = facts(vouch)
+    assert len(before) == 2
+    told = vouch.chat("/undo", code=1)
+    assert "there is nothing to undo of this session" in told
+    assert "`vouch memory undo --list` shows all writes of yours" in told
+    assert facts(vouch) == before
+    told = vouch.chat("/remember The window sticks.", "/new", "/undo", code=1)
+    assert "there is nothing to undo of this session" in told
+    assert len(facts(vouch)) == 3
+
+
+def test_the_way_past_a_later_write_is_told_as_it_is_typed_in_the_chat(vouch: Vouch) -> None:
+    vouch.chat("/remember My locker number is 214.")
+    vouch.run("memory", "edit", "1", "My locker number is 215.")
+    told = vouch.chat("/undo 1", code=1)
+    assert "Undo that first: /undo 2" in told
+    assert "vouch memory undo 2" not in told
+
+
+def test_undo_tells_what_stays_of_the_message_whose_learning_it_took_back_alone(vouch: Vouch) -> None:
+    told = vouch.chat(
+        "My locker number is 214.", "Who waters the plants?", "/teach Marta waters the plants.", "/undo"
+    )
+    assert "Undone: add “Marta waters the plants." in told
+    assert "What you said stays" not in told
+    told = vouch.run("chat", "--last", stdin="The window sticks!?\n/undo\n").out
+    assert "Undone: add “My locker number is 214." in told
+    assert "stays: “My locker number is 214." in told
+    assert told.count("stays:") == 1
+
+
+def test_undo_behind_an_ingest_takes_the_ingest_back(vouch: Vouch) -> None:
+    path = vouch.write("handbook.md", HANDBOOK)
+    vouch.chat("My locker number is 214.")
+    assert "Undone: add “ingested " in vouch.chat(f"/ingest {path}", "/undo")
+    assert facts(vouch) == ["My locker number is 214."]
 
 
 def test_forgetting_by_words_lists_what_may_be_meant(vouch: Vouch) -> None:
@@ -179,6 +241,24 @@ def test_forgetting_by_words_lists_what_may_be_meant(vouch: Vouch) -> None:
     )
     assert "Nothing of yours says bicycle." in told
     assert told.partition("You: /memory")[2].count("214") == 1  # it is still there
+
+
+def test_through_a_pipe_forgetting_needs_to_be_meant(vouch: Vouch) -> None:
+    told = vouch.chat("/remember My locker number is 214.", "/forget 1", code=2)
+    assert "nothing was forgotten\nTo mean it: /forget 1 --yes\n" in told
+    assert "My locker number" in vouch.chat("/memory")
+    assert "y" not in vouch.chat("/forget 1", "y", "/memory").partition("You: /memory")[0].split("\n")
+    assert "Forgotten: “My locker number is 214.”." in vouch.chat("/forget 1 --yes")
+
+
+def test_a_slip_forgets_no_shared_passage(vouch: Vouch) -> None:
+    read_handbook(vouch)
+    for line in ("/forget 1", "/forget 1 --yes"):
+        told = vouch.chat(line, code=2)
+        assert "passage 1 is shared with every user and stands in " in told
+    assert "To mean it: /forget 1 --shared --yes" in vouch.chat("/forget 1 --shared", code=2)
+    assert len(vouch.run("memory", "list", "--scope", "shared").cells) == 1
+    assert "Forgotten: " in vouch.chat("/forget 1 --shared --yes")
 
 
 def test_at_a_terminal_forgetting_asks_first(vouch: Vouch) -> None:
@@ -241,7 +321,7 @@ def test_rating_before_the_first_answer_is_told_and_fails(vouch: Vouch) -> None:
 
 def test_of_a_private_session_nothing_is_remembered(vouch: Vouch) -> None:
     told = vouch.chat("/private", "My locker number is 214.", "/memory", "/new", "What is my locker number?")
-    assert "A private session: nothing of it goes into memory" in told
+    assert "nothing of it goes into memory, and nothing said here is looked up" in told
     assert "Assistant: This session is private: I do not keep what you tell me." in told
     assert "Nothing is remembered of you yet." in told
     assert "Assistant: You said" not in told
@@ -343,6 +423,21 @@ def test_told_to_end_during_a_reply_it_keeps_the_part(
     assert [(turn.state, turn.answer, turn.failure) for turn in turns(vouch)] == [
         ("stopped", "It opens at ten", "")
     ]
+
+
+def test_what_was_told_to_a_chat_that_was_killed_is_learned_when_the_next_one_opens(vouch: Vouch) -> None:
+    with ScriptedServer([hangs(["Noted"])]) as server:
+        vouch.use_server(server.base_url)
+        with vouch.start("chat") as process:
+            process.stdin.write(b"My locker number is 214.\n")
+            process.stdin.flush()
+            read_until(process.stdout, "Noted")
+            vouch.set("")
+            assert "Learned" not in vouch.chat("/help")  # it is still being answered
+            process.kill()
+            process.wait()
+    assert [turn.state for turn in turns(vouch)] == ["accepted"]
+    assert "Learned, yours, as 2: “My locker number is 214.”." in vouch.chat("/help")
 
 
 def test_interrupted_ask_ends_with_130_and_keeps_the_part(vouch: Vouch) -> None:

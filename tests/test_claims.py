@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from stores.claim_decisions import Decision, Learned, Outdated
 from stores.claim_jobs import FIRST_WAIT, LONGEST_WAIT, ClaimJob, ClaimJobs
 from stores.claims import Claims, NewClaim, text_key
 from stores.errors import NotFound, WrongUsage
-from stores.journal import Outcome
+from stores.journal import Journal, Outcome
 from stores.proposals import Proposals
 from stores.records import SHARED, Receipt
 
@@ -67,6 +68,25 @@ def test_a_turn_is_summarized_once_it_has_ended(stores: Stores, ann: int) -> Non
     job = jobs.take(ann, lease=LEASE)
     assert job is not None
     assert (job.kind, job.subject_id, job.attempts) == ("summarize", turn, 1)
+
+
+def test_a_turn_whose_process_has_died_is_summarized_at_once(stores: Stores, ann: int) -> None:
+    journal = Journal(stores.database, process=lambda: "p1")
+    stores = replace(stores, journal=journal)
+    turn = tell(stores, ann, LOCKER, ends=False)
+    living = ClaimJobs(stores.database, has_died=lambda process: False)
+    assert living.take(ann, lease=LEASE) is None
+    job = ClaimJobs(stores.database, has_died=lambda process: process == "p1").take(ann, lease=LEASE)
+    assert job is not None
+    assert (job.kind, job.subject_id, job.attempts) == ("summarize", turn, 1)
+
+
+def test_what_waits_for_another_reason_waits_although_its_process_has_died(stores: Stores, ann: int) -> None:
+    stores = replace(stores, journal=Journal(stores.database, process=lambda: "p1"))
+    tell(stores, ann, LOCKER)
+    jobs = ClaimJobs(stores.database, has_died=lambda process: True)
+    jobs.postpone(taken(stores, ann), "no model")
+    assert jobs.take(ann, lease=LEASE) is None
 
 
 def test_a_private_session_leaves_nothing_to_remember(stores: Stores, ann: int) -> None:
@@ -219,7 +239,7 @@ def test_undoing_what_was_learned_withdraws_the_lesson(stores: Stores, ann: int)
     assert Claims(stores.database).claim(ann, learned.claim_id).state == "withdrawn"
 
 
-def test_words_that_became_knowledge_are_settled_until_that_is_undone(
+def test_words_that_became_knowledge_are_settled_and_stay_so_when_that_is_undone(
     stores: Stores, ann: int, bob: int
 ) -> None:
     learned = state(stores, ann, LOCKER)
@@ -228,7 +248,17 @@ def test_words_that_became_knowledge_are_settled_until_that_is_undone(
     assert claims.settled_words(ann, [message]) == {message: [LOCKER]}
     assert claims.settled_words(bob, [message]) == {}
     stores.knowledge.undo(ann, learned.receipt_id)
-    assert claims.settled_words(ann, [message]) == {}
+    assert claims.settled_words(ann, [message]) == {message: [LOCKER]}
+
+
+def test_words_that_were_set_aside_as_wrong_answer_again_once_that_is_undone(
+    stores: Stores, ann: int
+) -> None:
+    learned = state(stores, ann, LOCKER, WRONG)
+    assert learned is not None
+    stores.knowledge.undo(ann, learned.receipt_id)
+    [message] = [i for i, text in stores.texts(f"user:{ann}").items() if text == LOCKER]
+    assert Claims(stores.database).settled_words(ann, [message]) == {}
 
 
 # What was found wrong

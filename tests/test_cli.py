@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_helpers import HANDBOOK, QUESTION, Ran, Vouch, read_until
+from cli_helpers import ENDS_WITHIN_SECONDS, HANDBOOK, QUESTION, Ran, Vouch, read_until
 from scripted_server import ScriptedServer, cuts, hangs, refuses, says, unused_url
 
 from stores.journal import Journal
@@ -193,7 +193,7 @@ def test_closed_standard_streams_are_no_defect(vouch: Vouch) -> None:
     shell = 'exec "$@" <&- >&-'
     command = ["sh", "-c", shell, "sh", str(Path(sys.executable).with_name("vouch")), "memory", "list"]
     ran = subprocess.run(command, env=vouch.environment, stderr=subprocess.PIPE, text=True)
-    assert (ran.returncode, ran.stderr) == (1, "")  # nothing is remembered of ann yet
+    assert (ran.returncode, ran.stderr) == (0, "")  # nothing is remembered of ann yet
 
 
 def test_bytes_that_are_no_text_cost_a_character_and_not_the_command(vouch: Vouch) -> None:
@@ -409,14 +409,14 @@ def test_text_from_standard_input_is_a_document_of_the_name_given(vouch: Vouch) 
     first = vouch.run("ingest", "-", "--name", "rules", "--json", stdin="No dogs in the garden.\n").object
     assert (first["source"], first["change"], first["passages"]) == ("rules", "new", 1)
     again = vouch.run("ingest", "-", "--name", "rules", stdin="Dogs in the garden on a lead.\n")
-    assert again.cells[0][1:] == ["1 passages", "replaced", "rules"]
+    assert again.cells[0][1:] == ["1 passage", "replaced", "rules"]
 
 
 def test_a_dry_run_says_what_would_be_read_and_stores_nothing(vouch: Vouch, tmp_path: Path) -> None:
     path = vouch.write("notes.md", "The gate is green.\n")
     elsewhere = tmp_path / "untouched"
     ran = vouch.run("--data", str(elsewhere), "ingest", "--dry-run", path)
-    assert ran.cells == [[path, "1 passages", "would be read"]]
+    assert ran.cells == [[path, "1 passage", "would be read"]]
     assert vouch.run("ingest", "--dry-run", path, "--json").object["passages"] == 1
     assert not elsewhere.exists()
 
@@ -446,6 +446,13 @@ def test_search_in_words_shows_the_same(vouch: Vouch) -> None:
 
 def test_search_in_an_empty_store_finds_nothing_and_ends_with_1(vouch: Vouch, tmp_path: Path) -> None:
     assert vouch.run("--data", str(tmp_path / "new"), "search", "hours", code=1).out == ""
+
+
+def test_doctor_warns_of_a_directory_that_is_open_to_others_and_ends_well(vouch: Vouch) -> None:
+    vouch.data.chmod(0o755)
+    told = vouch.run("doctor", "--no-repair").out
+    assert f"warning  data directory   {vouch.data} is open to others (mode 755)\n" in told
+    assert f"To close it, run: chmod 700 {vouch.data}\n" in told
 
 
 def test_doctor_tells_a_line_a_check(vouch: Vouch) -> None:
@@ -490,6 +497,51 @@ def test_memory_list_leaves_out_what_was_said_and_read_unless_it_is_asked_for(vo
     assert {told.get("kind") for told in exported} >= {"message", "document", "note"}
 
 
+def test_an_empty_memory_is_no_fault_and_is_told_to_who_looks(vouch: Vouch) -> None:
+    ran = vouch.run("memory", "list")
+    assert (ran.out, ran.err) == ("", "")
+    for narrowed in (("--query", "locker"), ("--kind", "note"), ("--since", "2026-01-01")):
+        assert vouch.run("memory", "list", *narrowed, code=1).out == ""
+    with vouch.terminal("memory", "list") as person:
+        person.sees("Nothing is remembered yet.")
+        assert person.exit_code() == 0
+    with vouch.terminal("memory", "list", "--query", "locker") as person:
+        person.sees("Nothing that is remembered fits.")
+        assert person.exit_code() == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--help",),
+        ("ask", "--no-learn", QUESTION),
+        ("ask", "--no-learn", "--json", QUESTION),
+        ("search", "reading room"),
+        ("memory", "list", "--scope", "shared"),
+        ("memory", "export", "--scope", "shared"),
+        ("doctor", "--no-repair"),
+        ("chat",),
+    ],
+)
+def test_output_that_cannot_be_written_is_an_error_in_one_sentence(
+    vouch: Vouch, arguments: tuple[str, ...]
+) -> None:
+    with Path("/dev/full").open("wb") as full, vouch.start(*arguments, stdout=full) as process:
+        _, told = process.communicate(b"/help\n", timeout=ENDS_WITHIN_SECONDS)
+    assert process.returncode == 3
+    said = "the output cannot be written: No space left on device"
+    assert said in told.decode()
+    assert "defect" not in told.decode()
+    if "--json" in arguments:
+        assert json.loads(told)["error"] == said
+
+
+def test_remarks_that_cannot_be_written_are_left_out(vouch: Vouch) -> None:
+    with Path("/dev/full").open("wb") as full, vouch.start("memory", "lst", stderr=full) as process:
+        out, _ = process.communicate(timeout=ENDS_WITHIN_SECONDS)
+    assert (process.returncode, out) == (2, b"")
+
+
 def test_memory_show_tells_where_a_passage_comes_from(vouch: Vouch) -> None:
     (tea,) = remember(vouch, "I take my tea without milk.")
     told = vouch.run("memory", "show", str(tea), "--json").object
@@ -504,7 +556,7 @@ def test_what_is_forgotten_is_in_no_answer_and_in_no_file_of_the_data_directory(
     (locker,) = remember(vouch, "My locker number is 21429.")
     assert "21429" in vouch.run("ask", "What is my locker number?").out
     asked = vouch.run("memory", "list", "--query", "What locker", "--json").object["passage"]
-    forgotten = vouch.run("memory", "forget", str(locker))
+    forgotten = vouch.run("memory", "forget", str(locker), "--yes")
     assert forgotten.cells == [[str(locker), "forgotten", "My locker number is 21429."]]
     assert "since it was made with it: the answer of turn 1." in forgotten.err
     assert "Its bytes are gone" in forgotten.err
@@ -515,7 +567,7 @@ def test_what_is_forgotten_is_in_no_answer_and_in_no_file_of_the_data_directory(
     assert vouch.run("memory", "show", str(locker), "--json").object["text"] == ""
     assert texts(vouch.run("memory", "list", "--kind", "all", "--json")) == ["What is my locker number?"]
     assert "forgotten before" in vouch.run("memory", "forget", str(locker), code=1).err
-    vouch.run("memory", "forget", str(asked))
+    vouch.run("memory", "forget", str(asked), "--yes")
     for file in vouch.data.rglob("*"):
         assert not file.is_file() or b"21429" not in file.read_bytes(), file
 
@@ -524,6 +576,7 @@ def test_forgetting_at_a_terminal_asks_once(vouch: Vouch) -> None:
     first, second = remember(vouch, "One.", "Two.")
     question = "Forget these 2 passages for good? This cannot be undone. [y/N]"
     with vouch.terminal("memory", "forget", str(first), str(second)) as person:
+        person.sees(f"{first}  note        One.")  # what would go is named
         person.sees(question)
         person.types("n\r")
         assert person.exit_code() != 0
@@ -536,18 +589,58 @@ def test_forgetting_at_a_terminal_asks_once(vouch: Vouch) -> None:
         person.types("y\r")
         person.sees("forgotten")
         assert person.exit_code() == 0
-    vouch.run("memory", "list", code=1)
+    assert vouch.run("memory", "list").out == ""
+
+
+@pytest.mark.parametrize("stdin", [b"", b"n\n", b"y\n"])
+@pytest.mark.parametrize("option", [(), ("--no-input",)])
+def test_where_nobody_can_be_asked_forgetting_needs_to_be_meant(
+    vouch: Vouch, stdin: bytes, option: tuple[str, ...]
+) -> None:
+    (kept,) = remember(vouch, "One.")
+    ran = vouch.run("memory", "forget", str(kept), *option, stdin=stdin, code=2)
+    assert ran.out == ""
+    assert ran.err == (
+        "vouch: forgetting is final, and nobody can be asked here; nothing was forgotten\n"
+        f"To mean it: vouch memory forget {kept} --yes\n"
+    )
+    assert texts(vouch.run("memory", "list", "--json")) == ["One."]
+
+
+def test_a_shared_passage_is_forgotten_only_where_every_user_is_meant(vouch: Vouch) -> None:
+    handbook = str(vouch.run("memory", "list", "--scope", "shared", "--json").object["passage"])
+    ran = vouch.run("memory", "forget", handbook, "--yes", code=2)
+    assert "Only who added it can take it back or forget it." in ran.err
+    vouch.run("memory", "forget", handbook, "--shared", "--yes", code=1)
+    vouch.environment["VOUCH_USER"] = "librarian"
+    for arguments in ((), ("--yes",)):
+        ran = vouch.run("memory", "forget", handbook, *arguments, code=2)
+        assert f"passage {handbook} is shared with every user and stands in " in ran.err
+        assert "`vouch memory undo 1` takes back the write that brought it" in ran.err
+    with vouch.terminal("memory", "forget", handbook) as person:
+        person.sees("is shared with every user")
+        assert person.exit_code() == 2
+    ran = vouch.run("memory", "forget", handbook, "--shared", code=2)
+    assert f"vouch memory forget {handbook} --shared --yes" in ran.err
+    with vouch.terminal("memory", "forget", handbook, "--shared") as person:
+        person.sees("shared with every user: ")
+        person.sees("Forget this passage for good, for every user? This cannot be undone.")
+        person.types("n\r")
+        assert person.exit_code() != 0
+    assert len(vouch.run("memory", "list", "--scope", "shared").cells) == 1
+    vouch.run("memory", "forget", handbook, "--shared", "--yes")
+    assert vouch.run("memory", "list", "--scope", "shared").out == ""
 
 
 def test_forgetting_names_the_log_and_old_databases_where_they_may_hold_it(vouch: Vouch) -> None:
     first, second = remember(vouch, "One.", "Two.")
-    told = vouch.run("memory", "forget", str(first)).err
+    told = vouch.run("memory", "forget", str(first), "--yes").err
     assert "log.log_text" not in told
     assert "before a restore" not in told
     vouch.set("[log]\nlog_text = true\n")
     kept = vouch.data / "vouch-before-restore-20260101T000000Z.db"
     kept.write_bytes(b"")
-    told = vouch.run("memory", "forget", str(second)).err
+    told = vouch.run("memory", "forget", str(second), "--yes").err
     assert "log.log_text has it keep texts" in told
     assert f"A database from before a restore may hold it: {kept}" in told
 
@@ -578,17 +671,17 @@ def test_undo_takes_back_the_receipt_that_is_named_and_each_only_once(vouch: Vou
 
 def test_forget_reads_ids_from_standard_input_and_can_forget_all_of_ones_own(vouch: Vouch) -> None:
     first, second, _ = remember(vouch, "One.", "Two.", "Three.")
-    told = vouch.run("memory", "forget", "-", "--json", stdin=f"{first}\n{second}\n").object
+    told = vouch.run("memory", "forget", "-", "--yes", "--json", stdin=f"{first}\n{second}\n").object
     assert [line["text"] for line in told["forgotten"]] == ["One.", "Two."]
     assert (told["blank_turns"], told["still_in"]) == ([], [])
     vouch.run("memory", "forget", "--all-mine", "--yes")
-    vouch.run("memory", "list", code=1)
+    assert vouch.run("memory", "list").out == ""
     assert len(vouch.run("memory", "list", "--scope", "shared").cells) == 1
 
 
 def test_forgetting_several_is_all_or_nothing(vouch: Vouch) -> None:
     (kept,) = remember(vouch, "One.")
-    vouch.run("memory", "forget", str(kept), "999", code=1)
+    vouch.run("memory", "forget", str(kept), "999", "--yes", code=1)
     assert texts(vouch.run("memory", "list", "--json")) == ["One."]
 
 
@@ -613,13 +706,74 @@ def test_the_shared_memory_goes_elsewhere_with_its_own_word(vouch: Vouch, tmp_pa
     assert vouch.run(*there, "memory", "export", "--scope", "all").out == Path(exported).read_text("utf-8")
     own = ("--data", str(tmp_path / "own"))
     vouch.run(*own, "memory", "import", exported)
-    assert vouch.run(*own, "memory", "list", "--scope", "shared", code=1).out == ""
+    assert vouch.run(*own, "memory", "list", "--scope", "shared").out == ""
 
 
 def test_an_import_with_a_wrong_line_names_it_and_imports_nothing(vouch: Vouch) -> None:
     ran = vouch.run("memory", "import", "-", stdin='{"text": "fine"}\n{"txt": "not"}\n', code=2)
     assert "standard input line 2: text is missing" in ran.err
-    vouch.run("memory", "list", code=1)
+    assert vouch.run("memory", "list").out == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (b"not json", "this is no JSON: a value is missing at character 1"),
+        (b'{"text" 5}', "this is no JSON: a colon is missing at character 9"),
+        (b'{"text": "a"} more', "this is no JSON: something follows the object at character 15"),
+        (b'{"text": "a', "this is no JSON: a text has no end, which begins at character 10"),
+        (b'{"text": "\\q"}', "this is no JSON: a backslash has no meaning at character 11"),
+        (b'{"text": "a",}', "this is no JSON: a"),  # of a comma too many the parsers say different things
+        (b'{"text": ' + b"1" * 5000 + b"}", "a number has more than 30 digits"),
+        (b'{"text": "a", "schema": "x"}', 'schema is "x", but must be a whole number'),
+        (b'{"text": "a", "schema": true}', "schema is true, but must be a whole number"),
+        (b'{"record": ["a"]}', 'record is ["a"], but must be one of session, turn,'),
+        (b'{"text": "a", "schema": 2}', "record is missing; it must be one of session, turn,"),
+        (b'{"text": "caf\xe9"}', "it is not UTF-8 text"),
+    ],
+)
+def test_what_is_wrong_with_a_line_is_told_in_plain_words(vouch: Vouch, line: bytes, told: str) -> None:
+    path = vouch.write("mine.jsonl", b'{"text": "fine"}\n\n' + line + b"\n")
+    for arguments, name in (((path,), path), (("-",), "standard input")):
+        ran = vouch.run("memory", "import", *arguments, stdin=Path(path).read_bytes(), code=2)
+        assert f"vouch: {name} line 3: {told}" in ran.err
+        assert ran.err.endswith("\nNothing was imported.\n")
+    assert vouch.run("memory", "list").out == ""
+
+
+def test_a_file_that_cannot_be_read_is_told_in_plain_words(vouch: Vouch) -> None:
+    ran = vouch.run("memory", "import", "nowhere.jsonl", code=2)
+    assert ran.err == "vouch: nowhere.jsonl cannot be read: No such file or directory\n"
+
+
+def test_a_file_may_begin_as_editors_on_windows_have_it_begin(vouch: Vouch) -> None:
+    path = vouch.write("mine.jsonl", b'\xef\xbb\xbf{"text": "fine"}\r\n')
+    assert vouch.run("memory", "import", path).out == "1 new, 0 known already\n"
+
+
+def test_why_tells_what_an_answer_was_made_from(vouch: Vouch) -> None:
+    asked = vouch.run("ask", "--json", QUESTION).object
+    vouch.run("ask", "My locker number is 214.")
+    told = vouch.run("why", str(asked["turn"]), "--json").object
+    assert (told["question"], told["answer"], told["state"]) == (QUESTION, asked["answer"], "done")
+    (source,) = [entry for entry in told["found"] if entry["cited"]]
+    assert (source["scope"], source["title"], source["state"]) == ("shared", "House rules", "live")
+    assert (source["passage"], source["version"], source["number"]) == (1, 1, 1)
+    assert told["learned"] == []
+    assert vouch.run("why", str(asked["turn"])).out.startswith(f"Turn {asked['turn']}: {QUESTION}\n")
+    last = vouch.run("why", "--json").object
+    assert last["question"] == "My locker number is 214."
+    assert [claim["text"] for claim in last["learned"]] == ["My locker number is 214."]
+    assert "no turn 1 of yours" in vouch.run("--user", "bob", "why", "1", code=1).err
+    vouch.run("--user", "bob", "why", code=1)
+
+
+def test_memory_show_names_the_models_that_decided(vouch: Vouch) -> None:
+    vouch.run("ask", "Rome is a city. My locker number is 214.")
+    facts = vouch.run("memory", "list", "--kind", "fact", "--json").objects
+    told = [vouch.run("memory", "show", str(fact["passage"])).out for fact in facts]
+    assert told
+    assert any(re.search(r"^Models    summarizer \S+", text, re.MULTILINE) for text in told)
 
 
 # Feedback ---------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from assistant.config import (
     SECTIONS,
     AnswerSettings,
     InvalidSection,
+    MemorySettings,
     ModelSettings,
     RetrievalSettings,
     Settings,
@@ -78,6 +79,22 @@ def test_a_server_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(InvalidSetting) as caught:
         ModelSettings(base_url=url)
     assert "hidden" not in caught.value.message
+
+
+def test_the_server_that_is_asked_is_its_host() -> None:
+    asked = ModelSettings(backend="openai", base_url="https://api.example.com:8443/v1", name="m")
+    assert asked.server == "api.example.com:8443"
+    assert ModelSettings(base_url="https://api.example.com/v1").server == ""  # nobody is asked
+    assert ModelSettings().server == ""
+
+
+def test_a_model_that_weighs_has_to_be_set() -> None:
+    weighs = MemorySettings(agents="model")
+    with pytest.raises(InvalidSetting, match=r"memory\.agents is 'model', but must be auto or reader while"):
+        Settings(memory=weighs)
+    Settings(memory=weighs, model=ModelSettings(backend="transformers", name="m"))
+    with pytest.raises(InvalidSetting, match=r"memory\.agents is 'modle', but must be auto, reader or model"):
+        MemorySettings(agents="modle")  # type: ignore[arg-type]
 
 
 def test_every_section_of_settings_can_be_named_in_the_file() -> None:

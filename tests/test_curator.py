@@ -120,6 +120,121 @@ def test_what_holds_no_more_is_deleted_or_cut_out() -> None:
     assert outcome(curated(gone, [longer])) == ("modify", 1, "I started in May.")
 
 
+def test_what_is_worded_otherwise_is_changed_where_both_give_a_value_of_one_thing() -> None:
+    far = near("I work at the harbour office.", 0.3)
+    assert outcome(curated("I work at the library.", [far])) == ("modify", 1, "I work at the library.")
+    assert curated("I also work at the library.", [far]).action == "add"
+    assert curated("I work at the library.", [near(far.passage.text, 0.3, space=SHARED)]).action != "modify"
+
+
+@pytest.mark.parametrize(
+    "text", ["My locker is now 310.", "I no longer have a locker.", "My locker is not 214."]
+)
+def test_what_somebody_else_says_changes_nothing(text: str) -> None:
+    heard = Claim(text, f"My boss says: {text}", "fact", "world", is_hearsay=True)
+    known = near("My locker number is 214. It is blue.", 0.8)
+    curation = asyncio.run(RuleCurator(Verifier()).curate(heard, Weighed("unknown", 0.9), [known]))
+    assert outcome(curation) == ("add", None, text)
+
+
+@pytest.mark.parametrize(
+    ("known", "text", "left"),
+    [
+        (
+            "My name is Marta and I'm 41.",
+            "I turned 42 yesterday!",
+            "My name is Marta. I turned 42 yesterday!",
+        ),
+        ("I'm 41 and my name is Marta.", "I turned 42 today.", "I turned 42 today. My name is Marta."),
+        (
+            "I live in Turin, and I work at the zoo.",
+            "I moved to Genoa.",
+            "I moved to Genoa. I work at the zoo.",
+        ),
+        ("I'm 41, and I no longer smoke.", "I'm 42.", "I'm 42. I no longer smoke."),
+        (
+            "I live in Lyon, France and I work as a plumber at Boiler & Sons.",
+            "I moved to Berlin last week.",
+            "I moved to Berlin last week. I work as a plumber at Boiler & Sons.",
+        ),
+        ("I live in Lyon and my wife is Marta.", "My wife is Anna.", "I live in Lyon. My wife is Anna."),
+    ],
+)
+def test_of_two_clauses_only_the_one_that_is_contradicted_is_changed(
+    known: str, text: str, left: str
+) -> None:
+    assert outcome(curated(text, [near(known, 0.4)])) == ("modify", 1, left)
+
+
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [
+        ("I live in Turin with my husband Paolo and our two kids.", "We moved to Genoa last month."),
+        (
+            "I'm a physiotherapist at the San Marco clinic.",
+            "I changed jobs, I'm now at the Gaslini hospital.",
+        ),
+        ("My dentist is Dr. Ferrero, his practice is on Via Roma.", "My dentist is now Dr. Parodi."),
+        ("I work at the zoo as a vet for small animals.", "I work at the museum now."),
+        ("I live in Lyon with my wife Marta.", "I moved to Berlin last week."),
+        (
+            "I live in Lyon with my wife Marta and I work as a plumber at Boiler & Sons.",
+            "I moved to Berlin last week.",
+        ),
+        ("I live in Lyon with Marta.", "I don't live in Lyon any more."),
+    ],
+)
+def test_what_says_more_than_its_value_is_not_lost_with_it(known: str, text: str) -> None:
+    assert outcome(curated(text, [near(known, 0.7)])) == ("add", None, text)
+
+
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [
+        ("I take the 7:40 train every morning.", "I no longer take the 7:40 train, I take the 8:05."),
+        ("I'm allergic to peanuts.", "I'm not allergic to peanuts, it was a mistake."),
+        ("My car is a blue Panda.", "I sold the Panda and bought a red Yaris."),
+        ("Leo's teacher is called Ms. Conti.", "Leo's teacher is Ms. Bruno, not Ms. Conti."),
+    ],
+)
+def test_one_clause_of_what_is_said_is_enough_to_take_something_back(known: str, text: str) -> None:
+    assert outcome(curated(text, [near(known, 0.8)])) == ("modify", 1, text)
+
+
+def test_a_value_that_is_named_as_wrong_is_replaced_where_it_was_said() -> None:
+    text = "My cat is called Grace, not Ada."
+    known = [near("My cat is called Leo.", 0.9), near("My cat is called Ada.", 0.8, number=2)]
+    assert outcome(curated(text, known)) == ("modify", 2, text)
+    assert curated(text, known[:1]).action == "add"
+    assert curated(text, [near("My cat is called Ada and sleeps all day.", 0.8)]).action == "add"
+
+
+def test_a_correction_of_one_of_many_takes_the_place_of_the_only_one_that_it_can_mean() -> None:
+    text = "My sister is called Inez."
+    corrected = Claim(text, f"No, I meant {text}", "fact", "user")
+    ines, emma = near("My sister is called Ines.", 0.9), near("My sister is called Emma.", 0.9, number=2)
+
+    def decided(claim: Claim, *known: Candidate) -> tuple[str, int | None, str]:
+        return outcome(asyncio.run(RuleCurator(Verifier()).curate(claim, Weighed("unknown", 0.9), known)))
+
+    assert decided(corrected, ines) == ("modify", 1, text)
+    assert decided(corrected, near("My sister lives in Oslo.", 0.9)) == ("add", None, text)
+    assert decided(corrected, ines, emma) == ("add", None, text)
+    assert decided(Claim(text, text, "fact", "user"), ines) == ("add", None, text)
+
+
+def test_what_is_denied_in_the_very_words_stays_known_as_denied() -> None:
+    text = "I am not vegetarian any more."
+    assert outcome(curated(text, [near("I am vegetarian.", 0.8)])) == ("modify", 1, text)
+
+
+def test_what_somebody_else_said_is_not_known_from_the_user() -> None:
+    text, heard = "I live in Bonn now.", "My boss says I live in Bonn."
+    both = Verifier({(text, heard): SUPPORTS, (heard, text): SUPPORTS})
+    known = [near(heard, 0.95), near("I live in Rome.", 0.5, number=2)]
+    assert outcome(curated(text, known, reader=both)) == ("modify", 2, text)
+
+
 @pytest.mark.parametrize("kind", ["document", "message", "material"])
 @pytest.mark.parametrize("text", ["My locker is now 310.", "I no longer have a locker."])
 def test_only_what_was_said_is_changed(kind: str, text: str) -> None:

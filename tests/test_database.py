@@ -75,7 +75,8 @@ def test_a_process_killed_inside_a_transaction_loses_that_one_and_no_earlier_one
         import os, signal, sys
         from pathlib import Path
         from stores.database import Database
-        from stores.records import User, now
+        from stores.clock import now
+        from stores.records import User
         database = Database.at(Path(sys.argv[1]))
         with database.writing() as sql:
             sql.add(User(name="kept", created_at=now()))
@@ -156,7 +157,8 @@ def test_processes_that_open_an_empty_folder_at_once_all_succeed(tmp_path: Path)
         import sys
         from pathlib import Path
         from stores.database import Database
-        from stores.records import User, now
+        from stores.clock import now
+        from stores.records import User
         print("ready", flush=True)
         sys.stdin.readline()
         with Database.at(Path(sys.argv[1])).writing() as sql:
@@ -192,7 +194,7 @@ def test_the_migrations_make_the_tables_that_the_records_describe(
 ) -> None:
     def is_described(name: str | None, kind: str, _parents: Any) -> bool:
         return kind != "table" or not (name or "").startswith(
-            ("shared_words", "own_words", "shared_vocabulary")
+            ("shared_words", "own_words", "turn_words", "shared_vocabulary")
         )
 
     engine = create_engine(f"sqlite:///{tmp_path / 'vouch.db'}")

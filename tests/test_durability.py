@@ -16,17 +16,9 @@ import pytest
 from sqlalchemy import text
 
 from benchmarks import durable_worker
-from benchmarks.durability import (
-    WORKS,
-    Answers,
-    Death,
-    NotDurable,
-    Papers,
-    Worker,
-    check_whole,
-    kill_again_and_again,
-    opened,
-)
+from benchmarks.durability import WORKS, Death, Worker, kill_again_and_again
+from benchmarks.durable_checks import NotDurable, check_whole, opened
+from benchmarks.durable_work import Answers, Papers
 from benchmarks.durable_worker import Specification
 
 KILLS = {"sqlite": 8, "postgresql": 8}

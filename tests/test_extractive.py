@@ -9,12 +9,16 @@ import pytest
 from agent_fakes import FixedEncoder, source
 
 from agents.backends.extractive import (
+    FORGETTING,
+    GOODBYE,
     GREETING,
     KEPT,
     NOT_KEPT,
     NOT_SURE,
     NOTED,
     NOTHING_FOUND,
+    WELCOME,
+    WHAT_IS_KEPT,
     ExtractiveChat,
     tells,
 )
@@ -121,8 +125,36 @@ async def test_of_ones_own_words_the_latest_come_first() -> None:
     assert [quote.text for quote in best] == [later, earlier]
 
 
-async def test_a_greeting_is_returned() -> None:
-    assert await answer([source(1, OPENS)], "Hi!") == GREETING
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("Hi!", GREETING),
+        ("Hello there", GREETING),
+        ("Good morning!", GREETING),
+        ("Thanks a lot!", WELCOME),
+        ("Great, thank you.", WELCOME),
+        ("Thanks, that's all.", WELCOME),
+        ("Good night!", GOODBYE),
+        ("Thanks, bye!", GOODBYE),
+        ("See you tomorrow", GOODBYE),
+    ],
+)
+async def test_a_courtesy_is_returned(message: str, expected: str) -> None:
+    assert await answer([source(1, OPENS)], message) == expected
+
+
+@pytest.mark.parametrize(
+    "message", ["Thanks to my aunt I have a car.", "I said hi to my boss.", "Bye is my dog."]
+)
+async def test_what_only_opens_like_a_courtesy_is_none(message: str) -> None:
+    assert await answer([], message) == NOTED
+
+
+@pytest.mark.parametrize(
+    "message", ["What do you know about me?", "What have I told you?", "So what do you remember?"]
+)
+async def test_who_asks_what_is_kept_is_told_where_it_is_listed(message: str) -> None:
+    assert await answer([source(1, LUNCH)], message) == WHAT_IS_KEPT
 
 
 async def test_what_is_neither_asked_nor_told_is_said_to_be_kept() -> None:
@@ -132,3 +164,99 @@ async def test_what_is_neither_asked_nor_told_is_said_to_be_kept() -> None:
 def test_asking_to_remember_tells() -> None:
     assert tells("remember that the wifi password is tulip42")
     assert not tells("Remember when we met?")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Forget where I work.",
+        "please forget my address",
+        "Can you forget my address?",
+        "I want you to forget what I told you about Ada.",
+        "Delete what you know about my job.",
+        "Don't remember my address.",
+        "Thanks. Forget my address.",
+    ],
+)
+async def test_who_asks_to_forget_is_told_how_and_never_that_it_is_noted(message: str) -> None:
+    said = await answer([], message)
+    assert said.startswith(FORGETTING)
+    assert "/forget" in said
+    assert NOTED not in said
+
+
+async def test_what_may_be_meant_to_be_forgotten_is_named_by_its_number() -> None:
+    sources = [source(1, OPENS), source(2, OPENS, kind="fact", space="user:1")]
+    said = await answer(sources, f"Forget {QUESTION[:-1].lower().replace('when', 'When')}.")
+    assert f"/forget 2 takes away “{OPENS}” [2]" in said
+    assert "[1]" not in said  # what is shared is not theirs to forget
+
+
+@pytest.mark.parametrize("message", ["Don't forget that my cat is called Ada.", "I forgot my keys at work."])
+async def test_to_remember_and_to_have_forgotten_ask_for_nothing_to_be_forgotten(message: str) -> None:
+    assert await answer([], message) == NOTED
+
+
+async def test_what_the_message_itself_states_answers_its_question() -> None:
+    assert await answer([source(1, LUNCH)], f"{OPENS} {QUESTION}") == f"You just said: “{OPENS}”"
+
+
+async def test_what_the_message_states_of_something_else_does_not() -> None:
+    assert await answer([source(1, OPENS)], f"{LUNCH} {QUESTION}") != f"You just said: “{LUNCH}”"
+
+
+async def test_a_document_that_answers_stands_beside_what_the_message_states() -> None:
+    other = "The reading room opens at 9:00."
+    encoder = FixedEncoder(
+        {
+            QUESTION: (1, 0, 0, 0),
+            f"{OPENS} {QUESTION}": (1, 0, 0, 0),
+            OPENS: (0.8, 0.6, 0, 0),
+            other: (0.8, 0.6, 0, 0),
+        }
+    )
+    model = ExtractiveChat(Quoter(encoder, threshold=0.3, quotes=3))
+    message = f"{OPENS} {QUESTION}"
+    request = ReplyRequest((), message, message, (source(1, other),))
+    said = "".join([piece async for piece in model.stream(request)])
+    assert said == f"You just said: “{OPENS}”\n“{other}” [1]"
+
+
+def told(number: int, text: str, *, day: int) -> Source:
+    one = source(number, text, kind="fact")
+    return Source(number, replace(one.passage, created_at=one.passage.created_at + timedelta(days=day)))
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.999])
+def test_the_latest_value_is_quoted_though_another_sentence_answers_better(threshold: float) -> None:
+    old, new = "My desk is number 12.", "My desk is number 14 now."
+    encoder = FixedEncoder({QUESTION: (1, 0, 0, 0), old: (0.9, 0.43, 0, 0), new: (0.3, 0.95, 0, 0)})
+    quoter = Quoter(encoder, threshold=threshold, unsure_from=0.01, quotes=3)
+    best = quoter.best_quotes(QUESTION, [told(1, old, day=1), told(2, new, day=2)])
+    assert best[0].text == new
+    earlier = quoter.best_quotes(QUESTION, [told(1, old, day=2), told(2, new, day=1)])
+    assert earlier[0].text == old
+
+
+def test_what_somebody_else_said_later_comes_behind_what_the_user_said() -> None:
+    own, heard = "We live in Rome.", "My boss says I live in Bonn."
+    encoder = FixedEncoder({QUESTION: (1, 0, 0, 0), own: (0.9, 0.43, 0, 0), heard: (0.9, 0.43, 0, 0)})
+    quoter = Quoter(encoder, threshold=0.2, quotes=3)
+    best = quoter.best_quotes(QUESTION, [told(1, own, day=1), told(2, heard, day=2)])
+    assert [quote.text for quote in best] == [own, heard]
+
+
+def test_what_gives_the_very_thing_asked_for_answers_in_whatever_words() -> None:
+    moved = "I moved to Bonn last week."
+    quoter = Quoter(FixedEncoder({"Where do I live?": (1, 0, 0, 0)}), threshold=0.5, quotes=3)
+    assert [q.text for q in quoter.best_quotes("Where do I live?", [told(1, moved, day=1)])] == [moved]
+    assert quoter.best_quotes("Where do I live?", [told(1, "My boss moved to Bonn.", day=1)]) == []
+    assert quoter.best_quotes("Where do I live?", [source(1, moved)]) == []  # of a document, it is not theirs
+
+
+def test_what_asks_to_forget_is_never_quoted() -> None:
+    asks = "Forget where I live."
+    encoder = FixedEncoder({"Where do I live?": (1, 0, 0, 0), asks: (1, 0, 0, 0)})
+    assert (
+        Quoter(encoder, threshold=0.0, quotes=3).best_quotes("Where do I live?", [told(1, asks, day=1)]) == []
+    )

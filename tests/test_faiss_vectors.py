@@ -18,8 +18,10 @@ import pytest
 from faiss_child import apply, change_of, open_index, vectors_of
 from index_fixtures import TrueFaiss, TruthFile, clusters
 
+import stores.build_vectors
 import stores.built_vectors
-from stores.built_vectors import lists_for
+import stores.faiss_library
+from stores.build_vectors import lists_for
 from stores.errors import StoreUnavailable
 from stores.faiss_vectors import FaissVectors
 from stores.vectors import Vector
@@ -133,7 +135,7 @@ def test_lists_are_probed_until_recall_is_enough_or_all_are(
 ) -> None:
     probed = {}
     for wanted in (0.1, 0.98, 1.1):
-        monkeypatch.setattr(stores.built_vectors, "WANTED_RECALL", wanted)
+        monkeypatch.setattr(stores.build_vectors, "WANTED_RECALL", wanted)
         index = opened(tmp_path / str(wanted), exact_up_to=0, rebuild_after=10)
         index.upsert(range(300), MANY)
         probed[wanted] = index.index.description()["nprobe"]["10"]
@@ -588,7 +590,7 @@ def test_searching_goes_on_while_all_is_built_again(tmp_path: Path) -> None:
 def test_without_a_gpu_asking_for_one_changes_nothing(
     inverted: TrueFaiss, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stores.built_vectors, "gpus", lambda: 0)
+    monkeypatch.setattr(stores.faiss_library, "gpus", lambda: 0)
     asked = inverted._open(writes=False, use_gpu=True)
     assert asked.nearest(MANY[7], 5) == inverted.nearest(MANY[7], 5)
     asked.close()
@@ -620,7 +622,7 @@ def test_on_a_gpu_what_was_removed_is_not_found_either(
         made.append(FakeGpu(file))
         return made[-1]
 
-    monkeypatch.setattr(stores.built_vectors, "_copy_on_gpu", copied)
+    monkeypatch.setattr(stores.built_vectors, "copy_on_gpu", copied)
     gone = [version_id for version_id, _ in inverted.nearest(EAST, 30) if version_id < 300]
     inverted.remove([*gone, 1_000])
     on_gpu = inverted._open(writes=False, use_gpu=True)

@@ -33,6 +33,7 @@ from stores.chroma_vectors import ChromaVectors
 from stores.claim_decisions import Decision, Learned
 from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims, NewClaim
+from stores.clock import now
 from stores.database import Database
 from stores.errors import CannotUndo, NotFound, StoreUnavailable
 from stores.faiss_vectors import FaissVectors
@@ -41,18 +42,7 @@ from stores.forgotten_turns import blank_if_forgotten
 from stores.forgotten_words import FORGOTTEN
 from stores.journal import FoundPassage, Outcome
 from stores.proposals import Proposals
-from stores.records import (
-    Document,
-    Feedback,
-    Job,
-    Receipt,
-    Retrieval,
-    Round,
-    Session,
-    StatedClaim,
-    Turn,
-    now,
-)
+from stores.records import Document, Feedback, Job, Receipt, Retrieval, Round, Session, StatedClaim, Turn
 from stores.shared_index import shared_vectors
 from stores.text_check import changed_texts
 
@@ -398,7 +388,10 @@ def test_killed_before_the_bytes_are_gone_the_next_start_finishes(tmp_path: Path
     database = Database.at(tmp_path)
     forgetting = Forgetting(database)
     assert forgetting.is_waiting()
-    assert set(tables_holding(database, canary)) <= {"own_words_data"}  # the full-text index's segments
+    assert set(tables_holding(database, canary)) <= {
+        "own_words_data",
+        "turn_words_data",
+    }  # the indexes' segments
     forgetting.compact()
     assert not forgetting.is_waiting()
     assert files_holding(tmp_path, canary) == []

@@ -20,7 +20,8 @@ from cli_helpers import HANDBOOK, QUESTION, Vouch
 
 from assistant.checks.check import Check, Look
 from assistant.checks.searched import shared_index
-from benchmarks.durability import Death, Worker, check_found
+from benchmarks.durability import Death, Worker
+from benchmarks.durable_checks import check_found
 from benchmarks.durable_worker import QuickAssistant, Specification, document
 from stores.errors import DamagedIndex, StoreUnavailable
 from stores.records import SHARED, own_space

@@ -20,8 +20,11 @@ from store_fixtures import (
 )
 
 from stores.catalogue import PassageLine
+from stores.changes import NewVersion, add_versions
+from stores.clock import now
 from stores.errors import CannotUndo, NotFound
-from stores.records import SHARED, Receipt
+from stores.receipts import open_receipt
+from stores.records import SHARED, Receipt, StatedClaim, own_space
 
 # Setting aside
 
@@ -195,6 +198,77 @@ def test_a_shared_write_is_undone_only_by_its_number(stores: Stores, ann: int) -
         stores.knowledge.undo(ann)
     newest = stores.knowledge.receipts(ann)[0].id
     assert stores.knowledge.undo(ann, newest)[0].undone_at is not None
+
+
+def said_and_learned(stores: Stores, user: int, session: int, *facts: str, shared: str = "") -> list[int]:
+    """A message, with a fact, a claim and a receipt for each of its sentences; the receipts' ids."""
+    turn = stores.journal.accept(user, session, " ".join(facts), parts=facts).turn_id
+    receipts = []
+    for number, fact in enumerate(facts, start=1):
+        space = SHARED if fact == shared else own_space(user)
+        with stores.database.writing() as sql:
+            receipt = open_receipt(sql, user, "add", space, fact, turn_id=turn)
+            add_versions(sql, space, [NewVersion(text=fact, kind="fact")], author="t", receipt_id=receipt)
+            claim = {"kind": "fact", "about": "world", "state": "stored", "created_at": now()}
+            sql.add(
+                StatedClaim(
+                    user_id=user,
+                    turn_id=turn,
+                    origin="turn",
+                    number=number,
+                    text=fact,
+                    text_key=fact,
+                    quote=fact,
+                    receipt_id=receipt,
+                    **claim,
+                )
+            )
+        receipts.append(receipt)
+    return receipts
+
+
+def test_one_undo_takes_back_what_one_message_taught_newest_first(stores: Stores, ann: int) -> None:
+    session = stores.journal.open_session(ann)
+    said_and_learned(stores, ann, session, "one")
+    two, three = said_and_learned(stores, ann, session, "two", "three")
+    assert stores.knowledge.latest(ann, session_id=session).id == three  # type: ignore[union-attr]
+    undone = stores.knowledge.undo_latest(ann, session_id=session)
+    assert [receipt.id for receipt in undone.receipts] == [three, two]
+    facts = {line.text for line in stores.catalogue.lines(ann, kind="fact")}
+    assert facts == {"one"}
+    assert_words_are_exact(stores.database)
+
+
+def test_an_undo_of_a_session_reaches_no_other(stores: Stores, ann: int) -> None:
+    there, here = stores.journal.open_session(ann), stores.journal.open_session(ann)
+    said_and_learned(stores, ann, there, "there")
+    _, note = stores.knowledge.remember(ann, "a note")
+    assert stores.knowledge.latest(ann, session_id=here) is None
+    with pytest.raises(NotFound, match="of this session"):
+        stores.knowledge.undo_latest(ann, session_id=here)
+    undone = stores.knowledge.undo_latest(ann, session_id=here, also=[note])
+    assert [receipt.id for receipt in undone.receipts] == [note]
+
+
+def test_what_a_message_taught_to_all_is_left_and_named(stores: Stores, ann: int) -> None:
+    session = stores.journal.open_session(ann)
+    own, shared = said_and_learned(stores, ann, session, "mine", "all's", shared="all's")
+    undone = stores.knowledge.undo_latest(ann, session_id=session)
+    assert ([r.id for r in undone.receipts], [r.id for r in undone.kept]) == ([own], [shared])
+    assert "all's" in stores.texts().values()
+    with pytest.raises(CannotUndo, match="shared with every user"):
+        stores.knowledge.undo_latest(ann, session_id=session)
+
+
+def test_what_was_changed_since_keeps_all_that_the_message_taught(stores: Stores, ann: int) -> None:
+    session = stores.journal.open_session(ann)
+    said_and_learned(stores, ann, session, "two", "three")
+    passage = passages_by_text(stores)["two"]
+    edited = stores.knowledge.edit(ann, passage, "two and a half")
+    before = findable(stores.database)
+    with pytest.raises(CannotUndo, match=f"since by receipt {edited}"):
+        stores.knowledge.undo_latest(ann, session_id=session)
+    assert findable(stores.database) == before
 
 
 def test_nothing_is_undone_twice(stores: Stores, ann: int) -> None:

@@ -26,10 +26,11 @@ from assistant.learning.noting import Progress
 from assistant.learning.training_child import TrainingFailed, train_apart
 from assistant.replay.bootstrap import Promotion
 from stores.checkpoints import Checkpoints
+from stores.clock import now
 from stores.errors import CannotUndo, OverTime, TryAgain
 from stores.lessons import Lesson, Lessons, is_held_out, tells_when_to_end
 from stores.live_models import LiveModels
-from stores.records import Round, now, own_space
+from stores.records import Round, own_space
 from stores.rounds import Rounds
 
 QUESTIONS = [f"when does room {number} open?" for number in range(20)]

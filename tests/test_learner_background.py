@@ -20,8 +20,9 @@ from assistant.learning.background import BackgroundLearner
 from assistant.learning.occasions import Occasions
 from assistant.learning.steering import ANSWERING, ASKED, Budget, Steering
 from assistant.turns.answers_first import AnswersFirst
+from stores.clock import now
 from stores.lessons import Lessons
-from stores.records import Round, now
+from stores.records import Round
 from stores.rounds import Rounds
 
 LED = """

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from store_fixtures import fresh_database
 
-from benchmarks.durability import NotDurable
+from benchmarks.durable_checks import NotDurable
 from benchmarks.learning_kills import ROLES, Asking, kill_again_and_again
 from stores.checkpoints import Checkpoints
 from stores.live_models import LiveModels

@@ -281,7 +281,7 @@ HOSTILE: dict[str, Any] = {
     "a letter that is another": [stated(MILL.replace("rye", "r\u0443e"), MILL)],
     "letters turned round": [stated("\u202e.nmutua yreve eyr sdnirg llim dlo ehT", MILL)],
     "a text without end": [stated(f"{MILL} " * 2_000, MILL)],
-    "claims without end": [stated("Junk of a mill.", "old mill")] * 5_000,
+    "hundreds of claims": [stated("Junk of a mill.", "old mill")] * 500,
     "the question": [stated("The mill is open.", "is the mill open?")],
 }
 

@@ -290,6 +290,14 @@ async def test_a_whole_reply_is_not_kept_as_cut(house: House) -> None:
     assert house.journal.turn(house.ann, finished.turn_id).details["is_cut"] is False
 
 
+async def test_where_the_model_runs_is_kept_with_the_turn(house: House) -> None:
+    for server in ("", "api.example.com"):
+        house.pipeline._server = server
+        finished = (await house.say("When?"))[-1]
+        assert isinstance(finished, Finished)
+        assert house.journal.turn(house.ann, finished.turn_id).details["sent_to"] == server
+
+
 async def test_what_did_not_fit_is_told_and_kept_with_the_turn(tmp_path: Path) -> None:
     house = House(tmp_path, ten, context_tokens=256)
     house.share("The room opens at ten. " + "And so on. " * 100)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.library.plain_text import one_line, plain, unwrapped
+from assistant.library.plain_text import plain, plain_line, unwrapped
 
 
 def test_control_characters_and_halves_of_pairs_are_removed() -> None:
@@ -26,7 +26,7 @@ def test_a_wrapped_paragraph_becomes_one_line_and_list_items_stay() -> None:
         "The museum on the hill above the harbour of the city of\n  Oslo   opens at ten and\ncloses at five."
     )
     text = f"{wrapped}\n- one\n- two\n\n\n\nNext\tparagraph"
-    assert unwrapped(text) == f"{one_line(wrapped)}\n- one\n- two\n\nNext paragraph"
+    assert unwrapped(text) == f"{plain_line(wrapped)}\n- one\n- two\n\nNext paragraph"
 
 
 @given(st.text(max_size=200))

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -101,10 +100,21 @@ def exported(network: RetrieverNetwork, folder: Path, _: object) -> tuple[Encode
     served = folder / "served"
     served.mkdir()
     shutil.copyfile(folder / "model.safetensors", served / "model.onnx")
-    for name in ("tokenizer.json", "encoder.json"):
-        (served / name).write_text("{}")
-    names = [field.name for field in fields(EncoderDescription)]
-    return EncoderDescription(**dict.fromkeys(names, "v")), 0.0  # type: ignore[arg-type]
+    (served / "tokenizer.json").write_text("{}")
+    described = EncoderDescription.of(
+        served,
+        name=NAME,
+        version=read_source(folder, NAME).version(),
+        dimension=network.width,
+        max_tokens=64,
+        pooling="mean",
+        query_prefix="",
+        passage_prefix="",
+        pad_id=0,
+        lowest_cosine=1.0,
+    )
+    described.write(served)
+    return described, 0.0
 
 
 def train_here(folder: Path, lessons: Sequence[Lesson], vectors: Mapping[int, bytes], **more: Any) -> Path:

@@ -17,10 +17,11 @@ from sqlalchemy import create_engine, text
 from store_fixtures import Stores, assert_words_are_exact, findable
 
 import stores.database as database_module
+from stores.clock import now
 from stores.database import HEAD, Database
 from stores.errors import StoreUnavailable, WrongUsage
 from stores.lexical import tokens
-from stores.records import SHARED, User, now
+from stores.records import SHARED, User
 from stores.rows import rows
 
 ROOT = Path(database_module.__file__).parent.parent
@@ -68,7 +69,8 @@ def test_a_process_killed_inside_a_transaction_loses_that_one_and_frees_the_lock
         """
         import sys
         from stores.database import Database
-        from stores.records import User, now
+        from stores.clock import now
+        from stores.records import User
         database = Database(sys.argv[1])
         with database.writing() as sql:
             sql.add(User(name="kept", created_at=now()))
@@ -115,7 +117,8 @@ def test_processes_that_open_an_empty_database_at_once_all_succeed(postgres: Pos
     script = """
         import sys
         from stores.database import Database
-        from stores.records import User, now
+        from stores.clock import now
+        from stores.records import User
         print("ready", flush=True)
         sys.stdin.readline()
         with Database(sys.argv[1]).writing() as sql:
@@ -338,7 +341,7 @@ def test_both_databases_make_the_same_tables_and_columns(url: str, tmp_path: Pat
             {
                 table: {column["name"] for column in inspector.get_columns(table)}
                 for table in inspector.get_table_names()
-                if not table.startswith(("own_words", "shared_words", "passage_words"))
+                if not table.startswith(("own_words", "shared_words", "passage_words", "turn_words"))
             }
         )
         engine.dispose()

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import numpy as np
 from agent_fakes import FixedEncoder, FixedReader, source
 
+from agents.interfaces import Source
 from agents.quoting import FEATURES, READ_FEATURES, Placed, Quoter, features, read
 from agents.readings import Readings
 from agents.sentences import sentences
+from stores.clock import now
 
 QUESTION = "When does the reading room open?"
 OPENS = "The reading room opens at ten on weekdays, and at noon on Sundays."
@@ -106,6 +111,45 @@ def test_a_document_that_answers_too_little_is_not_quoted() -> None:
     sources = [source(1, TOLD, kind="message"), source(2, LUNCH)]
     best = Quoter(encoder, threshold=0.5, quotes=3).best_quotes(QUESTION, sources)
     assert [quote.text for quote in best] == [TOLD]
+
+
+SAYS_NINE = "The reading room opens at nine."
+
+
+def beside_the_shared(
+    told: str, *, kind: str = "fact", question: str = QUESTION, read: bool = True
+) -> list[str]:
+    """What is quoted of a user's own sentence and an improbable one of a shared document."""
+    known = {question: (1, 0, 0, 0), OPENS: (0.5, 0.866, 0, 0), told: (1, 0, 0, 0)}
+    reader = Readings(FixedReader({"at ten": 0.6, "at nine": 0.9})) if read else None
+    chosen = Quoter(FixedEncoder(known), threshold=0.5, unsure_from=0.01, quotes=3, readings=reader)
+    return [q.text for q in chosen.best_quotes(question, [source(1, told, kind=kind), source(2, OPENS)])]
+
+
+def test_what_is_only_stated_of_the_world_comes_behind_the_shared_passage_that_answers() -> None:
+    assert beside_the_shared(SAYS_NINE) == [OPENS, SAYS_NINE]
+    assert beside_the_shared(SAYS_NINE, kind="message") == [OPENS, SAYS_NINE]
+    assert beside_the_shared(SAYS_NINE, kind="note") == [SAYS_NINE]  # kept on purpose
+    assert beside_the_shared(SAYS_NINE, read=False) == [SAYS_NINE]
+    mine = "My reading room opens at nine."
+    assert beside_the_shared(mine) == [mine]
+    asks_of_the_user = "When does my reading room open?"
+    assert beside_the_shared(SAYS_NINE, question=asks_of_the_user) == [SAYS_NINE]
+
+
+def test_a_shared_passage_on_something_else_does_not_come_before_what_was_stated() -> None:
+    named = "When does the Velm reading room open?"
+    told = "The Velm reading room opens at nine."
+    assert beside_the_shared(told, question=named) == [told]  # the document names no Velm
+
+
+def test_what_was_changed_beside_the_thing_asked_for_is_not_quoted() -> None:
+    lyon, berlin = "I live in Lyon with my wife Marta.", "I moved to Berlin last week."
+    later = replace(source(2, berlin, kind="fact").passage, created_at=now() + timedelta(days=1))
+    sources = [source(1, lyon, kind="fact"), Source(2, later)]
+    chosen = Quoter(FixedEncoder({}), threshold=0.3, quotes=3)
+    assert [q.text for q in chosen.best_quotes("Who is my wife?", sources)] == [lyon]
+    assert [q.text for q in chosen.best_quotes("Where do I live?", sources)] == [berlin, lyon]
 
 
 def hedged(*, threshold: float, unsure_from: float) -> list[tuple[str, bool, str]]:

@@ -12,8 +12,9 @@ import pytest
 from document_files import LONG, Write, characters, pairs, read, refusal, write
 from pypdf.errors import LimitReachedError
 
-from assistant.library import readers
+from assistant.library import docx_reader, html_reader, readers
 from assistant.library.documents import PreparedDocument, read_documents
+from assistant.library.outlines import Reading
 from stores.errors import UnreadableDocument
 
 __all__ = ["write"]  # a fixture
@@ -57,9 +58,13 @@ def test_what_is_not_text_is_refused(write: Write, content: bytes, reason: str) 
 def test_a_file_too_large_is_refused_without_being_read(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def never(data: bytes, source: str) -> Reading:
+        pytest.fail("it was read")
+
     path = write("a.pdf", b"")
     os.truncate(path, readers.WHOLE_FILE_BYTES + 1)
-    monkeypatch.setattr(readers, "_read_pdf", None)
+    kind = readers._Kind(never, readers.WHOLE_FILE_BYTES)
+    monkeypatch.setitem(readers.READERS, ".pdf", kind)
     assert refusal(path) == "is larger than 100 MB; cut it into smaller files"
 
 
@@ -80,7 +85,7 @@ def test_a_text_of_many_megabytes_is_refused_before_it_fills_the_memory(write: W
 def test_what_stops_a_parser_is_told_in_words(
     write: Write, monkeypatch: pytest.MonkeyPatch, error: type[Exception], reason: str
 ) -> None:
-    def fail(_data: bytes, _source: str) -> readers.Reading:
+    def fail(data: bytes, source: str) -> Reading:
         raise error
 
     monkeypatch.setitem(readers.READERS, ".pdf", readers._Kind(fail, 9))
@@ -182,7 +187,7 @@ def test_a_marked_section_is_a_comment_as_it_is_to_browsers(write: Write, start:
 def test_a_page_of_too_many_tags_is_refused_before_it_fills_the_memory(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readers, "MOST_TAGS", 1000)
+    monkeypatch.setattr(html_reader, "MOST_TAGS", 1000)
     assert read(write("a.html", "<b>" * 1000 + "Words.")).passages[0].text == "Words."
     assert refusal(write("b.html", "<b>" * 1001)) == "has more than 1,000 tags; cut it into smaller files"
     assert refusal(write("c.md", "<div>" * 1001)) == "has more than 1,000 tags; cut it into smaller files"
@@ -339,7 +344,7 @@ def test_a_docx_is_read_with_headings_lists_and_tables(write: Write) -> None:
 
 
 def test_a_zip_bomb_is_refused_by_its_directory(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readers, "UNPACKED_BYTES", 1_000_000)
+    monkeypatch.setattr(docx_reader, "UNPACKED_BYTES", 1_000_000)
     bomb = with_document_xml(b"<" + b" " * 2_000_000)
     assert refusal(write("a.docx", bomb)) == "unpacks to more than 1 MB"
 
@@ -347,7 +352,7 @@ def test_a_zip_bomb_is_refused_by_its_directory(write: Write, monkeypatch: pytes
 def test_a_zip_bomb_that_lies_about_its_size_is_refused(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readers, "UNPACKED_BYTES", 1_000_000)
+    monkeypatch.setattr(docx_reader, "UNPACKED_BYTES", 1_000_000)
     bomb = with_document_xml(b"<" + b" " * 2_000_000)
     lie = bomb.replace(struct.pack("<I", 2_000_001), struct.pack("<I", 1_000))
     assert lie != bomb
@@ -357,7 +362,7 @@ def test_a_zip_bomb_that_lies_about_its_size_is_refused(
 def test_a_docx_whose_text_alone_unpacks_to_too_much_is_refused_and_pictures_do_not_count(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readers, "UNPACKED_XML_BYTES", 1_000_000)
+    monkeypatch.setattr(docx_reader, "UNPACKED_XML_BYTES", 1_000_000)
     text = with_document_xml(b"<" + b" " * 1_000_000)
     assert refusal(write("a.docx", text)) == "holds text that unpacks to more than 1 MB"
     with zipfile.ZipFile(io.BytesIO(docx_bytes())) as archive:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 import pytest
 from store_fixtures import DIMENSION, ENCODER, Stores, document, fake_encode, findable
@@ -18,6 +19,7 @@ from assistant.turns.searching import Searching
 from stores.claim_decisions import Learned
 from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims
+from stores.clock import now
 from stores.errors import MalformedReply, ModelUnreachable
 from stores.journal import Outcome
 from stores.proposals import Proposals
@@ -77,7 +79,9 @@ class Fakes:
 class House:
     """Stores, fakes, and remembering over them."""
 
-    def __init__(self, stores: Stores, fakes: Fakes) -> None:
+    def __init__(
+        self, stores: Stores, fakes: Fakes, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
         self.stores, self.fakes = stores, fakes
         self.learned: list[Learned] = []
         self.answers_first = AnswersFirst()
@@ -92,6 +96,7 @@ class House:
             agents=lambda: Agents(fakes, fakes, Classifier(shared_from=0.9), fakes),
             searching=lambda: searching,
             answers_first=self.answers_first,
+            sleep=sleep,
         )
 
     def tell(self, user: int, message: str) -> int:
@@ -150,6 +155,41 @@ async def test_hearsay_is_weighed_by_no_model_and_keeps_who_said_it(stores: Stor
     await house.run(ann)
     assert house.fakes.evidence == []
     assert [line.text for line in stores.catalogue.lines(ann, scope="yours", kind="fact")] == [heard.quote]
+
+
+@pytest.mark.parametrize("action", ["modify", "delete"])
+async def test_hearsay_takes_the_place_of_nothing_whatever_a_curator_says(
+    stores: Stores, ann: int, action: str
+) -> None:
+    heard = Claim("The cellar is dry.", "My boss says the cellar is dry.", "fact", "world", is_hearsay=True)
+    fakes = Fakes(claims=(heard,))
+
+    async def change_all(claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
+        return Curation(action, nearest[0].passage, claim.text if action == "modify" else "")  # type: ignore[arg-type]
+
+    fakes.curate = change_all  # type: ignore[method-assign]
+    house = House(stores, fakes)
+    note = "The cellar floods. The attic does not. I have the key."
+    stores.knowledge.remember(ann, note)
+    stores.indexer(exact_up_to=10_000).catch_up()
+    house.tell(ann, heard.quote)
+    await house.run(ann)
+    assert stores.own_texts(ann) >= {note, heard.quote}
+
+
+async def test_the_curator_sees_what_the_claim_gives_another_value_of_however_far_off(
+    stores: Stores, ann: int
+) -> None:
+    moved = Claim("I live in Bonn now.", "I live in Bonn now.", "fact", "user")
+    house = House(stores, Fakes(claims=(moved,)))
+    for text in ("I live in Oslo.", *(f"A note, number {number}." for number in range(40))):
+        stores.knowledge.remember(ann, text)
+    stores.indexer(exact_up_to=10_000).catch_up()
+    house.tell(ann, moved.quote)
+    await house.run(ann)
+    [seen] = house.fakes.nearest
+    assert len(seen) == 6
+    assert seen[-1] == "I live in Oslo."
 
 
 async def test_the_curator_sees_memories_of_the_user_and_neither_messages_nor_documents(
@@ -308,3 +348,80 @@ async def test_a_model_that_fails_at_a_second_look_spoils_nothing(stores: Stores
     again = House(stores, Fakes(status="correct"))  # the next process
     await again.run(ann)
     assert [learned.status for learned in again.learned] == ["correct"]
+
+
+class Clock:
+    """A time that passes only when it is told to; who sleeps by it does something between two sleeps."""
+
+    def __init__(self, moment: datetime) -> None:
+        self.moment = moment
+        self._asleep: list[tuple[datetime, asyncio.Future[None]]] = []
+        self._fell_asleep = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        waking: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._asleep.append((self.moment + timedelta(seconds=seconds), waking))
+        self._fell_asleep.set()
+        await waking
+
+    async def passes(self, minutes: int) -> None:
+        for _ in range(minutes):
+            await asyncio.sleep(0.01)
+            self.moment += timedelta(minutes=1)
+            due = [waking for until, waking in self._asleep if until <= self.moment and not waking.done()]
+            self._asleep = [one for one in self._asleep if one[1] not in due]
+            self._fell_asleep.clear()
+            for waking in due:
+                waking.set_result(None)
+            if due:
+                await self._fell_asleep.wait()
+
+
+async def test_a_job_that_takes_longer_than_its_lease_stays_with_who_does_it(
+    stores: Stores, ann: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(now())
+    monkeypatch.setattr("stores.claim_jobs.now", lambda: clock.moment)
+    others: list[object] = []
+    fakes = Fakes()
+
+    async def weigh_long(claim: Claim, candidates: Sequence[Candidate]) -> Weighed:
+        await clock.passes(minutes=17)
+        others.append(ClaimJobs(stores.database).take(ann, lease=timedelta(minutes=5)))
+        return Weighed("unknown", 0.5, by="slow")
+
+    fakes.weigh = weigh_long  # type: ignore[method-assign]
+    house = House(stores, fakes, sleep=clock.sleep)
+    house.tell(ann, OPENS.text)
+    assert await house.run(ann) == 2
+    assert others == [None]
+    assert [learned.text for learned in house.learned] == [OPENS.text]
+
+
+async def test_a_job_whose_process_was_lost_is_free_when_its_lease_ends(
+    stores: Stores, ann: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(now())
+    monkeypatch.setattr("stores.claim_jobs.now", lambda: clock.moment)
+    house, jobs = House(stores, Fakes()), ClaimJobs(stores.database)
+    house.tell(ann, OPENS.text)
+    lost = jobs.take(ann, lease=timedelta(minutes=5))
+    assert lost is not None
+    await clock.passes(minutes=6)
+    taken = jobs.take(ann, lease=timedelta(minutes=5))
+    assert taken is not None
+    jobs.renew(lost, lease=timedelta(hours=5))  # it comes back too late, and holds nothing any more
+    await clock.passes(minutes=6)
+    assert jobs.take(ann, lease=timedelta(minutes=5)) is not None
+
+
+async def test_a_job_that_was_given_back_is_not_taken_again_by_a_late_renewal(
+    stores: Stores, ann: int
+) -> None:
+    house, jobs = House(stores, Fakes()), ClaimJobs(stores.database)
+    house.tell(ann, OPENS.text)
+    job = jobs.take(ann, lease=timedelta(minutes=5))
+    assert job is not None
+    jobs.release(job)
+    jobs.renew(job, lease=timedelta(minutes=5))
+    assert jobs.due(ann) == 1

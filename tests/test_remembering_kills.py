@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from store_fixtures import fresh_database
 
-from benchmarks.durability import NotDurable
+from benchmarks.durable_checks import NotDurable
 from benchmarks.remembering_kills import (
     Death,
     Found,

@@ -342,3 +342,20 @@ def test_a_replay_with_a_recording_needs_no_network(vouch: Vouch) -> None:
     assert json.loads(reports[0])["figures"]["frozen"]["all"]["tokens"]["mean"] > 0
     ran = vouch.run("replay", *given, "--out", str(vouch.folder / "none"), code=3)
     assert "No connection" in ran.err
+
+
+def written_reply(request: Request) -> tuple[str, ...]:
+    """A passage or rewrites, whichever is wanted."""
+    return (json.dumps({"passage": "The town hall.", "queries": ["town hall", "hall of the town"]}),)
+
+
+@pytest.mark.parametrize("method", ["query2doc", "query-rewrite"])
+def test_a_method_that_asks_a_chat_model_gives_it_back(vouch: Vouch, method: str) -> None:
+    """Python tells of every loop and connection that is left open, as a warning."""
+    given = [*towns(vouch), "--method", method, "--first", "3", "--out", str(vouch.folder / "out")]
+    with ScriptedServer(then=computes(written_reply)) as server:
+        vouch.use_server(server.base_url)
+        ran = vouch.run("replay", *given, "--quiet")
+        assert len(server.requests) >= 3
+    assert "ResourceWarning" not in ran.err
+    assert ran.err == ""

@@ -15,7 +15,7 @@ from agents.interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyR
 from assistant.replay.chat_judge import ChatJudge, judging_messages
 from assistant.replay.line_file import LineFile, encoded
 from assistant.replay.recorded_chat import RecordedChat, Recording
-from stores.errors import MalformedReply, ModelUnreachable, NoLogProbabilities
+from stores.errors import MalformedReply, ModelUnreachable, NoLogProbabilities, WrongUsage
 
 ASK = ReplyRequest((ChatMessage("user", "When?"),), message="When?")
 MESSAGES = (ChatMessage("system", "Judge."), ChatMessage("user", "This."))
@@ -167,6 +167,40 @@ def test_a_torn_line_is_not_there_and_the_next_one_is_whole(tmp_path: Path) -> N
     assert (tmp_path / "f").read_bytes() == b'{"a": "\xc3\xa4", "b": 1}\n[2]\n'
     again.keep(1)
     assert LineFile(tmp_path / "f").lines == [{"a": "ä", "b": 1}]
+
+
+def test_a_whole_last_line_without_a_line_break_is_a_line(tmp_path: Path) -> None:
+    for is_ours in (True, False):
+        file = tmp_path / f"f{is_ours}"
+        file.write_bytes(b'{"a": 1}\n{"b": 2}')
+        opened = LineFile(file, is_ours=is_ours)
+        assert opened.lines == [{"a": 1}, {"b": 2}]
+        opened.append({"c": 3})
+        assert file.read_bytes() == b'{"a": 1}\n{"b": 2}\n{"c": 3}\n'
+
+
+def test_what_is_broken_in_anothers_file_is_told_and_stays(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_bytes(b'{"a": 1}\n\xff\xfe\n\n{"torn": ')
+    opened = LineFile(file, is_ours=False)
+    assert (opened.lines, opened.broken) == ([{"a": 1}], [2, 4])
+    assert file.read_bytes() == b'{"a": 1}\n\xff\xfe\n\n{"torn": '
+    opened.append({"b": 2})
+    assert file.read_bytes() == b'{"a": 1}\n\xff\xfe\n\n{"torn": \n{"b": 2}\n'
+    assert LineFile(file, is_ours=False).lines == [{"a": 1}, {"b": 2}]
+
+
+def test_a_recording_passes_over_what_is_no_reply(tmp_path: Path) -> None:
+    (tmp_path / "r").write_bytes(b'[1]\n{"request": "x"}\n{"request": "k", "reply": {"value": 5}}')
+    recording = Recording(tmp_path / "r")
+    assert (recording.known("k"), recording.known("x"), recording.broken) == ({"value": 5}, None, [])
+    (tmp_path / "r").write_bytes(b'{"request": "k", "reply": {"va')
+    assert Recording(tmp_path / "r").broken == [1]
+
+
+def test_a_recording_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(WrongUsage, match="cannot be read: Is a directory"):
+        Recording(tmp_path)
 
 
 def test_the_same_content_is_the_same_bytes() -> None:

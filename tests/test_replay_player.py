@@ -23,8 +23,8 @@ from assistant.replay.line_file import encoded
 from assistant.replay.method_choice import MethodChoice
 from assistant.replay.report import report_of
 from assistant.replay.steps import Steps
+from stores.clock import now
 from stores.errors import WrongUsage
-from stores.records import now
 
 CHILD = Path(__file__).with_name("replay_child.py")
 ASKED = 24

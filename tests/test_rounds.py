@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 from store_fixtures import Stores
 
+from stores.clock import now
 from stores.errors import TryAgain
-from stores.records import Round, now
+from stores.records import Round
 from stores.rounds import Rounds
 
 

@@ -35,7 +35,8 @@ from benchmarks.second_pass import (
     why_dropped,
 )
 from stores.claims import ToldTurn
-from stores.records import StatedClaim, now
+from stores.clock import now
+from stores.records import StatedClaim
 
 CLAIM = "The old mill of Torvik was built in 1862."
 ROOM = "My desk is next to the printer."

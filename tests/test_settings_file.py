@@ -67,6 +67,15 @@ def test_every_default_can_be_written_in_the_file(tmp_path: Path) -> None:
         assert getattr(settings, name) == kind()
 
 
+def test_a_model_that_weighs_is_refused_where_none_is_set(tmp_path: Path) -> None:
+    assert mistakes(tmp_path, '# mine\n[memory]\nagents = "model"\n') == [
+        "settings.toml line 3: memory.agents is 'model', but must be auto or reader while model.backend is "
+        "'extractive', which is no model that could weigh"
+    ]
+    served = '[model]\nbackend = "openai"\nbase_url = "http://localhost/v1"\nname = "m"\n'
+    assert loaded(tmp_path, f'{served}[memory]\nagents = "model"\n').memory.agents == "model"
+
+
 def test_a_whole_number_will_do_for_a_fraction(tmp_path: Path) -> None:
     value = loaded(tmp_path, "[retrieval]\ndense_weight = 1").retrieval.dense_weight
     assert (value, type(value)) == (1.0, float)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from screen_fixtures import ANSWER, HOLD, QUESTION, on_screen
+from textual.geometry import Region
 
+from assistant.terminal.screens.answer_text import AnswerText
 from assistant.terminal.screens.desk import SessionChoice
 from assistant.terminal.screens.notice_line import Notice
+from assistant.wiring import Assistant
 from stores.claim_decisions import Learned
 from stores.errors import ModelUnreachable, StoreUnavailable
 
@@ -90,7 +94,7 @@ async def test_a_message_that_cannot_be_kept_goes_back_to_the_prompt(
     async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
         monkeypatch.setattr(chat.app.chat.desk._known_assistant.journal, "accept", full)
         await chat.sends("one")
-        await chat.shows("not sent: the disk is full Make room.")
+        await chat.shows("not sent: the disk is full. Make room.")
         assert chat.prompt == "one"
         assert chat.app.chat.conversation.messages == []
         monkeypatch.undo()
@@ -190,7 +194,8 @@ async def test_a_long_session_mounts_twenty_messages_at_most_and_shows_the_first
         assert len(conversation._views) <= 6
         await chat.presses("escape", "g")
         await chat.shows("Question 0?")
-        await chat.app.chat.find("Question 12?")
+        await chat.app.chat.show_turn(chat.app.chat.talk.session_id, 13)
+        await chat.pilot.pause(0.1)
         await chat.shows("Question 12?")
         assert "Question 24?" not in chat.text
         await chat.presses("G")
@@ -219,12 +224,19 @@ def learned(receipt_id: int, text: str = "The room closes at four.") -> Learned:
     )
 
 
+def remembered(assistant: Assistant, user_id: int, *, text: str) -> int:
+    _, receipt_id = assistant.knowledge.remember(user_id, text)
+    return receipt_id
+
+
 async def test_a_notice_tells_what_was_learned_and_others_queue_behind_it(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
-        chat.app.chat._heard(learned(1, "Tea."))
-        chat.app.chat._heard(learned(2, "Milk."))
+        for said in ("Tea.", "Milk."):
+            kept = await chat.app.chat.desk.look(partial(remembered, text=said))
+            chat.app.chat.heard(learned(kept, said))
         await chat.shows("1 of 2 · ^G u undo · ^G w why")
-        assert "Learned, yours, as 7: “Tea.”" in chat.text
+        assert "Learned, yours" in chat.text
+        assert "“Tea.”" in chat.text
         assert chat.app.chat.prompt.has_focus
 
 
@@ -257,3 +269,12 @@ async def test_what_is_sent_is_in_view(tmp_path: Path, follows: bool) -> None:
         await chat.presses("pageup")
         await chat.sends("the second question")
         await chat.shows("the second question")
+
+
+async def test_an_answer_that_was_taken_off_the_screen_is_painted_as_nothing(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["One."]]) as chat:
+        await chat.asks("question")
+        words = chat.app.chat.conversation.query_one(AnswerText)
+        width = words.size.width
+        await words.remove()
+        assert [strip.text for strip in words.render_lines(Region(0, 0, width, 1))] == [" " * width]

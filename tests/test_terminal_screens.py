@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import re
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from screen_fixtures import HOLD, QUESTION, ChatOnScreen, on_screen, without_times
@@ -15,6 +17,7 @@ from screen_fixtures import HOLD, QUESTION, ChatOnScreen, on_screen, without_tim
 from assistant.terminal.screens.desk import SessionChoice
 from assistant.terminal.screens.notice_line import Notice
 from assistant.terminal.screens.why_view import WhyScreen, WhyView
+from stores.records import Judgement
 
 SCREENS = Path(__file__).parent / "screens"
 SIZES = [(40, 12), (80, 24), (120, 40)]
@@ -26,6 +29,7 @@ def assert_golden(chat: ChatOnScreen, name: str) -> None:
     file = SCREENS / f"{name}-{width}x{height}.txt"
     screen = without_times(chat.text)
     screen = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "2026-11-21 12:00", screen)
+    screen = re.sub(r"\d{4}-\d\d-\d\d\b", "2026-11-21", screen)
     screen = re.sub(r"\d\d? [A-Z][a-z]+ \d{4}, \d\d:\d\d( *)", r"21 November 2026, 12:00", screen)
     screen = re.sub("[▁▂▃▄▅▆▇█]", " ", screen)  # scroll bars tell how much there is besides
     screen = "\n".join(line.rstrip() for line in screen.splitlines()) + "\n"
@@ -86,7 +90,7 @@ async def test_why_this_answer(tmp_path: Path, size: tuple[int, int]) -> None:
         await chat.asks("/remember The reading room has a new wing.")
         await chat.asks(QUESTION)
         await chat.presses("f2")
-        await chat.shows("found used from")
+        await chat.shows("used from")
         assert isinstance(chat.screen, WhyScreen) == (size[0] < 100)
         await chat.pilot.pause(0.2)
         assert_golden(chat, "why")
@@ -104,7 +108,7 @@ async def test_why_beside_the_conversation_follows_the_answers_and_closes(tmp_pa
         await chat.until(lambda: not chat.app.chat.prompt.has_focus)
         await chat.presses("f2")
         await chat.until(lambda: not chat.app.chat.query_one("#why", WhyView).has_class("-open"))
-        assert "found used from" not in chat.text
+        assert "used from" not in chat.text
 
 
 async def test_why_tells_of_an_old_turn_after_a_restart_and_keeps_what_is_said_of_a_passage(
@@ -118,14 +122,29 @@ async def test_why_tells_of_an_old_turn_after_a_restart_and_keeps_what_is_said_o
         await chat.shows("House rules")
         await chat.until(lambda: isinstance(chat.screen, WhyScreen))
         await chat.presses("plus")
-        await chat.shows("+  1 [1]  shared")
+        await chat.shows("[1] +shared")
         await chat.presses("minus")
-        await chat.shows("-  1 [1]  shared")
+        await chat.shows("[1] -shared")
         from stores.records import Feedback
 
         with chat.app.chat.desk._known_assistant.database.reading() as sql:
             kept = [(f.turn_id, f.rating, f.version_id) for f in sql.query(Feedback).order_by(Feedback.id)]
         assert kept == [(1, "good", 1), (1, "bad", 1)]
+
+
+async def test_why_tells_what_was_judged_and_what_its_columns_mean(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["One [1]."]], size=(120, 40)) as chat:
+        await chat.asks(QUESTION)
+        assistant = chat.app.chat.desk._known_assistant
+        with assistant.database.writing() as sql:
+            told: dict[str, Any] = {"turn_id": 1, "version_id": 1, "judge": "reader", "found_rank": 1}
+            told["created_at"] = datetime.now(UTC)
+            sql.add(Judgement(**told, label="answer", score=0.875, tokens_in=0, tokens_out=0))
+        await chat.presses("f2")
+        await chat.shows("[1]  shared   0.88     1     =")
+        await chat.shows("judged  0 to 1, how far it helps to answer")
+        await chat.presses("escape", "1")
+        await chat.shows("Judged 0.88: it holds the answer.")
 
 
 @pytest.mark.parametrize("size", SIZES)

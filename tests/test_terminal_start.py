@@ -6,6 +6,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import fill
+
+import pytest
+from screen_fixtures import on_screen
+
+from assistant.terminal.screens.desk import Counts
+from assistant.terminal.screens.first_start import first_start_text
 
 NOT_BEFORE_THE_FIRST_PAINT = {
     *("torch", "transformers", "sentence_transformers", "chromadb", "faiss", "openai", "onnxruntime"),
@@ -64,3 +71,34 @@ def test_the_screen_is_painted_and_takes_keys_before_any_model_or_database_libra
     told = json.loads(ran.stdout.splitlines()[-1])
     assert not set(told["modules"]) & NOT_BEFORE_THE_FIRST_PAINT
     assert told["prompt"] == "hi"
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        (
+            Counts(0, 0, "extractive (quotes only)"),
+            ["Vouch answers", "No reply model yet", "Nothing to read", "F1"],
+        ),
+        (Counts(0, 3, "scripted"), ["Vouch answers", "F1"]),
+        (Counts(1, 0, "extractive (quotes only)"), []),
+    ],
+)
+def test_who_never_said_anything_is_told_what_works_and_what_one_command_adds(
+    counts: Counts, told: list[str]
+) -> None:
+    lines = first_start_text(counts).splitlines()
+    assert len(lines) == len(told)
+    assert all(line.startswith(beginning) for line, beginning in zip(lines, told, strict=True))
+    assert sum(len(fill(line, 78).splitlines()) for line in lines) <= 5
+
+
+async def test_the_greeting_goes_with_the_first_message(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
+        await chat.is_ready()
+        await chat.shows("Vouch answers with its sources")
+        await chat.asks("one")
+        assert "Vouch answers with its sources" not in chat.text
+    async with on_screen(tmp_path) as chat:
+        await chat.is_ready()
+        assert "Vouch answers with its sources" not in chat.text

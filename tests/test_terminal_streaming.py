@@ -1,22 +1,23 @@
-"""What was written piece by piece reads as the whole does; and where a long answer is divided."""
+"""What was written piece by piece reads as the whole does; how it is laid out and how often painted."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from screen_fixtures import on_screen
 from textual.app import App, ComposeResult
 from textual.containers import VerticalScroll
-from textual.widgets import Markdown
 
-from assistant.terminal.screens import message_view
+from assistant.terminal.screens.answer_text import AnswerText
 from assistant.terminal.screens.copying import code_blocks
 from assistant.terminal.screens.folded_paste import FoldedPastes
+from assistant.terminal.screens.markdown_lines import lines_of, settled_length
 from assistant.terminal.screens.message_view import MessageView
 from assistant.terminal.screens.messages import Message
 from assistant.terminal.screens.printable import as_markdown, printable
-from assistant.terminal.screens.streaming import cut_behind_blocks
+from assistant.terminal.screens.streaming import Pace
 
 FIXTURES = {
     "headings": "# One\n\ntext\n\n## Two\n\nmore *text* and `code`",
@@ -47,13 +48,14 @@ class Written(App[None]):
 
 
 async def written(pieces: list[str]) -> str:
-    app = Written(Message("Assistant", ""))
+    app = Written(Message("Assistant", "", state="writing"))
     async with app.run_test(size=(60, 60)) as pilot:
         view = app.query_one(MessageView)
         for piece in pieces:
-            await view.write(piece)
+            view.write(piece)
             await pilot.pause()
-        await view.end()
+        view.message.state = "done"
+        view.end()
         await pilot.pause()
         assert view.message.text == "".join(pieces)
         return app.text
@@ -67,46 +69,123 @@ async def whole(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", FIXTURES)
-async def test_streamed_text_equals_rendered_text(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(message_view, "_PART_CHARACTERS", 20)  # divided wherever it can be
+async def test_streamed_text_equals_rendered_text(name: str) -> None:
     text = FIXTURES[name]
-    assert await written(text.split(" ")[:1] + [f" {word}" for word in text.split(" ")[1:]]) == await whole(
-        text
-    )
-
-
-async def test_an_answer_cut_at_each_character_equals_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(message_view, "_PART_CHARACTERS", 20)
-    text = "# One\n\n- a\n- b\n\n```\nx\n```\n\nThe **end** [1]."
+    assert await written(re.split("(?= )", text)) == await whole(text)
     assert await written(list(text)) == await whole(text)
 
 
-async def test_no_word_is_lost_where_a_long_answer_is_divided(tmp_path: Path) -> None:
+async def test_no_word_of_a_long_answer_is_lost(tmp_path: Path) -> None:
     words = [f"word{n}" for n in range(1_500)]
     paragraphs = "\n\n".join(" ".join(words[at : at + 50]) for at in range(0, len(words), 50))
     pieces = [paragraphs[at : at + 700] for at in range(0, len(paragraphs), 700)]
     async with on_screen(tmp_path, replies=[pieces], size=(120, 40)) as chat:
         await chat.asks("one")
-        parts = [part.source for part in chat.app.chat.conversation._views[-1].query(Markdown)]
-        assert len(parts) > 1
-        assert "".join(parts) == paragraphs
+        shown = chat.app.chat.conversation._views[-1].query_one(AnswerText)
+        lines = shown.lines_at(shown.content_size.width)
+        assert " ".join(line.plain for line in lines).split() == words
 
 
 @pytest.mark.parametrize(
-    ("text", "cut"),
+    ("text", "settled"),
     [
-        ("one\n\ntwo\n\nthree\n", 10),  # behind the blank line: "one\n\ntwo\n\n"
-        ("one\n\ntwo\n\nthree", None),  # the last line may go on to be anything
-        ("one\n\ntwo\n\n- item\n", None),
-        ("one\n\ntwo\n\n2. item\n", None),
-        ("one\n\n```\n\ntwo\n\nthree\n", None),  # within a fence
-        ("one\n\n> two\n\n> three\n", None),
-        ("one\n\n- two\n\n  goes on\n", None),
-        ("short\n\nthis\n", None),
+        ("one\n\ntwo\n\nthree\n", "one\n\ntwo\n\n"),
+        ("one\n\ntwo\n\nthree", "one\n\n"),  # the last line may go on to be anything
+        ("one\n#", ""),  # "#tag" would be a further word of it
+        ("one\n# ", ""),
+        ("one\n\n- item\n", "one\n\n"),
+        ("one\n\n```\n\ntwo\n\nthree\n", "one\n\n"),  # within a fence
+        ("> two\n\n> three\n", "> two\n\n"),
+        ("- two\n\n  goes on\n", ""),
+        ("short", ""),
+        ("", ""),
     ],
 )
-def test_an_answer_is_divided_only_between_blocks(text: str, cut: int | None) -> None:
-    assert cut_behind_blocks(text, 8) == cut
+def test_a_block_is_settled_when_another_one_begins(text: str, settled: str) -> None:
+    assert text[: settled_length(text)] == settled
+
+
+def plain(text: str, width: int) -> list[str]:
+    return [line.plain.rstrip() for line in lines_of(text, width)]
+
+
+def test_blocks_are_laid_out_as_lines() -> None:
+    assert plain("# One\n\nand *two* `three`", 40) == ["One", "", "and two three"]
+    assert plain("- one two three\n  - inner\n- four", 10) == ["• one two", "  three", "  ▪ inner", "• four"]
+    assert plain("9. nine\n10. ten", 20) == [" 9. nine", "10. ten"]
+    assert plain("> said\n>\n> more", 20) == ["▌ said", "▌", "▌ more"]
+    assert plain("a  \nb\nc", 20) == ["a", "b c"]
+    assert plain("```py\nx = 1\n\ny\n```", 20) == [" x = 1", "", " y"]
+    assert plain("a\n\n---\n\n<b>c</b>", 5) == ["a", "", "─────", "", "<b>c<", "/b>"]
+
+
+def test_a_long_line_of_code_is_folded_and_nothing_of_it_hidden() -> None:
+    assert (
+        "".join(line.strip() for line in plain("```\n" + "abcdefghij" * 3 + "\n```", 12)) == "abcdefghij" * 3
+    )
+
+
+def test_a_table_fits_its_width_and_becomes_lines_where_there_is_hardly_any() -> None:
+    table = "| name | what it is |\n|---|---:|\n| a | one two three |\n| bb | 4 |"
+    assert plain(table, 40) == [
+        "name     what it is",
+        "────  ─────────────",
+        "a     one two three",
+        "bb                4",
+    ]
+    assert plain(table, 14) == [
+        "name   what it",
+        "            is",
+        "────  ────────",
+        "a      one two",
+        "         three",
+        "bb           4",
+    ]
+    assert plain(table, 8) == [
+        "name: a",
+        "what it",
+        "is: one",
+        "two",
+        "three",
+        "",
+        "name: bb",
+        "what it",
+        "is: 4",
+    ]
+
+
+async def test_a_link_is_opened_only_by_the_screen_that_shows_its_address(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["See [here](https://example.org/a?b=1)."]]) as chat:
+        await chat.asks("one")
+        await chat.shows("See here.")
+        shown = chat.app.chat.conversation._views[-1].query_one(AnswerText)
+        place = shown.region.offset
+        await chat.pilot.click(offset=(place.x + 2 + len("See h"), place.y))
+        await chat.shows("https://example.org/a?b=1")
+        await chat.presses("n")
+
+
+async def test_what_is_selected_with_the_mouse_is_what_is_copied(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["One **two** three.\n\nFour five."]]) as chat:
+        await chat.asks("one")
+        shown = chat.app.chat.conversation._views[-1].query_one(AnswerText)
+        x, y = shown.content_region.offset
+        await chat.pilot.mouse_down(offset=(x + 4, y))
+        await chat.pilot.hover(offset=(x + 3, y + 2))
+        await chat.pilot.mouse_up(offset=(x + 3, y + 2))
+        await chat.presses("ctrl+c")
+        assert chat.app.clipboard == "two three.\n\nFour"
+
+
+def test_painting_takes_a_third_of_the_time_at_most() -> None:
+    pace = Pace()
+    assert pace.wait_seconds == 0.1
+    pace.painted(0.01)
+    assert pace.wait_seconds == 0.1
+    pace.painted(0.1)
+    assert pace.wait_seconds == pytest.approx(0.2)
+    pace.painted(10.0)
+    assert pace.wait_seconds == 0.4  # it still goes on before anybody's eyes
 
 
 def test_what_would_steer_a_terminal_is_taken_out() -> None:

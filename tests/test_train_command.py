@@ -272,7 +272,7 @@ def test_a_chat_leads_a_round_by_its_input(person: Person, monkeypatch: pytest.M
             time.sleep(0.01)
 
     person.training.on_step = steer
-    *_, end = [json.loads(line) for line in person.train("--led").stdout.splitlines()]
+    *_, end = [json.loads(line) for line in person.train("--led", str(Path.cwd())).stdout.splitlines()]
     os.close(read)
     assert (end["state"], waited) == ("waiting", [True])
     assert person.assistants[-1].settings.encoder.threads == LearningSettings().threads

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from agents.models.encoder import EncoderDescription, OnnxEncoder
 from agents.models.export_encoder import CHECK_TEXTS
-from assistant.learning import train_retriever
+from assistant.learning import pacing, train_retriever
 from assistant.learning.lesson_batches import JudgedDocument, Lesson, LessonBatch, lesson_batch
 from assistant.learning.retriever_network import FrozenVectors, RetrieverNetwork, load_network
 from assistant.learning.retriever_training import (
@@ -467,7 +467,7 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(data: Path, sources: Path
 
 def checkpoints(
     monkeypatch: pytest.MonkeyPatch, *, takes: float, every: float = 60.0
-) -> tuple[train_retriever.Checkpoints, list[float], list[float]]:
+) -> tuple[pacing.Checkpoints, list[float], list[float]]:
     """With a clock of its own, which a checkpoint moves by what it takes; and when they were written."""
     clock, written = [0.0], []
 
@@ -475,8 +475,8 @@ def checkpoints(
         written.append(clock[0])
         clock[0] += takes
 
-    monkeypatch.setattr(train_retriever.time, "monotonic", lambda: clock[0])
-    return train_retriever.Checkpoints(write, every), clock, written
+    monkeypatch.setattr(pacing.time, "monotonic", lambda: clock[0])
+    return pacing.Checkpoints(write, every), clock, written
 
 
 def test_checkpoints_come_soon_at_first_and_then_more_rarely(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,9 +28,10 @@ import stores.chroma_vectors
 import stores.vectors
 from stores.changes import NewVersion, add_versions
 from stores.chroma_vectors import ChromaServerVectors, ChromaVectors
+from stores.clock import now
 from stores.database import Database
 from stores.errors import StoreUnavailable
-from stores.records import PassageVersion, now
+from stores.records import PassageVersion
 from stores.vectors import (
     ExactVectors,
     StoredVectors,

@@ -123,7 +123,7 @@ def test_a_history_lists_every_version_with_its_words_its_writer_and_its_receipt
     assert list(history_lines(history)) == [
         f"{note}  note · yours",
         "The key is in the shed.",
-        "Used      in 0 answers of yours; judged helpful 0 times, useless 0",
+        "Used      in 0 answers of yours; by the judge: helpful 0, useless 0",
         f"Version 2 by user, {when(second.created_at)}, receipt {edited}; live",
         f"Version 1 by user, {when(first.created_at)}, receipt {added}; changed {changed}, receipt {edited}",
         "          “The key is in the hall.”",
@@ -153,14 +153,15 @@ def test_a_learned_fact_tells_where_it_was_said_and_an_imported_one_that_a_file_
         assert history.turn is not None
         assert f"From      turn {history.turn.id} of “{LOCKER}”, {when(history.turn.accepted_at)}" in lines
         assert any(line.startswith("Imported  ") for line in lines) == (user == bob)
-        checked = list(claim_lines(Claims(stores.database).of_passage(user, fact.passage_id), {}))[-1]
+        told = claim_lines(Claims(stores.database).of_passage(user, fact.passage_id), {})
+        checked = next(line for line in told if line.startswith("Checked"))
         assert checked.endswith("stored, yours" + (", as the file tells" if user == bob else ""))
     assert learned.status == "unknown"
 
 
 @pytest.mark.parametrize(("newest", "of"), [(1, ""), (3, " of 3")])
 def test_a_passage_that_never_changed_has_just_one_version(newest: int, of: str) -> None:
-    from stores.records import now
+    from stores.clock import now
     from stores.version_states import VersionState
 
     moment = now()

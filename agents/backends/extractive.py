@@ -13,8 +13,10 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 
+from agents.claim_rules.requests import to_forget
 from agents.interfaces import ChatMessage, ContinuationScore, ReplyRequest
 from agents.quoting import Quote, Quoter, is_own_words
+from agents.said_here import said_here
 from agents.sentences import asks_only, is_question, sentences
 from agents.token_budget import estimated_tokens
 from stores.errors import ModelRefused, NoLogProbabilities
@@ -24,6 +26,11 @@ NOT_SURE = "I am not sure that this answers it:"
 NOTED = "Noted: I keep what you tell me in your own memory."
 KEPT = "I keep what you wrote in your own memory."
 GREETING = "Hello. Ask me something, or tell me something to remember; /help lists what else there is."
+WELCOME = "You are welcome."
+GOODBYE = "Goodbye."
+WHAT_IS_KEPT = "/memory lists what I keep of what you told me; with words behind it, what holds these."
+FORGETTING = "Nothing is forgotten by asking."
+HOW_TO_FORGET = "/forget with words lists what may be meant; /forget with its number takes it away for good."
 NOT_KEPT = "This session is private: I do not keep what you tell me."
 
 _WRITE_INSTEAD = "Configure a chat model: [model] in settings.toml."
@@ -42,14 +49,19 @@ class ExtractiveChat:
 
     async def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
         """The answer, a quote a piece."""
-        if _GREETS.fullmatch(request.message):
-            yield GREETING
+        if (courtesy := _returned(request.message)) is not None:
+            yield courtesy
+            return
+        if (unwanted := _unwanted(request.message)) is not None:
+            yield await asyncio.to_thread(self._how_to_forget, unwanted, request)
             return
         if tells(request.message):
             yield NOTED if request.is_kept else NOT_KEPT
             return
-        best = await asyncio.to_thread(self._quoter.best_quotes, request.question, request.sources)
-        if not best:
+        best = await asyncio.to_thread(self._best_quotes, request)
+        if not best and _ASKS_WHAT_IS_KEPT.fullmatch(request.message):
+            yield WHAT_IS_KEPT
+        elif not best:
             is_looked_up = asks_only(request.message) or not request.is_kept
             yield NOTHING_FOUND if is_looked_up else f"{NOTHING_FOUND} {KEPT}"
         for number, quote in enumerate(best):
@@ -57,6 +69,28 @@ class ExtractiveChat:
             if not quote.is_sure:
                 answer = f"{NOT_SURE} "
             yield ("\n" if number else "") + answer + _frame(quote)
+
+    def _best_quotes(self, request: ReplyRequest) -> list[Quote]:
+        """From the sources, and from what the message itself states beside its question, which is newest."""
+        best = self._quoter.best_quotes(request.question, request.sources)
+        here = said_here(request.message)
+        stated = self._quoter.best_quotes(here[0], [here[1]]) if here else []
+        if not stated:
+            return best
+        if stated[0].is_sure:
+            documents = [q for q in best if q.is_sure and not is_own_words(q.source.passage)]
+            return [*stated, *documents[:1]]
+        return best if best and best[0].probability >= stated[0].probability else stated
+
+    def _how_to_forget(self, unwanted: str, request: ReplyRequest) -> str:
+        """Which commands forget what is meant, as far as it can be told."""
+        own = [source for source in request.sources if is_own_words(source.passage)]
+        meant = self._quoter.best_quotes(unwanted or request.question, own)
+        lines = [
+            f"/forget {quote.source.passage.passage_id} takes away {_quoted(quote)} [{quote.source.number}]"
+            for quote in {quote.source.passage.passage_id: quote for quote in meant}.values()
+        ]
+        return "\n".join([f"{FORGETTING} {HOW_TO_FORGET}", *lines])
 
     def count_tokens(self, text: str) -> int:
         """A high estimate; nothing is decided by it."""
@@ -88,8 +122,42 @@ def tells(message: str) -> bool:
     return any(map(_is_statement, stated)) and not any(map(is_question, stated))
 
 
-_GREETS = re.compile(
-    r"\W*(hi|hello|hey|thanks|thank you|good (morning|evening|day)|bye|goodbye)\b\W*", re.IGNORECASE
+_NICELY = r"\W*(?:(?:ok(?:ay)?|great|perfect|good|nice|cool|super|all right|alright|well|no|yes)\W+)*"
+_THANKS = (
+    r"(?:many )?(?:thanks|thank you|thx|cheers)"
+    r"(?: (?:a lot|so much|very much|again|anyway|for your help))*"
+)
+_PARTS = (
+    r"(?:bye(?:[ -]bye)?|goodbye|good night|see you|talk to you|have a (?:nice|good|great) "
+    r"(?:day|evening|weekend))(?: (?:later|tomorrow|soon|then|again))*"
+)
+_COURTESIES = (
+    (
+        r"\W*(?:hi|hello|hey|good (?:morning|evening|afternoon|day))(?: (?:there|vouch|again|everybody))*\W*",
+        GREETING,
+    ),
+    (
+        rf"{_NICELY}(?:{_THANKS}|that(?:'s| is) all)(?:\W+that(?:'s| is) all)?(?: for (?:now|today))?\W*",
+        WELCOME,
+    ),
+    (rf"{_NICELY}(?:{_THANKS}\W+)?{_PARTS}\W*", GOODBYE),
+)
+_LONGEST_COURTESY = 60  # characters
+
+
+def _returned(message: str) -> str | None:
+    """What is said to a greeting, to thanks and to a farewell; None to all else."""
+    if len(message) > _LONGEST_COURTESY:
+        return None
+    plain = message.replace("’", "'")
+    return next((said for wording, said in _COURTESIES if re.fullmatch(wording, plain, re.IGNORECASE)), None)
+
+
+_ASKS_WHAT_IS_KEPT = re.compile(
+    r"\W*(?:so |and )*(?:tell me |show me )?(?:what|everything)(?: else| all)? "
+    r"(?:(?:do|did|have|that) )*(?:you|i) (?:know|remember|learn(?:ed|t)?|keep|told|tell)(?: you)?"
+    r"(?: (?:about|of|from) (?:me|us))?(?: so far)?\W*",
+    re.IGNORECASE,
 )
 _ASKS_TO_REMEMBER = re.compile(
     r"\W*(please )?(remember|note|keep in mind)( that| this|:)", re.IGNORECASE
@@ -103,9 +171,21 @@ def _is_statement(sentence: str) -> bool:
     )
 
 
+def _unwanted(message: str) -> str | None:
+    """What a message asks to be forgotten; None where it asks for no such thing."""
+    found = (to_forget(sentence.text) for sentence in sentences(message))
+    return next((unwanted for unwanted in found if unwanted is not None), None)
+
+
 def _frame(quote: Quote) -> str:
+    if not quote.source.number:
+        return f"You just said: {_quoted(quote)}"
+    said = "You said: " if is_own_words(quote.source.passage) else ""
+    return f"{said}{_quoted(quote)} [{quote.source.number}]"
+
+
+def _quoted(quote: Quote) -> str:
     text = " ".join(quote.text.split())
     if len(text) > _LONGEST_QUOTE:
         text = text[:_LONGEST_QUOTE].rsplit(" ", 1)[0] + " …"
-    said = "You said: " if is_own_words(quote.source.passage) else ""
-    return f"{said}“{text}” [{quote.source.number}]"
+    return f"“{text}”"

@@ -12,21 +12,26 @@ Importing `openai` takes a second, so it waits for the first request.
 from __future__ import annotations
 
 import asyncio
-import math
-import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from email.utils import mktime_tz, parsedate_tz
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import unquote, urlsplit, urlunsplit
+from typing import TYPE_CHECKING
 
+from agents.backends.openai_failures import ServerFailures
+from agents.backends.openai_wire import (
+    ListedModel,
+    as_sent,
+    first_choice,
+    read_chunk,
+    read_last_words,
+    read_score,
+    split_credentials,
+    well_formed,
+)
 from agents.backends.structured_replies import (
     check_choices,
     choice_schema,
     fitting_reply,
-    one_line,
     with_instructions,
 )
 from agents.interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
@@ -34,31 +39,22 @@ from agents.token_budget import estimated_tokens
 from stores.errors import (
     ContextTooLong,
     MalformedReply,
-    ModelBusy,
-    ModelError,
-    ModelRefused,
     ModelUnreachable,
-    NoLogProbabilities,
-    ReplyCut,
     UnknownModel,
     WrongKey,
 )
 
 if TYPE_CHECKING:
     import openai
-    from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 
 _ABOUT_THIS_MACHINE = tuple(  # what the client library would tell every server about it
     f"X-Stainless-{part}"
     for part in ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async")
 )
 _NO_KEY = "no-key"  # sent where no key is set; with none at all the client would read OPENAI_API_KEY
-_MODELS_LISTED = 5
 _LISTING_SECONDS = 5.0  # the list of models is a courtesy: an error does not wait long for it
-_LAST_WORDS_SECONDS = 0.5  # what may follow a finished reply: token counts and the end mark
 _USUAL_CONTEXT_TOKENS = 8192  # assumed where neither the settings nor the server say
 _LAST_LOOK_SECONDS = 1.0  # that leaving waits for the list of models
-_TOO_LONG = ("context length", "context window", "context size", "too long", "too many tokens")
 
 
 class OpenAIChat:
@@ -91,15 +87,22 @@ class OpenAIChat:
         self._max_retries = max_retries
         self._max_tokens = max_tokens
         self._temperature = temperature
-        self._server, password = _split_credentials(base_url)
-        self._secrets = tuple(secret for secret in (self._api_key, password) if secret)
+        self._server, password = split_credentials(base_url)
+        self._failures = ServerFailures(
+            model=model,
+            server=self._server,
+            has_key=bool(self._api_key),
+            secrets=[secret for secret in (self._api_key, password) if secret],
+            timeout_seconds=timeout_seconds,
+            models=self._models,
+        )
         self._client: openai.AsyncOpenAI | None = None
         self._takes_schema = True  # until the server refused response_format once
         self._has_log_probabilities = True  # until it refused them once
         self._given_context_tokens = context_tokens
-        self._listed: _ListedModel | None = None
+        self._listed: ListedModel | None = None
         self._looking_up = asyncio.Lock()
-        self._in_background: asyncio.Task[_ListedModel] | None = None  # looks the model up
+        self._in_background: asyncio.Task[ListedModel] | None = None  # looks the model up
 
     @property
     def name(self) -> str:
@@ -140,13 +143,13 @@ class OpenAIChat:
         try:
             chunks = await client.chat.completions.create(
                 model=self._model,
-                messages=_as_sent(request.messages),
+                messages=as_sent(request.messages),
                 stream=True,
                 max_tokens=openai.omit if self._max_tokens is None else self._max_tokens,
                 temperature=openai.omit if self._temperature is None else self._temperature,
             )
         except openai.APIError as error:
-            explained = await self._explained(error)
+            explained = await self._failures.explained(error)
             if isinstance(explained, ContextTooLong):
                 await self._listed_model()
             raise explained from None  # its cause may quote the key
@@ -156,17 +159,17 @@ class OpenAIChat:
         async with chunks:  # left in any way, cancelled too, it closes the connection
             try:
                 async for chunk in chunks:
-                    piece, finish = _read_chunk(chunk)
+                    piece, finish = read_chunk(chunk)
                     if piece:
                         has_begun = True
                         yield piece
                     if finish is not None:
                         break
             except (openai.APIError, ValueError) as error:  # ValueError: not JSON, or not UTF-8
-                raise self._broken_off(error, has_begun=has_begun) from None
+                raise self._failures.broken_off(error, has_begun=has_begun) from None
             if finish is not None:
-                await _read_last_words(chunks)
-        self._check_finish(finish, has_begun=has_begun)
+                await read_last_words(chunks)
+        self._failures.check_finish(finish, has_begun=has_begun)
         if finish == "length":
             yield CutAtLimit(self._max_tokens)
         if not self._given_context_tokens and self._listed is None and self._in_background is None:
@@ -182,7 +185,7 @@ class OpenAIChat:
             messages,
             schema,
             writer=f"{self._model} at {self._server}",
-            pruned=self._pruned,
+            pruned=self._failures.pruned,
         )
 
     async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
@@ -199,11 +202,11 @@ class OpenAIChat:
         try:
             reply = await self._ask(client, messages, {"structured_outputs": {"choice": list(choices)}})
         except (openai.APIError, ValueError) as error:
-            raise await self._explained(error) from None
+            raise await self._failures.explained(error) from None
         if reply not in choices:
             raise MalformedReply(
                 f"{self._model} at {self._server} chose none of what it was to choose from:"
-                f" {self._pruned(reply)}",
+                f" {self._failures.pruned(reply)}",
                 hint="Raise model.max_tokens, or choose a model that follows instructions better.",
             )
         return reply
@@ -215,13 +218,13 @@ class OpenAIChat:
         log-probabilities of just these tokens, so that they begin exactly where a reply would.
         """
         if not self._has_log_probabilities:
-            raise self._no_log_probabilities()
+            raise self._failures.no_log_probabilities()
         client = await self._connected()
         import openai
 
         try:
-            prompt = await self._tokenized(client, {"messages": _as_sent(messages)})
-            text = {"prompt": _well_formed(continuation), "add_special_tokens": False}
+            prompt = await self._tokenized(client, {"messages": as_sent(messages)})
+            text = {"prompt": well_formed(continuation), "add_special_tokens": False}
             reply = await self._tokenized(client, text) if continuation else []
             answer = await client.post(
                 "/completions",
@@ -233,16 +236,16 @@ class OpenAIChat:
                     "prompt_logprobs": 0,
                 },
             )
-            return _read_score(answer, reply)
+            return read_score(answer, reply)
         except (openai.APIError, ValueError) as error:
-            explained = await self._explained(error)
+            explained = await self._failures.explained(error)
             is_other = isinstance(error, ValueError) or (
                 isinstance(error, openai.APIStatusError) and error.status_code in (400, 404, 405, 422, 501)
             )
             if not is_other or isinstance(explained, ContextTooLong):
                 raise explained from None
         self._has_log_probabilities = False
-        raise self._no_log_probabilities()
+        raise self._failures.no_log_probabilities()
 
     async def _tokenized(self, client: openai.AsyncOpenAI, text: Mapping[str, object]) -> list[int]:
         """The server's own tokens of messages or a text. Raises ValueError where it answers otherwise."""
@@ -253,20 +256,14 @@ class OpenAIChat:
             raise ValueError("no tokens")
         return ids
 
-    def _no_log_probabilities(self) -> NoLogProbabilities:
-        return NoLogProbabilities(
-            f"{self._server} does not say how probable {self._model} finds a given reply",
-            hint="Serve the model with vLLM, or run it in this process: model.backend.",
-        )
-
-    async def _listed_model(self) -> _ListedModel:
+    async def _listed_model(self) -> ListedModel:
         """What the server's list says of this model; asked once, and no error when it says nothing."""
         async with self._looking_up:
             if self._listed is None:
-                found = _ListedModel()
+                found = ListedModel()
                 for model in await self._models():
                     if getattr(model, "id", None) == self._model:
-                        found = _ListedModel.read(model)
+                        found = ListedModel.read(model)
                 self._listed = found
         return self._listed
 
@@ -293,15 +290,15 @@ class OpenAIChat:
             try:
                 return await self._ask(client, messages, held_to)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                explained = await self._explained(error)
+                explained = await self._failures.explained(error)
                 if isinstance(explained, (ContextTooLong, UnknownModel)):
                     raise explained from None
             except (openai.APIError, ValueError) as error:
-                raise await self._explained(error) from None
+                raise await self._failures.explained(error) from None
         try:
             reply = await self._ask(client, with_instructions(messages, schema), {})
         except (openai.APIError, ValueError) as error:
-            raise await self._explained(error) from None
+            raise await self._failures.explained(error) from None
         self._takes_schema = False
         return reply
 
@@ -316,12 +313,12 @@ class OpenAIChat:
 
         completion = await client.chat.completions.create(
             model=self._model,
-            messages=_as_sent(messages),
+            messages=as_sent(messages),
             max_tokens=openai.omit if self._max_tokens is None else self._max_tokens,
             temperature=openai.omit if self._temperature is None else self._temperature,
             extra_body=held_to,
         )
-        choice = _first_choice(completion)
+        choice = first_choice(completion)
         content = getattr(getattr(choice, "message", None), "content", None)
         return content if isinstance(content, str) else ""
 
@@ -353,225 +350,9 @@ class OpenAIChat:
             )
         except httpx2.InvalidURL as error:
             raise ModelUnreachable(
-                f"{self._server} is no address of a server: {self._pruned(str(error))}",
+                f"{self._server} is no address of a server: {self._failures.pruned(str(error))}",
                 hint="Correct base_url: it looks like http://127.0.0.1:8000/v1.",
             ) from None
         client.organization = client.project = None  # OPENAI_ORG_ID is no business of other servers
         _ = client.chat.completions  # imported on first use: 60 ms
         return client
-
-    def _check_finish(self, finish: str | None, *, has_begun: bool) -> None:
-        """Raises unless the model said that it was done."""
-        if finish is None:
-            raise ReplyCut(
-                f"The reply of {self._model} at {self._server} ended before the model said that it was done",
-                hint="Ask again."
-                if has_begun
-                else "Check base_url: it must lead to OpenAI's protocol, and usually ends in /v1.",
-            )
-        if finish == "content_filter":
-            raise ReplyCut(
-                f"A filter at {self._server} cut the reply of {self._model}",
-                hint="Ask in other words.",
-            )
-
-    def _broken_off(self, error: openai.APIError | ValueError, *, has_begun: bool) -> ModelError:
-        """What became of a reply whose stream failed."""
-        import openai
-
-        if isinstance(error, openai.APITimeoutError):
-            if not has_begun:
-                return self._no_answer()
-            what = f"nothing more came for {self._timeout_seconds:g} seconds"
-        elif isinstance(error, openai.APIConnectionError):
-            what = "the connection broke"
-        elif isinstance(error, openai.APIError):
-            what = self._server_words(error)
-            if _is_too_long(error, what):
-                return self._too_long(what)
-        else:
-            what = "the server sent something that is not part of a reply"
-        return ReplyCut(f"The reply of {self._model} at {self._server} broke off: {what}", hint="Ask again.")
-
-    async def _explained(self, error: openai.APIError | ValueError) -> ModelError:
-        """The same failure in words for a person: what, where, and what next."""
-        import openai
-
-        if isinstance(error, openai.APITimeoutError):
-            return self._no_answer()
-        if isinstance(error, openai.APIConnectionError):
-            reason = self._pruned(str(error.__cause__ or error.message))
-            return ModelUnreachable(
-                f"No connection to the model's server at {self._server}: {reason}",
-                hint="Start the server, or check base_url and the network.",
-            )
-        if isinstance(error, openai.APIStatusError):
-            return await self._explained_status(error)
-        return ReplyCut(
-            f"The answer of {self._server} is no reply of a chat model",
-            hint="Check base_url: it must lead to OpenAI's protocol, and usually ends in /v1.",
-        )
-
-    async def _explained_status(self, error: openai.APIStatusError) -> ModelError:
-        status, words = error.status_code, self._server_words(error)
-        if status == 401:  # without the server's words: OpenAI's repeat part of the key
-            return WrongKey(
-                f"{self._server} does not accept the key"
-                if self._api_key
-                else f"{self._server} wants a key, and none is set",
-                hint="Set VOUCH_API_KEY to a key of this server.",
-            )
-        if status == 403:
-            return WrongKey(
-                f"{self._server} does not let this key use {self._model}: {words}",
-                hint="Set VOUCH_API_KEY to a key that may, or choose another model.",
-            )
-        if status == 404 or error.code == "model_not_found":
-            return UnknownModel(
-                f"{self._server} has no model {self._model!r}: {words}", hint=await self._models_hint()
-            )
-        if status in (408, 409, 429) or status >= 500:
-            seconds = _retry_after_seconds(error.response.headers)
-            return ModelBusy(
-                f"{self._server} cannot answer just now (HTTP {status}): {words}",
-                hint="Try again later." if seconds is None else f"Try again in {math.ceil(seconds)} seconds.",
-                retry_after_seconds=seconds,
-            )
-        if status == 413 or _is_too_long(error, words):
-            return self._too_long(words)
-        return ModelRefused(
-            f"{self._server} refused the request to {self._model} (HTTP {status}): {words}",
-            hint="Check the model's name and settings against what the server says.",
-        )
-
-    def _no_answer(self) -> ModelUnreachable:
-        return ModelUnreachable(
-            f"{self._server} did not answer within {self._timeout_seconds:g} seconds",
-            hint="Check that the server is well, or allow it more time.",
-        )
-
-    def _too_long(self, words: str) -> ContextTooLong:
-        return ContextTooLong(
-            f"More text than {self._model} at {self._server} can read at once: {words}",
-            hint="Ask with less text, or choose a model with a longer context.",
-        )
-
-    async def _models_hint(self) -> str:
-        """Names some models of the server, when it tells them."""
-        names = [
-            self._pruned(model_id)
-            for model in await self._models()
-            if isinstance(model_id := getattr(model, "id", None), str)
-        ]
-        if not names:
-            return "Check the model's name, and base_url: it usually ends in /v1."
-        listed = ", ".join(names[:_MODELS_LISTED])
-        return f"It has: {listed}{' and more' if len(names) > _MODELS_LISTED else ''}."
-
-    def _server_words(self, error: openai.APIError) -> str:
-        """What the server said, fit for a terminal."""
-        said: object = error.body
-        while isinstance(said, Mapping):
-            said = next((said[key] for key in ("message", "detail", "error") if said.get(key)), None)
-        return self._pruned(str(said) if said else error.message)
-
-    def _pruned(self, words: str) -> str:
-        """Foreign words without secrets and control characters, on one line, and not too many."""
-        for secret in self._secrets:
-            words = words.replace(secret, "[secret]")
-        return one_line(words)
-
-
-@dataclass(frozen=True)
-class _ListedModel:
-    """What a server's list says of a model."""
-
-    context_tokens: int = 0  # 0: nothing
-    is_vllm: bool = False
-
-    @classmethod
-    def read(cls, model: object) -> _ListedModel:
-        """From an entry of the list."""
-        length = getattr(model, "max_model_len", 0)
-        is_length = isinstance(length, int) and not isinstance(length, bool) and length > 0
-        return cls(length if is_length else 0, getattr(model, "owned_by", "") == "vllm")
-
-
-def _split_credentials(base_url: str) -> tuple[str, str]:
-    """The address as it may be shown, and the password that was in it or an empty string."""
-    try:
-        parts = urlsplit(base_url)
-    except ValueError:  # brackets that do not close; the client says more
-        return "the server named by base_url", ""
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, "", "")), unquote(parts.password or "")
-
-
-def _as_sent(messages: Sequence[ChatMessage]) -> list[ChatCompletionMessageParam]:
-    plain = [{"role": message.role, "content": _well_formed(message.content)} for message in messages]
-    return cast("list[ChatCompletionMessageParam]", plain)
-
-
-def _first_choice(reply: object) -> object:
-    """The only choice of a reply or chunk; None where it has none, as in a count of tokens."""
-    choices = getattr(reply, "choices", None)
-    return choices[0] if isinstance(choices, list) and choices else None
-
-
-def _read_chunk(chunk: object) -> tuple[str, str | None]:
-    """A chunk's text, and why the model is done if it is; the client does not check their types."""
-    choice = _first_choice(chunk)
-    piece = getattr(getattr(choice, "delta", None), "content", None)
-    finish = getattr(choice, "finish_reason", None)
-    return (
-        _well_formed(piece) if isinstance(piece, str) else "",
-        finish if isinstance(finish, str) and finish else None,
-    )
-
-
-def _well_formed(text: str) -> str:
-    """Text that can be sent and stored: JSON and terminals may carry half a character, which UTF-8 cannot."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _read_score(answer: object, reply: Sequence[int]) -> ContinuationScore:
-    """The score of the last tokens of a prompt. Raises ValueError where the answer does not hold it."""
-    choices = answer.get("choices") if isinstance(answer, dict) else None
-    places = choices[0].get("prompt_logprobs") if isinstance(choices, list) and choices else None
-    if not isinstance(places, list) or len(places) <= len(reply):
-        raise ValueError("no log-probabilities")
-    try:
-        found: list[dict[str, Any]] = [
-            place[str(token)] for place, token in zip(places[len(places) - len(reply) :], reply, strict=True)
-        ]
-        return ContinuationScore(
-            tuple(str(token["decoded_token"]) for token in found),
-            tuple(float(token["logprob"]) for token in found),
-        )
-    except (KeyError, TypeError) as error:
-        raise ValueError("log-probabilities of another form") from error
-
-
-async def _read_last_words(chunks: openai.AsyncStream[ChatCompletionChunk]) -> None:
-    """Reads what follows a finished reply, so that the connection serves again; none of it matters."""
-    import openai
-
-    with suppress(TimeoutError, openai.APIError, ValueError):
-        async with asyncio.timeout(_LAST_WORDS_SECONDS):
-            async for _ in chunks:
-                pass
-
-
-def _is_too_long(error: openai.APIError, words: str) -> bool:
-    return error.code == "context_length_exceeded" or any(sign in words.lower() for sign in _TOO_LONG)
-
-
-def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:
-    """How long the server asks to wait: given as seconds or as a date."""
-    value = headers.get("retry-after", "")
-    try:
-        seconds = float(value)
-    except ValueError:
-        date = parsedate_tz(value)
-        seconds = mktime_tz(date) - time.time() if date else math.nan
-    return max(seconds, 0.0) if math.isfinite(seconds) else None

@@ -13,8 +13,10 @@ from typing import cast
 
 from agents.interfaces import ChatMessage
 from stores.errors import ContextTooLong, MalformedReply
+from stores.one_line import short
 
 _PROBLEM_CHARACTERS = 300
+LONGEST_REPLY = 100_000  # characters that are looked at: what was asked for takes a few hundred
 
 
 async def fitting_reply(
@@ -36,7 +38,7 @@ async def fitting_reply(
     except ValueError as misfit:
         repair = (
             *messages,
-            ChatMessage("assistant", reply or "(nothing)"),
+            ChatMessage("assistant", reply[:LONGEST_REPLY] or "(nothing)"),
             ChatMessage("user", f"That reply does not fit: {misfit}. {instructions(schema)}"),
         )
     try:
@@ -70,10 +72,9 @@ def check_choices(choices: Sequence[str]) -> None:
         raise ValueError(f"choices must be given, not empty and all different: {list(choices)!r}")
 
 
-def one_line(words: str) -> str:
-    """Words without control characters, on one line, and not too many."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in words).split())
-    return line if len(line) <= _PROBLEM_CHARACTERS else f"{line[:_PROBLEM_CHARACTERS]}…"
+def in_short(words: str) -> str:
+    """What a server or library says, on one line, and not too long."""
+    return short(words, _PROBLEM_CHARACTERS)
 
 
 def instructions(schema: Mapping[str, object]) -> str:
@@ -97,10 +98,13 @@ def with_instructions(
 def fitting(reply: str, schema: Mapping[str, object]) -> dict[str, object]:
     """The one object in a reply, bare or with a fence or words around it.
 
-    Raises ValueError, in words that a model can act on, where there is none or it does not fit.
+    Raises ValueError, in words that a model can act on, where there is none or it does not fit, and where
+    the reply has more than `LONGEST_REPLY` characters: no more than these are read of any.
     """
     import jsonschema
 
+    if len(reply) > LONGEST_REPLY:
+        raise ValueError(f"it is too long: {len(reply):,} characters, where {LONGEST_REPLY:,} are read")
     start, end = reply.find("{"), reply.rfind("}")
     if start < 0 or end < start:
         raise ValueError("it holds no JSON object")

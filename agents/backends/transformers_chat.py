@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agents.backends.prompt_tokens import PieceDecoder, PromptTokenizer
-from agents.backends.structured_replies import check_choices, fitting_reply, one_line, with_instructions
+from agents.backends.structured_replies import check_choices, fitting_reply, in_short, with_instructions
 from agents.interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
 from stores.errors import ContextTooLong, ModelRefused, ReplyCut, UnknownModel
 
@@ -125,7 +125,7 @@ class TransformersChat:
             request = ReplyRequest(with_instructions(asked, schema))
             return "".join([piece async for piece in self.stream(request) if isinstance(piece, str)])
 
-        return await fitting_reply(complete, messages, schema, writer=self.name, pruned=one_line)
+        return await fitting_reply(complete, messages, schema, writer=self.name, pruned=in_short)
 
     async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
         """The reply that the model finds most probable of these, each taken as the whole reply."""
@@ -258,7 +258,7 @@ class TransformersChat:
                 model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
             raise UnknownModel(
-                f"The model {source} cannot be loaded: {one_line(str(error))}",
+                f"The model {source} cannot be loaded: {in_short(str(error))}",
                 hint="It must be a causal language model in safetensors, without code of its own.",
             ) from error
         lengths = (

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.backends.prompt_tokens import PromptTokenizer
-from agents.backends.structured_replies import check_choices, fitting_reply, one_line, with_instructions
+from agents.backends.structured_replies import check_choices, fitting_reply, in_short, with_instructions
 from agents.interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
 from stores.errors import (
     BackendMissing,
@@ -119,7 +119,7 @@ class VllmChat:
             except _NotPossible:
                 return await self._whole(told, None)
 
-        return await fitting_reply(complete, messages, schema, writer=self.name, pruned=one_line)
+        return await fitting_reply(complete, messages, schema, writer=self.name, pruned=in_short)
 
     async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
         """A reply that the engine holds to the choices while it is written; see `ChatModel.choose`."""
@@ -127,7 +127,7 @@ class VllmChat:
         reply = await self._whole(messages, {"choice": list(choices)})
         if reply not in choices:
             raise MalformedReply(
-                f"{self.name} chose none of what it was to choose from: {one_line(reply)}",
+                f"{self.name} chose none of what it was to choose from: {in_short(reply)}",
                 hint="Raise model.max_tokens: a choice may be longer than a reply.",
             )
         return reply
@@ -208,12 +208,12 @@ class VllmChat:
                     yield output
         except VLLMClientError as error:
             raise _NotPossible(
-                f"vLLM refused the request to {self.name}: {one_line(str(error))}",
+                f"vLLM refused the request to {self.name}: {in_short(str(error))}",
                 hint="Check the model's settings against what vLLM says.",
             ) from error
         except (EngineDeadError, EngineGenerateError) as error:
             raise ModelUnreachable(
-                f"The vLLM engine of {self.name} failed: {one_line(str(error.__cause__ or error))}",
+                f"The vLLM engine of {self.name} failed: {in_short(str(error.__cause__ or error))}",
                 hint="Start Vouch again; give the engine more memory, or lower model.context_tokens.",
             ) from error
 
@@ -255,7 +255,7 @@ class VllmChat:
             engine = new_engine(options)
         except (OSError, ValueError, RuntimeError) as error:
             raise UnknownModel(
-                f"vLLM did not start with the model {self._source}: {one_line(str(error))}",
+                f"vLLM did not start with the model {self._source}: {in_short(str(error))}",
                 hint="Run it again with VLLM_LOGGING_LEVEL=INFO to see what vLLM says of it.",
             ) from error
         return _Started(engine, PromptTokenizer(engine.get_tokenizer()), engine.model_config.max_model_len)
@@ -274,7 +274,7 @@ def _engine_maker() -> Callable[[Mapping[str, Any]], Any]:
         from vllm.v1.engine.async_llm import AsyncLLM
     except ImportError as error:
         raise BackendMissing(
-            f"model.backend is 'vllm', but vLLM cannot be imported: {one_line(str(error))}",
+            f"model.backend is 'vllm', but vLLM cannot be imported: {in_short(str(error))}",
             hint="Install it with pip install 'vouch[vllm]', or set model.backend to another.",
         ) from None
     return lambda options: AsyncLLM.from_engine_args(AsyncEngineArgs(**options))

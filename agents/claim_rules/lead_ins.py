@@ -12,7 +12,8 @@ _FILLER = re.compile(
     r"(?:(?:and|but|so|oh|ah|well|hey(?: there)?|hi(?: there)?|hello|yes|yeah|yep|no|nope|nah|ok|okay|right|"
     r"sure|now|anyway|anyways|also|sorry|thanks(?: a lot)?|thank you|great|nice|cool|ha(?:ha)+|lol|hmm+|wow|"
     r"actually|honestly|frankly|indeed|plus|besides|um+|uh+|btw|fyi|fwiw|afaik|im?ho|tbh|listen|look|you see|"
-    r"you know|i mean|by the way|just so you(?:'re aware| know)|for your information|as far as i (?:know|"
+    r"you know|i mean|by the way|(?:no,? |oh,? )?wait|hang on|hold on|scratch that|just so you(?:'re aware|"
+    r" know)|for your information|as far as i (?:know|"
     r"can tell)|if i(?:'m not mistaken| remember (?:correctly|right(?:ly)?)| recall)|to be (?:honest|fair|"
     r"clear)|in fact|for the record|for context|(?:on a |as a )?side note|(?:interesting|fun|random|"
     r"little-known|quick|true) fact(?: i (?:came across|learned|heard))?|(?:one more|another|one other|"
@@ -39,6 +40,8 @@ _OWN_LEAD = re.compile(
     r"absolutely )?(?:sure|certain|positive)(?: that)? |(?:it )?turns out(?: that)? |it(?:'s|"
     r" is) (?:also )?(?:worth (?:knowing|noting)|true|a fact|well known|known) that |(?:the )?(?:fact|"
     r"truth) is(?: that)? |the (?:correct |right |true )?answer is that |let me (?:tell you|add)(?: that)? |"
+    r"i mean(?:t)?(?: to say)?(?: that)? (?=(?:i|i'm|i've|i'd|we|we're|(?:my|our) [\w-]+(?: [\w-]+)? "
+    r"(?:is|are|was|has|have|lives?|works?|likes?))\b)|"
     r"(?:you (?:should|might want to|may want to|need to) know|i (?:want|"
     r"would like) you to know)(?: that)? )",
     _I,
@@ -135,6 +138,16 @@ def without_leads(text: str) -> tuple[str, bool, bool, bool] | None:
 def without_endings(text: str) -> str:
     """The text without what is added behind it: who says so, that one wonders, by the way."""
     return _CLOSING.sub(".", _SAID_LAST.sub(".", _WONDERS_LAST.sub(".", text)))
+
+
+_CORRECTS = re.compile(
+    r"\W*(?:(?:oh|sorry|wait|well)\W+)*(?:no|nope|correction|i mean(?:t)?)\b", _I
+)  # what opens a sentence that puts another one right
+
+
+def is_correction(said: str) -> bool:
+    """Whether a sentence opens as one that puts right what was said before."""
+    return _CORRECTS.match(said.replace("’", "'")) is not None
 
 
 def tells_hearsay(text: str) -> bool:

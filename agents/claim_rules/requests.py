@@ -60,6 +60,36 @@ def is_order_to_do(text: str) -> bool:
     return first is not None and first[0].lower() in _ORDER_VERBS
 
 
+_TO_FORGET = re.compile(
+    r"\W*(?:(?:please|kindly|now|just|ok(?:ay)?|hey|hi|hello|well|actually|and|so|then|vouch|"
+    r"assistant),?\s+)*"
+    r"(?:(?:can|could|would|will) you |i(?:'d like| would like| want| need) you to |you (?:can|should|must|"
+    r"may) )?"
+    r"(?:(?:please|just|now|also) )*(?:"
+    r"forget(?! (?:to|it for now)\b)(?P<forgotten>\s.+|\W*$)|"
+    r"(?:(?:do not|don't|stop|no longer) (?:remember|remembering|store|storing|keep|keeping)|erase|delete|"
+    r"remove|wipe|"
+    r"unlearn|get rid of)(?P<object>\s+(?:my|our|what|that|where|who|when|everything|anything|all|this|it|"
+    r"(?:the|every|any) (?:facts?|notes?|memor(?:y|ies)|messages?|things?|passages?))\b.*))",
+    _I | re.DOTALL,
+)
+_ABOUT = re.compile(r"^\s*(?:about|that|of|from|the fact that)\s+", _I)
+
+
+def to_forget(text: str) -> str | None:
+    """What a sentence asks to be forgotten, empty where it does not say; None where it asks for no such "
+    "thing."""
+    asked = _TO_FORGET.match(text.replace("’", "'"))
+    if asked is None:
+        return None
+    return _ABOUT.sub("", asked["forgotten"] or asked["object"] or "").strip(" .!?\n")
+
+
+def asks_to_forget(text: str) -> bool:
+    """Whether a sentence asks for something to be forgotten, which a command alone does."""
+    return to_forget(text) is not None
+
+
 def is_standing_wish(text: str) -> bool:
     """Whether a sentence says how this user is to be answered: how short, in what language or units."""
     if _CALL_ME.match(text):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from agents.claim_rules.lead_ins import tells_hearsay, without_endings, without_leads
 from agents.claim_rules.own_part import mixes_scripts, own_part, plain_text
-from agents.claim_rules.requests import is_order_to_do, is_standing_wish
+from agents.claim_rules.requests import asks_to_forget, is_order_to_do, is_standing_wish
 from agents.claim_rules.takeovers import is_about_memory, is_labelled, is_takeover
 from agents.sentences import is_question, sentences
 from stores.lexical import tokens
@@ -111,7 +111,7 @@ _UNMARKED = re.compile(r"\b[iI](m|ve)\b")  # im, ive
 def stated_in(sentence: str) -> Statement | None:
     """What one plain sentence states; None for all else. Its quote is left empty."""
     text = _UNMARKED.sub(lambda match: f"I'{match[1]}", " ".join(sentence.split()))
-    if is_takeover(text) or "](" in text or text.startswith('"'):
+    if asks_to_forget(text) or is_takeover(text) or "](" in text or text.startswith('"'):
         return None
     lead = without_leads(text)
     if lead is None:

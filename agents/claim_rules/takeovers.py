@@ -54,7 +54,11 @@ _ECHOES = re.compile(
     r"(?:said|says|told|tells|claim(?:s|ed)|stated|states|answer(?:s|ed)|wrote|writes|mentioned))\b",
     _I,
 )
-_COMMAND_LINE = re.compile(r"\W{0,3}(?:sudo|/[a-z]\w*)\b|\bvouch [a-z]+ |(?:^|\s)--[a-z]", _I)
+_COMMAND_LINE = re.compile(
+    r"\W{0,3}(?:sudo|/[a-z]\w*)\b|(?-i:\bvouch [a-z]+ )|\bvouch (?:ask|chat|ingest|search|import|sessions|"
+    r"export|memory|feedback|train|replay|encoder|doctor|backup|restore) |(?:^|\s)--[a-z]",
+    _I,
+)
 _VERDICT_ORDERED = re.compile(
     r"\b(?:mark|set|treat|record|store|classify|file|flag|label|judge|rate|accept)\b.{0,40}\b(?:claims?|verdicts?|"
     r"confidence|scope|receipts?|as (?:correct|true|verified|accepted|shared|a fact))\b|"

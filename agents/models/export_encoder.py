@@ -29,7 +29,7 @@ from agents.models.exporter_process import PARTIAL_PREFIX
 from agents.models.exports import (
     exporting,
     must_be_the_same,
-    one_line,
+    said_by,
     whole_folder,
     write_onnx,
     write_tokenizer,
@@ -180,16 +180,16 @@ def download(hub_name: str) -> Path:
     except (OSError, ValueError) as error:
         if constants.is_offline_mode():
             raise EncoderUnavailable(f"{hub_name} was not downloaded before, and this is offline") from error
-        raise EncoderUnavailable(f"{hub_name} cannot be downloaded: {one_line(error)}") from error
+        raise EncoderUnavailable(f"{hub_name} cannot be downloaded: {said_by(error)}") from error
     return Path(folder)
 
 
 def export(source: EncoderSource, target: Path, *, version: str, say: Callable[[str], None]) -> None:
     """Writes the exported folder, or nothing when its vectors are not those of the original."""
     with whole_folder(target) as folder:
-        say(f"Reading the encoder {source.name}.")
+        say(f"Preparing the encoder, once, 1 of 3: reading {source.name}.")
         model, dimension = _load(source)
-        say("Exporting it to ONNX, once; this takes about half a minute.")
+        say("Preparing the encoder, 2 of 3: exporting it to ONNX; this takes about half a minute.")
         write_onnx(
             model,
             folder / MODEL_FILE,
@@ -211,7 +211,7 @@ def export(source: EncoderSource, target: Path, *, version: str, say: Callable[[
             lowest_cosine=0.0,
         )
         description.write(folder)
-        say(f"Checking it against the original on {len(CHECK_TEXTS)} texts.")
+        say(f"Preparing the encoder, 3 of 3: comparing it with the original on {len(CHECK_TEXTS)} texts.")
         _check(source, model, folder, description)
 
 
@@ -221,7 +221,7 @@ def _load(source: EncoderSource) -> tuple[nn.Module, int]:
     from torch import nn
     from transformers import AutoModel
 
-    from agents.models.pooling import mean_of_tokens
+    from agents.models.pooling import text_vectors
 
     class SentenceModel(nn.Module):
         """Token ids and mask, both (B, L), to vectors (B, D) of unit length."""
@@ -234,8 +234,7 @@ def _load(source: EncoderSource) -> tuple[nn.Module, int]:
             states: Tensor = self.transformer(
                 input_ids=input_ids, attention_mask=attention_mask
             ).last_hidden_state  # (B, L, D)
-            pooled = states[:, 0] if self.pooling == "cls" else mean_of_tokens(states, attention_mask)
-            return nn.functional.normalize(pooled, dim=1)
+            return text_vectors(states, attention_mask, pooling=self.pooling)
 
     transformer, report = AutoModel.from_pretrained(
         source.folder,

@@ -69,14 +69,14 @@ def export(
     torch.set_num_threads(1)  # on a busy machine more of them wait for each other: 110 s of CPU time, not 15
     base = base or base_folder()
     with whole_folder(target) as folder:
-        say("Reading the reader's weights.")
+        say("Preparing the reader, once, 1 of 3: reading its weights.")
         network = _load(weights, base)
-        say("Exporting the reader to ONNX, once; this takes about half a minute.")
+        say("Preparing the reader, 2 of 3: exporting it to ONNX; this takes about half a minute.")
         file = folder / MODEL_FILE
         longest = network.longest_input
         write_onnx(network, file, inputs=INPUTS, outputs=OUTPUTS, max_tokens=longest, opset=OPSET)
         shutil.copyfile(base / "tokenizer.json", folder / TOKENIZER_FILE)
-        say("Checking it against the original.")
+        say("Preparing the reader, 3 of 3: comparing it with the original.")
         facts = read_facts(weights)
         _check(network, folder, _description(folder, target.name, "fp32", facts))
         if precision == "int8":

@@ -18,6 +18,7 @@ from tokenizers import Tokenizer
 from agents.models.exported_folders import TOKENIZER_FILE
 from agents.models.exporter_process import PARTIAL_PREFIX
 from stores.errors import VouchError
+from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from torch import nn
@@ -121,9 +122,9 @@ def must_be_the_same(difference: float, most: float, *, name: str, unavailable: 
         )
 
 
-def one_line(error: BaseException) -> str:
-    """What an error says, without line breaks."""
-    return " ".join(str(error).split()) or type(error).__name__
+def said_by(error: BaseException) -> str:
+    """What an error says, on one line."""
+    return one_line(str(error)) or type(error).__name__
 
 
 def exporting(export: Callable[[Callable[[str], None]], Path]) -> int:
@@ -145,7 +146,7 @@ def exporting(export: Callable[[Callable[[str], None]], Path]) -> int:
         print(f"Error: {error.message}", file=screen)
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - whatever it was, this is all that the parent will hear
-        print(f"Error: {type(error).__name__}: {one_line(error)}", file=screen)
+        print(f"Error: {type(error).__name__}: {said_by(error)}", file=screen)
         return 1
     print(folder, file=answer, flush=True)
     return 0

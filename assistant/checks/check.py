@@ -14,7 +14,7 @@ class Check:
     """What one look found. A fault that was repaired leaves it ok."""
 
     name: str
-    state: Literal["ok", "missing", "broken"]
+    state: Literal["ok", "warning", "missing", "broken"]  # a warning: all works, and is not as it should be
     found: str
     advice: str = ""  # what to do
     repaired: tuple[str, ...] = ()  # what was done, a sentence each

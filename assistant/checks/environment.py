@@ -40,18 +40,17 @@ def data_directory(path: Path) -> Check:
         needed = 0o700 if stat.S_ISDIR(facts.st_mode) else 0o600
         if facts.st_mode & needed != needed:
             return Check(name, "broken", f"{place} cannot be read and written", f"Run: chmod -R u+rwX {path}")
-    for place, facts in found:
-        mode = stat.S_IMODE(facts.st_mode)
-        if mode & 0o077 and (place == path or (place.parent == path and _DATABASE.search(place.name))):
-            wanted = "700" if place == path else "600"
-            return Check(
-                name, "broken", f"{place} is open to others (mode {mode:o})", f"Run: chmod {wanted} {place}"
-            )
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):  # a disk mounted to be read only
         return Check(name, "broken", f"{path} cannot be written", "Check how its disk is mounted.")
     free = shutil.disk_usage(path).free
     if free < ROOM_BYTES:
         return Check(name, "broken", f"{path}: {free // 1_000_000} MB free", "Make room on that disk.")
+    for place, facts in found:
+        mode = stat.S_IMODE(facts.st_mode)
+        if mode & 0o077 and (place == path or (place.parent == path and _DATABASE.search(place.name))):
+            wanted = "700" if place == path else "600"
+            told = f"{place} is open to others (mode {mode:o})"
+            return Check(name, "warning", told, f"To close it, run: chmod {wanted} {place}")
     return Check(name, "ok", f"{path}, {free / 1e9:.1f} GB free")
 
 

@@ -32,6 +32,8 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
     call = Invocation(ctx)
     if session_id is not None and last:
         raise WrongUsage("--session and --last exclude one another")
+    if os.environ.get("VOUCH_SERVED"):  # by `vouch serve`: the screen is a browser's
+        return _on_the_screen(call, session_id, last)
     is_typed = sys.stdin.isatty()
     reason = should_be_plain(
         call.is_plain, os.environ, call.settings, sys.stdout.isatty() and sys.stderr.isatty()
@@ -56,7 +58,8 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
         if is_typed and not call.is_quiet:
             yours, shared = assistant.catalogue.counts(user_id)
             write_out(
-                f"{assistant.pipeline.model_name} · {yours} passages yours, {shared} shared · "
+                f"{assistant.pipeline.model_name} · {yours} passage{'s' if yours != 1 else ''} yours, "
+                f"{shared} shared · "
                 "/help lists commands, Ctrl+D leaves\n\n"
             )
         chat = PlainChat(
@@ -77,6 +80,11 @@ def _on_the_screen(call: Invocation, session_id: int | None, last: bool) -> int:
         os.environ["NO_COLOR"] = "1"  # what the screen library goes by
     from assistant.terminal.screens.desk import SessionChoice
     from assistant.terminal.screens.run import run_screens
+    from stores.glance import Glance, glance
+
+    def glances(session: int | None, turns: int) -> Glance | None:
+        is_elsewhere = bool(call.settings.store.url)
+        return None if is_elsewhere else glance(call.locations.data, call.user, session, turns=turns)
 
     terminal = call.settings.terminal
     return run_screens(
@@ -92,6 +100,7 @@ def _on_the_screen(call: Invocation, session_id: int | None, last: bool) -> int:
         mouse=terminal.mouse,
         keys=terminal.keys,
         is_offline=call.is_offline,
+        glances=glances,
     )
 
 

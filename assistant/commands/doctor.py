@@ -9,7 +9,7 @@ import click
 from assistant.checks.check import Check, Look
 from assistant.cli import common_options
 from assistant.invocation import Invocation, ProgressLine
-from assistant.one_line import one_line
+from stores.one_line import one_line
 
 
 @click.command("doctor")

@@ -13,8 +13,8 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, ProgressLine, Words
-from assistant.one_line import one_line
 from stores.errors import UnreadableDocument, WrongUsage
+from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.library.documents import PreparedDocument
@@ -102,7 +102,7 @@ def _dry_run(
                 {"source": document.source, "title": document.title, "passages": len(document.passages)}
             )
         else:
-            click.echo(f"{one_line(document.source)}\t{len(document.passages)} passages\twould be read")
+            click.echo(f"{one_line(document.source)}\t{_passages(len(document.passages))}\twould be read")
 
 
 def _store(
@@ -151,7 +151,7 @@ def _store(
                         line.clear()
                         cells = (
                             step.document_id,
-                            f"{step.passages} passages",
+                            _passages(step.passages),
                             step.change,
                             one_line(step.source),
                         )
@@ -165,7 +165,7 @@ def _store(
             seconds = time.monotonic() - began
             call.tell(
                 f"{counts['new']} new, {counts['replaced']} replaced, {counts['same']} the same, "
-                f"{errors.count} not readable; {passages} passages in {seconds:.1f} s"
+                f"{errors.count} not readable; {_passages(passages)} in {seconds:.1f} s"
             )
             hindrance = assistant.indexer.hindrance
             if hindrance is not None and hindered_before is None:  # else it was told already
@@ -175,7 +175,11 @@ def _store(
 def _progress(done: int, total: int, passages: int, seconds: float) -> str:
     rate = passages / seconds if seconds else 0.0
     left = f", about {_duration((total - done) * seconds / done)} left" if done else ""
-    return f"{done} of {total} documents, {passages} passages, {rate:.0f} passages/s{left}"
+    return f"{done} of {total} documents, {_passages(passages)}, {rate:.0f} passages/s{left}"
+
+
+def _passages(count: int) -> str:
+    return f"{count} passage{'s' if count != 1 else ''}"
 
 
 def _duration(seconds: float) -> str:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from assistant.cli import common_options
-from assistant.commands import memory_claims
+from assistant.commands import memory_claims, memory_files
 from assistant.invocation import Invocation, RowId, Words
-from assistant.one_line import one_line
 from stores.errors import WrongUsage
+from stores.one_line import one_line
 
 if TYPE_CHECKING:
+    from assistant.wiring import Assistant
     from stores.forgetting import Forgotten
 
-_SCOPES = click.Choice(["yours", "shared", "all"])
+_NOTHING_YET = {
+    "yours": "Nothing is remembered yet. What you said stands apart: --kind message.",
+    "shared": "Nothing is shared yet.",
+    "all": "Nothing is remembered or shared yet.",
+}
 
 
 @click.group("memory", no_args_is_help=False)
@@ -36,12 +39,19 @@ def command() -> None:
     """
 
 
-for each in (memory_claims.pending, memory_claims.edit, memory_claims.share, memory_claims.proposals):
+for each in (
+    memory_claims.pending,
+    memory_claims.edit,
+    memory_claims.share,
+    memory_claims.proposals,
+    memory_files.export,
+    memory_files.import_,
+):
     command.add_command(each)
 
 
 @command.command("list")
-@click.option("--scope", type=_SCOPES, default="yours", show_default=True, help="Whose.")
+@click.option("--scope", type=memory_files.SCOPES, default="yours", show_default=True, help="Whose.")
 @click.option("--kind", type=Words(), help="fact, preference, note, correction, message, document or all.")
 @click.option("--query", type=Words(), help="Words that must all stand in the text.")
 @click.option("--since", type=click.DateTime(), help="Only newer than this.")
@@ -56,8 +66,9 @@ def list_passages(
     since: datetime | None,
     limit: int | None,
 ) -> int:
-    """List memories, newest first: id, kind, scope and text. Exits with 1 when there are none.
+    """List memories, newest first: id, kind, scope and text.
 
+    Exits with 1 when nothing fits --kind, --query or --since; a memory that is still empty is no fault.
     Your messages and your documents are left out, unless --kind names them or --query looks for words.
     """
     from assistant.terminal.memory_history import passage_as_json
@@ -82,9 +93,14 @@ def list_passages(
                 click.echo(f"{line.passage_id:>6}  {line.kind:<10}  {line.scope:<6}  {_short(line.text)}")
             else:
                 click.echo(f"{line.passage_id}\t{line.kind}\t{line.scope}\t{one_line(line.text)}")
+    is_narrowed = bool(kind or query or since)
+    if not lines:
+        if sys.stderr.isatty():
+            call.tell("Nothing that is remembered fits." if is_narrowed else _NOTHING_YET[scope])
+        return 1 if is_narrowed else 0
     if memories_only and scope != "shared" and sys.stdout.isatty():
         call.tell("What you said and read in stands apart: --kind message, --kind document, --kind all.")
-    return 0 if lines else 1
+    return 0
 
 
 @command.command("show")
@@ -118,14 +134,16 @@ def show(ctx: click.Context, passage_id: int) -> int:
 @command.command("forget")
 @click.argument("passage_ids", nargs=-1, metavar="ID...")
 @click.option("--all-mine", is_flag=True, help="Everything of yours: memory, transcripts, drafts.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--shared", is_flag=True, help="Shared passages that you added too, for every user.")
+@click.option("--yes", is_flag=True, help="Do not ask. A script has to say it.")
 @common_options
 @click.pass_context
-def forget(ctx: click.Context, passage_ids: tuple[str, ...], all_mine: bool, yes: bool) -> int:
+def forget(ctx: click.Context, passage_ids: tuple[str, ...], all_mine: bool, shared: bool, yes: bool) -> int:
     """Forget passages for good: their texts are erased, and nothing brings them back.
 
     What was said or learned with them goes along, and so do the answers that were made with them. With -
-    the ids are read from standard input, one a line.
+    the ids are read from standard input, one a line. At a terminal it asks before; elsewhere nothing is
+    forgotten without --yes.
     """
     from assistant.terminal.forgetting import forget_for_good
 
@@ -139,9 +157,7 @@ def forget(ctx: click.Context, passage_ids: tuple[str, ...], all_mine: bool, yes
             ids = _ids(sys.stdin.read().split() if passage_ids == ("-",) else passage_ids)
             if not ids:
                 raise WrongUsage("no passage is named", hint="`vouch memory list` shows their ids.")
-            for passage_id in ids:
-                assistant.catalogue.history(user_id, passage_id)  # told before anything is asked
-            _ask_if_sure(call, len(ids), yes)
+            _ask_if_sure(call, assistant, user_id, ids, shared=shared, yes=yes)
         forgotten, told = forget_for_good(assistant, user_id, ids)
     if all_mine and not (forgotten.lines or forgotten.turns):
         call.tell("There is nothing of yours to forget.")
@@ -163,8 +179,9 @@ def forget(ctx: click.Context, passage_ids: tuple[str, ...], all_mine: bool, yes
 @common_options
 @click.pass_context
 def undo(ctx: click.Context, receipt_id: int | None, lists: bool) -> int:
-    """Take a write back: the latest, or the one whose receipt is named."""
+    """Take a write back: the one whose receipt is named, or the latest with all that its message taught."""
     from assistant.terminal.memory_history import passage_as_json
+    from stores.knowledge import Undone
 
     call = Invocation(ctx)
     with call.assistant() as assistant:
@@ -187,75 +204,29 @@ def undo(ctx: click.Context, receipt_id: int | None, lists: bool) -> int:
                         f"{receipt.action}\t{one_line(receipt.summary)}"
                     )
             return 0 if receipts else 1
-        undone, back = assistant.knowledge.undo(user_id, receipt_id)
+        if receipt_id is None:
+            undone = assistant.knowledge.undo_latest(user_id)
+        else:
+            receipt, back = assistant.knowledge.undo(user_id, receipt_id)
+            undone = Undone((receipt,), tuple(back), ())
         if call.as_json:
             call.give(
                 {
-                    "receipt": undone.id,
-                    "action": undone.action,
-                    "back": [passage_as_json(line) for line in back],
+                    "receipt": undone.receipts[0].id,
+                    "action": undone.receipts[0].action,
+                    "receipts": [receipt.id for receipt in undone.receipts],
+                    "still_shared": [receipt.id for receipt in undone.kept],
+                    "back": [passage_as_json(line) for line in undone.back],
                 }
             )
         else:
-            click.echo(f"Undone: {undone.action} {one_line(undone.summary)}")
-            for line in back:
+            for receipt in undone.receipts:
+                click.echo(f"Undone: {receipt.action} {one_line(receipt.summary)}")
+            for line in undone.back:
                 click.echo(f"{line.passage_id}\tback\t{one_line(line.text)}")
+            for receipt in undone.kept:
+                call.tell(f"Still shared: {one_line(receipt.summary)}. `vouch memory undo {receipt.id}`")
     return 0
-
-
-@command.command("export")
-@click.option("--scope", type=_SCOPES, default="yours", show_default=True, help="Whose.")
-@common_options
-@click.pass_context
-def export(ctx: click.Context, scope: Literal["yours", "shared", "all"]) -> int:
-    """Write a memory as JSON lines: passages with all their versions, and what they come from.
-
-    Imported elsewhere and exported again it is the same, byte for byte.
-    """
-    call = Invocation(ctx)
-    with call.assistant() as assistant:
-        user_id = assistant.journal.known_user_id(call.user)
-        for line in assistant.memory_export.lines(user_id, scope=scope):
-            click.echo(json.dumps(line, ensure_ascii=False))
-    return 0
-
-
-@command.command("import")
-@click.argument("file", metavar="FILE")
-@click.option("--shared", is_flag=True, help="What the file calls shared becomes shared here.")
-@common_options
-@click.pass_context
-def import_(ctx: click.Context, file: str, shared: bool) -> int:
-    """Read exported JSON lines into your own memory; what is known already is passed over.
-
-    With - they are read from standard input. With --shared, as with ingest --shared, the shared passages
-    of the file become shared, for every user.
-    """
-    from stores.memory_lines import read_memory
-
-    call = Invocation(ctx)
-    name = "standard input" if file == "-" else file
-    memory = read_memory(_lines_of(file), name)
-    with call.assistant() as assistant:
-        user_id = assistant.journal.user_id(call.user)
-        imported = assistant.memory_import.take_in(user_id, memory, shared=shared)
-        assistant.catch_up()
-    if call.as_json:
-        call.give({"new": imported.new, "known": imported.known, "receipt": imported.receipt_id})
-    else:
-        click.echo(f"{imported.new} new, {imported.known} known already")
-        if imported.receipt_id is not None:
-            call.tell(f"`vouch memory undo {imported.receipt_id}` takes it back.")
-    return 0
-
-
-def _lines_of(file: str) -> list[str]:
-    if file == "-":
-        return sys.stdin.read().split("\n")
-    try:
-        return Path(file).read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise WrongUsage(f"{file} cannot be read: {error}") from error
 
 
 def _must_be_sure(call: Invocation, yes: bool) -> None:
@@ -266,13 +237,21 @@ def _must_be_sure(call: Invocation, yes: bool) -> None:
     click.confirm("Forget everything of yours for good? This cannot be undone.", abort=True, err=True)
 
 
-def _ask_if_sure(call: Invocation, count: int, yes: bool) -> None:
-    """At a terminal; elsewhere the ids that were written are sure enough."""
-    from assistant.terminal.forgetting import sure_to_forget
+def _ask_if_sure(
+    call: Invocation, assistant: Assistant, user_id: int, ids: list[int], *, shared: bool, yes: bool
+) -> None:
+    """Names what would go, and asks. Raises `WrongUsage` where nobody can be asked and --yes is missing."""
+    from assistant.terminal.forgetting import named_lines, not_sure, sure_to_forget, to_be_forgotten
 
-    if not yes and not call.no_input and sys.stdin.isatty():
-        question = sure_to_forget(count).removesuffix(" [y/N]")  # which click adds
-        click.confirm(question, abort=True, err=True)
+    passages = to_be_forgotten(assistant, user_id, ids, shared=shared)
+    if yes:
+        return
+    if call.no_input or not sys.stdin.isatty():
+        also = " --shared" if shared else ""
+        raise not_sure(f"vouch memory forget {' '.join(map(str, ids))}{also} --yes")
+    for line in named_lines(passages):
+        click.echo(line, err=True)
+    click.confirm(sure_to_forget(passages).removesuffix(" [y/N]"), abort=True, err=True)  # click adds it
 
 
 def _ids(words: Iterable[str]) -> list[int]:

@@ -9,8 +9,8 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId
-from assistant.one_line import one_line
 from stores.errors import WrongUsage
+from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
@@ -221,8 +221,6 @@ def _proposal_as_json(proposal: Proposal) -> dict[str, Any]:
 
 
 def _must_be_curator(call: Invocation) -> None:
-    if call.user not in call.settings.memory.curators.split():
-        raise WrongUsage(
-            f"{call.user} may not decide proposals",
-            hint='Who may is named in settings.toml: [memory] curators = "ann bob".',
-        )
+    from assistant.terminal.deciding import must_be_curator
+
+    must_be_curator(call.user, call.settings.memory.curators)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Mapping
@@ -12,8 +13,8 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, ProgressLine, Words, time_limit
-from assistant.one_line import one_line
 from stores.errors import WrongUsage
+from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.replay.replay import Replay
@@ -91,6 +92,10 @@ class Numbers(click.ParamType[tuple[int, ...]]):
 @click.option("--model", metavar="A", type=Words(), help="Compared: live, previous, a version, a name.")
 @click.option("--against", metavar="B", type=Words(), help="The model that A is compared with.")
 @click.option("--changed", is_flag=True, help="Only messages that A and B answer differently.")
+@click.option("--up-to", type=int, metavar="TURN", hidden=True, help="Of a session, no turn behind this one.")
+@click.option(
+    "--led", metavar="FOLDER", hidden=True, help="For a chat of that folder, whose input we end with."
+)
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where it is played and kept.")
 @click.option("--fresh", is_flag=True, help="Begin anew instead of going on.")
 @click.option("--times", is_flag=True, help="Tell what took how long, too.")
@@ -109,6 +114,8 @@ def command(ctx: click.Context, /, **options: Any) -> int:
       vouch replay questions.jsonl --passages passages.jsonl --seeds 1,2,3 --out replays/mine
       vouch replay 12 --model live --against previous --changed
     """
+    if options["led"]:
+        os.chdir(options["led"])  # places in the settings are seen from there
     call = Invocation(ctx)
     with time_limit(call.timeout_seconds):
         return _run(call, options)
@@ -125,11 +132,12 @@ def _run(call: Invocation, options: Mapping[str, Any]) -> int:
 
 
 def _compare(call: Invocation, options: Mapping[str, Any]) -> int:
-    from assistant.commands.replay_conversations import compare
+    from assistant.commands.replay_conversations import be_led, compare
 
     if not options["against"]:
         raise WrongUsage("a comparison needs --against", hint="As in --model live --against previous.")
     progress = _Progress(call)
+    watch = be_led(call) if options["led"] else progress.watch
     return compare(
         call,
         options["named"],
@@ -137,8 +145,10 @@ def _compare(call: Invocation, options: Mapping[str, Any]) -> int:
         options["against"],
         only_changed=options["changed"],
         limits=options["limits"],
-        watch=progress.watch,
+        watch=watch,
         clear=progress.clear,
+        up_to=options["up_to"],
+        is_session=bool(options["led"]),
     )
 
 
@@ -174,6 +184,9 @@ def _replay(call: Invocation, options: Mapping[str, Any]) -> tuple[Replay, Path]
     made = over(folder)
     if options["fresh"]:
         made.forget_earlier()
+    if options["replies"] and (broken := made.broken_replies):
+        lines = ", ".join(map(str, broken[:5])) + (" ..." if len(broken) > 5 else "")
+        call.tell(f"{options['replies']}: passed over what is no whole JSON, in line {lines}.")
     return made, folder
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import click
 
 from assistant.invocation import Invocation
-from assistant.one_line import one_line
-from stores.errors import WrongUsage
+from stores.errors import NotFound, WrongUsage
+from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.replay.conversations import Compared, Conversations, Message
 
 UNCHANGED = "unchanged"  # the one figure of a comparison: the share of messages
 _SHOWN_CHARACTERS = 300
+_STANDARD_INPUT = 0
 
 
 def compare(
@@ -31,8 +35,13 @@ def compare(
     limits: Sequence[tuple[str, float]],
     watch: Callable[[str, int, int], None],
     clear: Callable[[], None],
+    up_to: int | None = None,
+    is_session: bool = False,
 ) -> int:
-    """Tells what differs, the worst first; the exit code."""
+    """Tells what differs, the worst first; the exit code.
+
+    up_to: of a session, the last turn played. is_session: what is named is one, whatever files there are.
+    """
     if unknown := [metric for metric, _ in limits if metric != UNCHANGED]:
         raise WrongUsage(f"a comparison has no figure {unknown[0]!r}", hint=f"It has {UNCHANGED}.")
     from assistant.replay.conversations import Conversations
@@ -48,7 +57,7 @@ def compare(
                 api_key=call.api_key,
                 offline=call.is_offline,
             )
-            messages = _messages(conversations, name)
+            messages = _up_to(_messages(conversations, name, is_session), up_to)
             rows += conversations.compare(messages, model, against, watch)
     clear()
     rows.sort(key=lambda row: -row.change)
@@ -63,11 +72,11 @@ def compare(
     return 1 if failed else 0
 
 
-def _messages(conversations: Conversations, name: str) -> list[Message]:
+def _messages(conversations: Conversations, name: str, is_session: bool) -> list[Message]:
     """Those of a session, by its number, or the lines of a file."""
     from assistant.replay.conversations import Message
 
-    if name.isdecimal() and not Path(name).exists():
+    if is_session or (name.isdecimal() and not Path(name).exists()):
         return conversations.recorded(int(name))
     if name != "-" and not Path(name).is_file():
         raise WrongUsage(f"{name} is no file", hint="Name the number of a session, a file of lines, or -.")
@@ -77,6 +86,27 @@ def _messages(conversations: Conversations, name: str) -> list[Message]:
     if not found:
         raise WrongUsage(f"{name} holds no message")
     return found
+
+
+def _up_to(messages: list[Message], turn_id: int | None) -> list[Message]:
+    if turn_id is None:
+        return messages
+    kept = [message for message in messages if message.turn_id <= turn_id]
+    if not kept or kept[-1].turn_id != turn_id:
+        raise NotFound(f"turn {turn_id} holds no message of this session")
+    return kept
+
+
+def be_led(call: Invocation) -> Callable[[str, int, int], None]:
+    """A comparison that a chat has begun: it ends with our input, and how far it is is told in JSON."""
+
+    def until_it_ends() -> None:
+        while os.read(_STANDARD_INPUT, 1 << 12):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)  # as whoever ends this command would: the copies are deleted
+
+    Thread(target=until_it_ends, name="led", daemon=True).start()
+    return lambda model, done, of: call.give({"model": model, "done": done, "of": of})
 
 
 def _tell(call: Invocation, row: Compared, model: str, against: str) -> None:

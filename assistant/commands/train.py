@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -13,8 +14,8 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation
-from assistant.one_line import one_line
 from stores.errors import TryAgain, VouchError, WrongUsage
+from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.learning.ended import Ended
@@ -48,7 +49,13 @@ class Duration(click.ParamType[float]):
 @click.option("--status", is_flag=True, help="Show the last rounds.")
 @click.option("--stop", is_flag=True, help="Stop the round that runs.")
 @click.option("--back", is_flag=True, help="Go back to the model before the live one, at once.")
-@click.option("--led", is_flag=True, hidden=True, help="One round for a chat, which leads it by our input.")
+@click.option(
+    "--led",
+    metavar="FOLDER",
+    type=click.Path(exists=True, file_okay=False),
+    hidden=True,
+    help="One round for a chat, which was begun in that folder, and leads it by our input.",
+)
 @click.option("--require-better", is_flag=True, help="Exit with 1 unless the candidate went live.")
 @common_options
 @click.pass_context
@@ -61,7 +68,7 @@ def command(
     status: bool,
     stop: bool,
     back: bool,
-    led: bool,
+    led: str | None,
     require_better: bool,
 ) -> int:
     """Learn to find better from the questions that were answered.
@@ -74,10 +81,12 @@ def command(
       vouch train --status
       vouch train --back
     """
+    if led is not None:
+        os.chdir(led)  # places in the settings are seen from there
     call = Invocation(ctx)
     if sum((once, watch, status, stop, back)) > 1:
         raise WrongUsage("--once, --watch, --status, --stop and --back exclude one another")
-    if led:
+    if led is not None:
         return _be_led(call)
     with call.assistant() as assistant:
         if status:

@@ -26,10 +26,10 @@ How the retriever learns, `vouch train`:
 
     learner            one round, from the lessons to a model that goes live, or does not
     background         the learner of a chat: leads rounds in a process of their own; occasions, steering
-    noting, ended      how far a round is, and what it came to
+    noting, ended      how far a round is, and what it came to; loss_curve is what its row keeps of the losses
     both_sides         a candidate that encodes passages too: all of them anew, then the swap
     training_child     the process that trains, told to end when it must
-    train_retriever    what runs in it
+    train_retriever    what runs in it; pacing: its checkpoints and speed; stop_signal: what stops it
     lesson_batches     lessons grouped by the documents they share
     retriever_network  the encoder in torch; retriever_training takes its steps
 

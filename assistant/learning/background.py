@@ -22,11 +22,11 @@ from threading import Event, Lock, Thread
 from typing import IO, Any
 
 from assistant.learning.steering import ANSWERING, ASKED, Steering
+from assistant.low_priority import give_way
 
 _log = logging.getLogger(__name__)
 _LOOKS_EVERY = 30.0  # seconds between two looks whether there is an occasion
 _LEAVES_WITHIN = 0.9  # seconds
-_NICE = 10
 _COMMANDS = {  # what the chat says to the process that it leads
     f"wait {ANSWERING}": lambda steering: steering.pause(ANSWERING),
     f"go on {ANSWERING}": lambda steering: steering.go_on(ANSWERING),
@@ -90,6 +90,11 @@ class BackgroundLearner:
     def is_paused(self) -> bool:
         """Whether somebody has asked it to wait."""
         return ASKED in self._reasons
+
+    @property
+    def is_leading(self) -> bool:
+        """Whether a process of its own is at a round."""
+        return self._child is not None
 
     def start(self, tell: Callable[[str], None], *, by_itself: bool) -> None:
         """From now on it learns. tell: is given a notice, on the learner's thread.
@@ -199,7 +204,7 @@ class BackgroundLearner:
                 bufsize=0,
                 process_group=0,  # Ctrl+C stops a reply, not what is learned
             )
-            os.setpriority(os.PRIO_PROCESS, child.pid, min(19, os.nice(0) + _NICE))
+            give_way(child.pid)
             self._child = child
             for reason in self._reasons:
                 self._say(f"wait {reason}")

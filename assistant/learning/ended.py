@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from assistant.learning.noting import Stopped
-from stores.errors import VouchError
-
-_TRY_AGAIN, DEFECT = 3, 70  # exit codes
+from stores.errors import DEFECT, TryAgain, VouchError
 
 
 class Decision(Protocol):
@@ -52,5 +50,5 @@ def failed(round_id: int, error: Exception) -> Ended:
         return Ended(round_id, "failed", error.message, exit_code=error.exit_code)
     if isinstance(error, OSError):
         reason = f"its files could not be kept: {error}"
-        return Ended(round_id, "failed", reason, exit_code=_TRY_AGAIN)
+        return Ended(round_id, "failed", reason, exit_code=TryAgain.exit_code)
     return Ended(round_id, "failed", f"{type(error).__name__}: {error}", exit_code=DEFECT)

@@ -26,7 +26,7 @@ from typing import Any
 
 from assistant.learning import both_sides
 from assistant.learning.both_sides import NAME, BothSides
-from assistant.learning.ended import DEFECT, Compared, Ended, failed
+from assistant.learning.ended import Compared, Ended, failed
 from assistant.learning.noting import Noting, Progress, Stopped
 from assistant.learning.steering import Steering
 from assistant.learning.training_child import (
@@ -37,7 +37,7 @@ from assistant.learning.training_child import (
     train_apart,
 )
 from stores.checkpoints import Checkpoints
-from stores.errors import VouchError
+from stores.errors import DEFECT, VouchError
 from stores.lessons import Lesson, Lessons, tells_when_to_end
 from stores.live_models import LiveModels
 from stores.rounds import Rounds

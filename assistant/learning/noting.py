@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from assistant.learning.loss_curve import LossCurve
 from assistant.learning.steering import Steering
 from assistant.learning.training_child import Left
 from stores.rounds import Rounds
@@ -35,6 +36,9 @@ class Noting:
     ) -> None:
         self._rounds, self._round_id, self._tell, self._steering = rounds, round_id, tell, steering
         self._phase, self._facts, self._noted = "", dict[str, Any](), 0.0
+        before = rounds.figures(round_id)  # of a round that is gone on with
+        self._curve = LossCurve(before.get("curve", ()))
+        self._measured = [dict(found) for found in before.get("measured", ())]
 
     def __call__(self, phase: str, **facts: Any) -> None:
         """Waits where the round is to wait. Raises `Stopped` or `Left` where it is to end."""
@@ -49,8 +53,13 @@ class Noting:
         """What the child tells, or None where it is silent. Waits for nothing: the child is halted itself."""
         facts = dict(told or {})
         kind = facts.pop("kind", "")
-        if kind in ("step", "phase"):
+        if kind == "held_out":  # of the share that tells when to end
+            self._measured = [*self._measured[: facts.get("epoch", 0)], facts]
+            self._store(even_if_soon=True)
+        elif kind in ("step", "phase"):
             phase = facts.pop("phase", "training")
+            if "loss" in facts:
+                self._curve.add(facts["step"], facts["loss"])
             self._tell(Progress(self._round_id, phase, facts))
             is_new, self._phase, self._facts = phase != self._phase, phase, facts
             self._store(even_if_soon=is_new)
@@ -61,6 +70,12 @@ class Noting:
         if not even_if_soon and time.monotonic() - self._noted < _NOTED_EVERY:
             return
         self._noted = time.monotonic()
-        facts = {"phase": self._phase, "progress": self._facts, "is_paused": self._steering.is_paused}
+        facts = {
+            "phase": self._phase,
+            "progress": self._facts,
+            "is_paused": self._steering.is_paused,
+            "curve": self._curve.points,
+            "measured": self._measured,
+        }
         if not self._rounds.note(self._round_id, facts):
             raise Stopped

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from stores.clock import now
 from stores.lessons import Lessons
-from stores.records import now
 from stores.rounds import Rounds
 
 

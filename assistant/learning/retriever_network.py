@@ -24,12 +24,12 @@ import torch
 from safetensors.torch import save
 from tokenizers import Tokenizer
 from torch import Tensor, nn
-from torch.nn import functional as F  # noqa: N812 - as everywhere
 from torch.utils.checkpoint import checkpoint
 
 from agents.models.encoder import PACKAGED_NAME, EncoderDescription, OnnxEncoder, batches_by_length
 from agents.models.export_encoder import CHECK_TEXTS, LARGEST_DIFFERENCE, EncoderSource, read_source
 from agents.models.exporter_process import run_exporter
+from agents.models.pooling import text_vectors
 from stores.errors import EncoderUnavailable
 
 if TYPE_CHECKING:
@@ -100,12 +100,7 @@ class RetrieverNetwork(nn.Module):
         """ids, mask: (B, L), whole numbers; mask is 0 for padding. Returns (B, D), unit length."""
         states = self.transformer(input_ids=ids, attention_mask=mask).last_hidden_state  # (B, L, D)
         states = states if states.dtype == torch.float64 else states.float()
-        if self.source.pooling == "cls":
-            pooled = states[:, 0]
-        else:
-            kept = mask.unsqueeze(-1).to(states.dtype)  # (B, L, 1)
-            pooled = (states * kept).sum(1) / kept.sum(1).clamp(min=1e-9)
-        return F.normalize(pooled, dim=1)
+        return text_vectors(states, mask, pooling=self.source.pooling)
 
     def questions(self, texts: Sequence[str]) -> Texts:
         """What is asked, to be encoded."""

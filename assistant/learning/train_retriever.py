@@ -21,14 +21,10 @@ import os
 import shutil
 import signal
 import sys
-import time
 import traceback
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -36,33 +32,30 @@ import torch
 
 from agents.models.encoder import EncoderDescription
 from agents.models.exporter_process import ExportFailed
-from agents.models.exports import one_line, put_in_place
+from agents.models.exports import put_in_place, said_by
 from assistant.learning.checkpoints import read_checkpoint, write_checkpoint
 from assistant.learning.lesson_batches import LessonBatch, Lessons, read_lessons
-from assistant.learning.retriever_network import (
-    FrozenVectors,
-    RetrieverNetwork,
-    export,
-    load_network,
-)
+from assistant.learning.pacing import Checkpoints, Pace
+from assistant.learning.retriever_network import FrozenVectors, RetrieverNetwork, export, load_network
 from assistant.learning.retriever_training import (
     RetrieverTraining,
-    StepReport,
     TrainingState,
     answer_ranks,
     figures,
     train,
 )
-from stores.errors import VouchError
+from assistant.learning.stop_signal import Stopped, StopSignal
+from stores.errors import DEFECT, TryAgain, VouchError
 
 CHECKPOINT = "checkpoint.safetensors"
+
 SETTINGS, FIGURES = "settings.json", "figures.json"
+
 FORMAT = 1  # of the folder
-STOPPED, TRY_AGAIN, DEFECT = 130, 3, 70  # exit codes
+
+STOPPED = 130  # exit code
+
 GPU_BATCH_TOKENS = 65_536
-RATE_OVER = 20  # steps
-FIRST_CHECKPOINT_SECONDS = 10.0
-QUICK_CHECKPOINT_SECONDS = 0.4  # MiniLM's 360 MB took 1.4 s on a busy machine's disk
 
 _PR_SET_PDEATHSIG = 1  # of prctl(2)
 
@@ -71,35 +64,6 @@ Tell = Callable[..., None]
 
 class CannotTrain(VouchError):
     """What was asked for cannot be trained; the message says why."""
-
-
-class Stopped(Exception):
-    """The run was asked to stop."""
-
-
-class StopSignal:
-    """SIGTERM and SIGINT: noted while a step is taken, and obeyed at once where nothing can be lost."""
-
-    def __init__(self) -> None:
-        self.came = False
-        self._at_once = False
-
-    def __call__(self, signum: int, frame: FrameType | None) -> None:
-        """Handles the signal."""
-        self.came = True
-        if self._at_once:
-            raise Stopped
-
-    @contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Within it, the signal raises Stopped wherever the run is."""
-        self._at_once = True
-        try:
-            if self.came:
-                raise Stopped
-            yield
-        finally:
-            self._at_once = False
 
 
 class Run:
@@ -248,52 +212,6 @@ class Run:
         self._tell("done", folder=str(self._options.out), version=described.version, best_epoch=best)
 
 
-class Checkpoints:
-    """When one is written: soon at first, then after as long as the run has lasted, or `every` seconds.
-
-    So a run that is stopped again and again still gets on: once it has written one, it loses at most half.
-    """
-
-    def __init__(self, write: Callable[[], None], every: float) -> None:
-        self._write, self._every = write, every
-        self._due = min(FIRST_CHECKPOINT_SECONDS, every)
-        self._began = self._last = time.monotonic()
-        self._took = float("inf")
-
-    def after_step(self) -> None:
-        """Writes one when it is due."""
-        began = time.monotonic()
-        if began - self._last >= self._due:
-            self._write()
-            self._last = time.monotonic()
-            self._took = self._last - began
-            self._due = min(self._last - self._began, self._every)
-
-    def before_stop(self) -> None:
-        """Writes one when that is known to be quick; whoever stops a run waits for it."""
-        if self._took < QUICK_CHECKPOINT_SECONDS:
-            self._write()
-
-
-class Pace:
-    """How quickly the last steps went."""
-
-    def __init__(self) -> None:
-        self._ends = deque([time.monotonic()], maxlen=RATE_OVER + 1)
-        self._questions: deque[int] = deque(maxlen=RATE_OVER)
-
-    def after(self, report: StepReport) -> dict[str, float]:
-        """The figures to tell after a step."""
-        self._ends.append(time.monotonic())
-        self._questions.append(report.questions)
-        passed = max(1e-9, self._ends[-1] - self._ends[0])
-        left = (report.steps - report.step) * passed / len(self._questions)
-        return {
-            "examples_per_second": round(sum(self._questions) / passed, 2),
-            "seconds_left": round(left, 1),
-        }
-
-
 def _work(out: Path) -> Path:
     return out.with_name(out.name + ".training")
 
@@ -360,11 +278,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"Error: {error.message}", file=sys.stderr)
         return error.exit_code
     except OSError as error:  # a full disk, mostly
-        print(f"Error: {one_line(error)}", file=sys.stderr)
-        return TRY_AGAIN
+        print(f"Error: {said_by(error)}", file=sys.stderr)
+        return TryAgain.exit_code
     except Exception as error:  # noqa: BLE001 - the last place to catch it
         traceback.print_exc()
-        print(f"Error: {type(error).__name__}: {one_line(error)}", file=sys.stderr)
+        print(f"Error: {type(error).__name__}: {said_by(error)}", file=sys.stderr)
         return DEFECT
     finally:
         for number, handler in before.items():
@@ -397,7 +315,7 @@ def _settings(text: str) -> RetrieverTraining:
     except VouchError as error:
         raise argparse.ArgumentTypeError(error.message) from error
     except (ValueError, TypeError) as error:
-        raise argparse.ArgumentTypeError(f"no settings: {one_line(error)}") from error
+        raise argparse.ArgumentTypeError(f"no settings: {said_by(error)}") from error
 
 
 def _end_with(parent: int) -> None:

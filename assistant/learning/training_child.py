@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from assistant.learning.steering import Budget, Steering
-from stores.errors import OverTime, VouchError
+from assistant.low_priority import give_way
+from stores.errors import DEFECT, OverTime, VouchError
 from stores.lessons import Lesson
 from stores.vectors import read_vectors
 
@@ -28,8 +29,6 @@ MODULE = "assistant.learning.train_retriever"
 SETTINGS = "settings.json"  # in the folder: how the candidate came about
 _HEARD_EVERY = 0.2  # seconds: the longest silence before `tell` is called without news
 _GENTLE_SECONDS = 0.25  # in which a child that is left may write a checkpoint
-_NICE = 10
-_DEFECT = 70  # exit code
 
 Tell = Callable[[Mapping[str, Any] | None], None]
 
@@ -135,7 +134,7 @@ def _failure(code: int, errors: Path) -> TrainingFailed:
     said = errors.read_text(encoding="utf-8", errors="replace").strip()
     last = said.splitlines()[-1].removeprefix("Error: ") if said else f"exit code {code}"
     # with 2 it refuses a command line that was written here
-    return TrainingFailed(f"the training failed: {last}", exit_code=code if code in (1, 3) else _DEFECT)
+    return TrainingFailed(f"the training failed: {last}", exit_code=code if code in (1, 3) else DEFECT)
 
 
 def started_from(made: Path) -> str:
@@ -174,9 +173,7 @@ def _child(command: Sequence[str], errors: Path, steering: Steering) -> Iterator
             process_group=0,  # Ctrl+C is ours to pass on
         )
     try:
-        os.setpriority(
-            os.PRIO_PROCESS, child.pid, min(19, os.nice(0) + _NICE)
-        )  # before it has threads, which inherit it
+        give_way(child.pid)
         with steering.steered(child.pid):
             yield child
     finally:

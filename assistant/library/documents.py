@@ -20,13 +20,11 @@ from pathlib import Path
 from typing import TextIO
 
 from assistant.library.cutting import PASSAGE_WORDS, cut, join_sections
-from assistant.library.plain_text import Section, one_line, shown_path, unwrapped
+from assistant.library.outlines import NO_TEXT, NOT_TEXT, TOO_MUCH_MEMORY
+from assistant.library.plain_text import Section, plain_line, shown_path, unwrapped
 from assistant.library.readers import (
-    NO_TEXT,
-    NOT_TEXT,
     READERS,
     TEXT_BYTES,
-    TOO_MUCH_MEMORY,
     read_whole,
     too_large,
 )
@@ -133,7 +131,7 @@ def read_documents(
                 )
                 return
             reading = read_whole(file, source, suffix)
-        title = reading.title or one_line(shown_path(path.stem))
+        title = reading.title or plain_line(shown_path(path.stem))
         yield _prepared(
             source, title, reading.sections, passage_words=passage_words, is_paged=reading.is_paged
         )
@@ -155,7 +153,7 @@ def read_stream(
             raise UnreadableDocument(name, too_large(TEXT_BYTES))
         if "\0" in text:
             raise UnreadableDocument(name, NOT_TEXT)
-        yield _prepared(name, one_line(name), [Section((), unwrapped(text))], passage_words=passage_words)
+        yield _prepared(name, plain_line(name), [Section((), unwrapped(text))], passage_words=passage_words)
     except UnreadableDocument as error:
         yield error
     except UnicodeError:
@@ -189,7 +187,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, EOFError | zlib.error | gzip.BadGzipFile):
         return "is damaged: what follows cannot be unpacked"
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return one_line(said)[:200] or type(error).__name__
+    return plain_line(said)[:200] or type(error).__name__
 
 
 def _prepared(
@@ -274,10 +272,10 @@ def _record(line: bytes) -> tuple[str, str, str]:
     if not isinstance(record, dict):
         raise ValueError("is not an object with id, title and text")
     given_id, title, text = record.get("id"), record.get("title"), record.get("text")
-    if isinstance(given_id, bool) or not isinstance(given_id, str | int) or not one_line(str(given_id)):
+    if isinstance(given_id, bool) or not isinstance(given_id, str | int) or not plain_line(str(given_id)):
         raise ValueError("has no id; a record needs id and text, and may have a title")
     if not isinstance(text, str):
         raise ValueError("has no text")
     if title is not None and not isinstance(title, str):
         raise ValueError("has a title that is not text")
-    return one_line(str(given_id)), one_line(title or ""), unwrapped(text)
+    return plain_line(str(given_id)), plain_line(title or ""), unwrapped(text)

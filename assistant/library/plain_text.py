@@ -38,7 +38,7 @@ def plain(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", _TOO_MANY_MARKS.sub(r"\1", text))
 
 
-def one_line(text: str) -> str:
+def plain_line(text: str) -> str:
     """The text, plain, with every run of white space as one space."""
     return " ".join(plain(text).split())
 

@@ -53,8 +53,8 @@ class ChatJudge:
 
     def close(self) -> None:
         """Gives back the model's connections."""
-        self._loop.run(self._chat.aclose())
-        self._loop.close()
+        with self._loop:
+            self._loop.run(self._chat.aclose())
 
 
 def judging_messages(question: str, candidates: Sequence[Candidate]) -> tuple[ChatMessage, ...]:

@@ -14,20 +14,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assistant.config import Settings
-from assistant.learning.learner import UNTRAINED
 from assistant.locations import Locations
 from assistant.replay.metrics import token_f1
+from assistant.replay.named_models import is_retriever, make_live
 from assistant.replay.replay_assistant import ReplayAssistant, ReplayClock, own_locations, own_settings
 from assistant.turns.events import Finished
-from assistant.wiring import QUERY_ENCODER
 from stores.checkpoints import Checkpoints
-from stores.database import Database, database_file
+from stores.clock import now, time_by
+from stores.database import database_file
 from stores.earlier_state import copy_untouched, go_back_to
 from stores.errors import NotFound, WrongUsage
-from stores.records import SHARED, Turn, now, time_by
+from stores.records import SHARED, Turn
 
-LIVE, PREVIOUS, EXTRACTIVE = "live", "previous", "extractive"
-_ROLE = "retriever"
+EXTRACTIVE = "extractive"
 _DATABASE = "vouch.db"
 _MOST_TURNS = 100_000
 
@@ -141,11 +140,10 @@ class Conversations:
         shutil.copytree(self._start, folder)
         if (trained := self._live.data / "models").is_dir():
             (folder / "models").symlink_to(trained)
-        _make_live(model, folder, trained)
         assistant = self._over(folder, self._settings_for(model, trained))
         clock = ReplayClock(self._begins)
         try:
-            assistant.catch_up()
+            make_live(model, assistant)
             with time_by(clock):
                 user_id = assistant.journal.user_id(self._user)
                 session_id = assistant.journal.open_session(user_id, is_private=self._is_private)
@@ -160,7 +158,7 @@ class Conversations:
 
     def _settings_for(self, model: str, trained: Path) -> Settings:
         """With another chat model, where one is named."""
-        if model in (LIVE, PREVIOUS, UNTRAINED) or _checkpoint(model, trained):
+        if is_retriever(model, Checkpoints(trained)):
             return self._settings
         if model == EXTRACTIVE:
             return replace(self._settings, model=replace(self._settings.model, backend="extractive"))
@@ -180,34 +178,6 @@ class Conversations:
             api_key=self._api_key,
             offline=self._offline,
         )
-
-
-def _make_live(model: str, folder: Path, trained: Path) -> None:
-    """Has a copy's questions encoded by the model that is named, if it is one of those. Raises `NotFound`."""
-    from stores.live_models import LiveModels
-
-    version = _checkpoint(model, trained)
-    if not version and model not in (PREVIOUS, UNTRAINED):
-        return
-    database = Database.at(folder)
-    try:
-        models = LiveModels(database)
-        if model == PREVIOUS:
-            models.step_back(QUERY_ENCODER)
-        elif model == UNTRAINED:
-            models.make_live(QUERY_ENCODER, UNTRAINED)
-        else:
-            card = Checkpoints(trained).card(_ROLE, version)
-            details = {"encoder_version": card["encoder_version"]}
-            models.make_live(QUERY_ENCODER, version, details=details)
-    finally:
-        database.close()
-
-
-def _checkpoint(named: str, trained: Path) -> str:
-    """The one version that begins like this; empty where there is none, or more than one."""
-    found = [v for v in Checkpoints(trained).versions(_ROLE) if v.startswith(named)] if len(named) > 3 else []
-    return found[0] if len(found) == 1 else ""
 
 
 def _message(turn: Turn) -> Message:

@@ -27,6 +27,7 @@ from assistant.replay.query_rewrite import QueryRewrite
 from assistant.replay.rafe import Rafe
 from assistant.replay.simulated_writers import SimulatedDocuments, SimulatedRewrites
 from assistant.replay.tent import Tent
+from assistant.replay.writers import ChatWriter
 from stores.errors import WrongUsage
 from stores.lessons import Lesson
 
@@ -105,6 +106,7 @@ class MethodParts:
     start: Path | None  # what a training starts from; None: the packaged encoder
     load: Callable[[Path], Encoder]
     chat: Callable[[], ChatModel]  # one that nobody else asks
+    at_end: Callable[[Callable[[], None]], object]  # is given what gives back what the method holds
     seed: int
     training: Mapping[str, Any]  # settings of the training
     threads: int
@@ -144,17 +146,22 @@ def make_method(choice: MethodChoice, parts: MethodParts) -> Method:
         )
     if choice.kind == "query2doc":
         if choice.quality is None:
-            return Query2Doc(query2doc.chat_writer(parts.chat()))
+            return Query2Doc(_given_back(query2doc.chat_writer(parts.chat()), parts))
         return Query2Doc(SimulatedDocuments(choice.quality, parts.seed, **known))
     if choice.kind == "query-rewrite":
         if choice.quality is None:
-            return QueryRewrite(query_rewrite.chat_writer(parts.chat()))
+            return QueryRewrite(_given_back(query_rewrite.chat_writer(parts.chat()), parts))
         return QueryRewrite(SimulatedRewrites(choice.quality, parts.seed, **known))
     if choice.kind == "rafe":
         return Rafe(seed=parts.seed)
     if choice.kind == "tent":
         return Tent(_adapting(parts), parts.vectors_of)
     return Frozen()
+
+
+def _given_back(writer: ChatWriter, parts: MethodParts) -> ChatWriter:
+    parts.at_end(writer.close)
+    return writer
 
 
 def _adapting(parts: MethodParts) -> Any:

@@ -20,10 +20,11 @@ from pathlib import Path
 from assistant.library.cutting import cut
 from assistant.library.documents import RECORD_WORDS, PreparedDocument, PreparedPassage
 from assistant.library.ingest import Encoding, Ingested
-from assistant.library.plain_text import one_line, unwrapped
+from assistant.library.plain_text import plain_line, unwrapped
 from assistant.replay.datasets import EVERYBODY, ReplayPassage, ReplayQuestion
 from assistant.wiring import Assistant
-from stores.records import SHARED, Passage, time_by
+from stores.clock import time_by
+from stores.records import SHARED, Passage
 
 NAMES = "names.json"  # in a filled store
 _FORM = 2  # of a filled store; another number has all of them filled anew
@@ -124,7 +125,7 @@ def _fill_shared(assistant: Assistant, passages: Sequence[ReplayPassage], tell: 
 
 
 def _document(passage: ReplayPassage) -> PreparedDocument:
-    title, text = one_line(passage.title), unwrapped(passage.text)
+    title, text = plain_line(passage.title), unwrapped(passage.text)
     parts = cut(text, whole_up_to_words=RECORD_WORDS)
     return PreparedDocument(
         source=f"replay#{passage.id}",

@@ -24,7 +24,7 @@ from assistant.replay.replay_assistant import ReplayAssistant, ReplayClock
 from assistant.replay.simulate import SimulatedFeedback
 from assistant.replay.steps import AskedStep, LearnedStep, Steps
 from assistant.turns.events import Event, Finished, Searched
-from stores.records import time_by
+from stores.clock import time_by
 
 Watch = Callable[[int, int], None]  # questions done, of how many
 

@@ -3,7 +3,7 @@
     request -> SHA-256 of what was asked -> known: the reply of then; else the model is asked and noted
 
 A recording is a file of JSON lines, added to as replies come. Of several replies to one request the first
-counts. What a crash has torn is asked for again.
+counts. What a crash has torn is asked for again, and stays in the file.
 """
 
 from __future__ import annotations
@@ -25,10 +25,16 @@ class Recording:
     """The replies of one model, by request."""
 
     def __init__(self, file: Path) -> None:
-        self._file = LineFile(file)
+        self._file = LineFile(file, is_ours=False)
         self._known: dict[str, Any] = {}
         for line in self._file.lines:
-            self._known.setdefault(line["request"], line["reply"])
+            if isinstance(line, dict) and isinstance(line.get("request"), str) and "reply" in line:
+                self._known.setdefault(line["request"], line["reply"])
+
+    @property
+    def broken(self) -> Sequence[int]:
+        """The numbers of the file's lines that are torn, or no JSON; they are passed over."""
+        return self._file.broken
 
     def known(self, key: str) -> Any:
         """The reply to a request; None where there is none."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -180,12 +180,15 @@ class Replay:
         hears = self.plan.user_feedback and choice.kind == "luf"
         store = self._store_of_run(folder, steps, watch, changes=hears)
         run = _Run(self, store, questions, seed)
-        assistant = run.assistant(learns=hears)
-        try:
+        with ExitStack() as at_end:
+            at_end.callback(run.close)
+            assistant = run.assistant(learns=hears)
+            at_end.callback(assistant.close)
             assistant.catch_up()
+            parts = self._parts(assistant, folder, questions, seed, at_end.callback, hears=hears)
             player = Player(
                 assistant,
-                make_method(choice, self._parts(assistant, folder, questions, seed, hears=hears)),
+                make_method(choice, parts),
                 run.questions,
                 names=run.names,
                 steps=steps,
@@ -196,9 +199,6 @@ class Replay:
             )
             told = f"{choice.label}, seed {seed}: questions"
             player.play(lambda done, of: watch(told, done, of))
-        finally:
-            assistant.close()
-            run.close()
         for left in ("store", "trained"):
             shutil.rmtree(folder / left, ignore_errors=True)
         forget_copies(folder)
@@ -269,6 +269,11 @@ class Replay:
         """Replies are written by a chat model."""
         return self._settings.model.backend != "extractive"
 
+    @property
+    def broken_replies(self) -> Sequence[int]:
+        """The numbers of the recording's lines that cannot be read, from 1."""
+        return self._recording.broken
+
     @cached_property
     def _recording(self) -> Recording:
         return Recording(self._replies)
@@ -287,6 +292,7 @@ class Replay:
         folder: Path,
         questions: Sequence[ReplayQuestion],
         seed: int,
+        at_end: Callable[[Callable[[], None]], object],
         *,
         hears: bool,
     ) -> MethodParts:
@@ -299,6 +305,7 @@ class Replay:
             start=trainable(source) if source else None,
             load=lambda made: OnnxEncoder(made, threads=1),
             chat=self.chat,
+            at_end=at_end,
             seed=seed,
             training=self.plan.training,
             threads=self.plan.threads,

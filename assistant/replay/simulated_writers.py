@@ -19,11 +19,13 @@ from assistant.replay.datasets import ReplayPassage, ReplayQuestion
 from assistant.replay.methods import Asked
 from assistant.replay.metrics import has_answer
 from assistant.replay.rafe import content_words
-from assistant.replay.writers import Written, one_line
+from assistant.replay.writers import Written, searched_with
 
 
-class SimulatedDocuments:
-    """Writes a sentence that holds the answer with probability p, else one that answers another question."""
+class _Simulated:
+    """What writers of stated quality have in common."""
+
+    _what: str  # it is
 
     def __init__(
         self,
@@ -40,7 +42,13 @@ class SimulatedDocuments:
     @property
     def name(self) -> str:
         """See `Writer`."""
-        return f"simulated writer, right {self._quality:g}, seed {self._seed}"
+        return f"simulated {self._what}, right {self._quality:g}, seed {self._seed}"
+
+
+class SimulatedDocuments(_Simulated):
+    """Writes a sentence that holds the answer with probability p, else one that answers another question."""
+
+    _what = "writer"
 
     def write(self, asked: Asked) -> Written:
         """See `Writer`. Tokens are an estimate of what a model would have read and written."""
@@ -53,29 +61,14 @@ class SimulatedDocuments:
         return _written((self._known.answering_sentence(question),), query2doc.messages(asked.text))
 
 
-class SimulatedRewrites:
+class SimulatedRewrites(_Simulated):
     """Writes two rewrites of the question's content words.
 
     With probability p, each for itself, the title of a gold passage stands beside them; else every third of
     them is missing.
     """
 
-    def __init__(
-        self,
-        quality: float,
-        seed: int,
-        *,
-        questions: Iterable[ReplayQuestion],
-        passages: Iterable[ReplayPassage],
-    ) -> None:
-        """quality: p, 0 to 1. Only questions whose gold passages are known are written for."""
-        self._quality, self._seed = _checked(quality), seed
-        self._known = _Known(questions, passages)
-
-    @property
-    def name(self) -> str:
-        """See `Writer`."""
-        return f"simulated rewriter, right {self._quality:g}, seed {self._seed}"
+    _what = "rewriter"
 
     def write(self, asked: Asked) -> Written:
         """See `Writer`. Tokens are an estimate of what a model would have read and written."""
@@ -125,7 +118,7 @@ def drawn(seed: int, question_id: str, what: str) -> float:
 
 
 def _written(texts: Sequence[str], messages: Sequence[ChatMessage]) -> Written:
-    kept = tuple(text for text in map(one_line, texts) if text)
+    kept = tuple(text for text in map(searched_with, texts) if text)
     read = [message.content for message in messages]
     return Written(kept, sum(map(estimated_tokens, [*read, *kept])), calls=1, failures=int(not kept))
 

@@ -18,6 +18,7 @@ from typing import Protocol
 from agents.interfaces import ChatMessage, ChatModel
 from assistant.replay.methods import Asked
 from stores.errors import MalformedReply
+from stores.one_line import one_line
 
 LONGEST_TEXT = 2_000  # characters of a written text that are kept
 
@@ -85,16 +86,16 @@ class ChatWriter:
             reply = self._runner.run(self._chat.structured(messages, self._schema))
         except MalformedReply:
             return Written((), given, 1, time.perf_counter() - began, failures=1)
-        texts = tuple(text for text in map(one_line, self._read(reply)) if text)
+        texts = tuple(text for text in map(searched_with, self._read(reply)) if text)
         written = self._chat.count_tokens(dumps(reply, ensure_ascii=False))
         return Written(texts, given + written, 1, time.perf_counter() - began, failures=int(not texts))
 
     def close(self) -> None:
         """Gives back the chat model and the event loop."""
-        self._runner.run(self._chat.aclose())
-        self._runner.close()
+        with self._runner:
+            self._runner.run(self._chat.aclose())
 
 
-def one_line(text: str) -> str:
-    """A text without line breaks and repeated spaces, cut to `LONGEST_TEXT` characters."""
-    return " ".join(text.split())[:LONGEST_TEXT].rstrip()
+def searched_with(text: str) -> str:
+    """A text on one line, cut to `LONGEST_TEXT` characters."""
+    return one_line(text)[:LONGEST_TEXT].rstrip()

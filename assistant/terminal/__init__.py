@@ -9,5 +9,6 @@ notices         what was learned, with the way back
 teaching        what an answer should have been, kept
 sharing         a memory of one's own offered to all
 forgetting      forgetting for good, with what is asked before and told after
+serving         the same screens in a browser, and who gets in
 plainness       whether there are to be screens, and colour
 """

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agents.interfaces import CutAtLimit, Source
-from assistant.one_line import one_line, short
 from assistant.terminal.memory_history import when
+from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

@@ -2,21 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from stores.errors import StoreUnavailable, VouchError
+from assistant.terminal.typed_ids import typed_id
+from stores.errors import NotFound, StoreUnavailable, VouchError, WrongUsage
+from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
+    from stores.catalogue import History, PassageLine
     from stores.forgetting import Forgotten
 
+_OPTIONS = ("--yes", "--shared")  # behind /forget, as behind `vouch memory forget`
 
-def sure_to_forget(count: int) -> str:
+
+def to_be_forgotten(
+    assistant: Assistant, user_id: int, passage_ids: Sequence[int], *, shared: bool
+) -> list[PassageLine]:
+    """The passages as a person is shown them before anything is asked; nothing is changed.
+
+    shared: the person has said that what every user relies on is meant too. Raises `NotFound` for what is
+    not there or was forgotten, and `WrongUsage` for a shared passage where that was not said.
+    """
+    histories = [assistant.catalogue.history(user_id, passage_id) for passage_id in passage_ids]
+    for history in histories:
+        if not any(version.erased_at is None for version in history.versions):
+            raise NotFound(f"passage {history.passage.passage_id} was forgotten before")
+        if history.passage.scope == "shared" and not shared:
+            raise _is_shared(history)
+    return [history.passage for history in histories]
+
+
+def named_lines(passages: Sequence[PassageLine]) -> Iterator[str]:
+    """A line for each passage that would go."""
+    for passage in passages:
+        whose = "shared with every user: " if passage.scope == "shared" else ""
+        yield f"{passage.passage_id:>5}  {passage.kind:<10}  {whose}{short(passage.text)}"
+
+
+def sure_to_forget(passages: Sequence[PassageLine]) -> str:
     """What is asked before passages are forgotten."""
-    what = "this passage" if count == 1 else f"these {count} passages"
-    return f"Forget {what} for good? This cannot be undone. [y/N]"
+    what = "this passage" if len(passages) == 1 else f"these {len(passages)} passages"
+    whom = ", for every user" if any(passage.scope == "shared" for passage in passages) else ""
+    return f"Forget {what} for good{whom}? This cannot be undone. [y/N]"
+
+
+def not_sure(how: str) -> WrongUsage:
+    """Nobody was there to be asked, and it was not said beforehand. how: the command that says it."""
+    return WrongUsage(
+        "forgetting is final, and nobody can be asked here; nothing was forgotten",
+        hint=f"To mean it: {how}",
+    )
+
+
+def forget_when_sure(
+    assistant: Assistant, user_id: int, text: str, *, ask: Callable[[], str | None] | None
+) -> Iterator[str]:
+    """What `/forget` does with what is typed behind it, line by line.
+
+    ask: reads the answer to what was just said; None where nobody is there. Raises `WrongUsage` then, unless
+    --yes is typed too.
+    """
+    words = text.split()
+    options = {word for word in words if word in _OPTIONS}
+    meant = [word for word in words if word not in _OPTIONS]
+    ids = [typed_id(word) for word in meant]
+    if not ids or None in ids:
+        yield from _could_be_meant(assistant, user_id, " ".join(meant))
+        return
+    named = list(dict.fromkeys(number for number in ids if number is not None))
+    passages = to_be_forgotten(assistant, user_id, named, shared="--shared" in options)
+    if "--yes" not in options:
+        if ask is None:
+            also = " --shared" if "--shared" in options else ""
+            raise not_sure(f"/forget {' '.join(map(str, named))}{also} --yes")
+        yield from named_lines(passages)
+        yield sure_to_forget(passages)
+        if (ask() or "").strip().lower() not in ("y", "yes"):
+            yield "Nothing was forgotten."
+            return
+    forgotten, told = forget_for_good(assistant, user_id, named)
+    for passage in forgotten.lines:
+        yield f"Forgotten: “{short(passage.text)}”."
+    for passage in forgotten.with_them:
+        yield f"Forgotten with it: “{short(passage.text)}”."
+    yield from told
+
+
+def _could_be_meant(assistant: Assistant, user_id: int, words: str) -> Iterator[str]:
+    """What the words may mean: nothing is forgotten by words alone."""
+    lines = assistant.catalogue.lines(user_id, scope="yours", query=words, limit=20)
+    if not words or not lines:
+        if words:
+            yield f"Nothing of yours says {one_line(words)}."
+        yield "Name the passage by its number: /forget 12. /memory lists them."
+        return
+    yield from named_lines(lines)
+    yield f"Name the one that is meant: /forget {lines[0].passage_id}"
 
 
 def forget_for_good(
@@ -31,6 +115,8 @@ def forget_for_good(
         if passage_ids is None
         else forgetting.forget(user_id, passage_ids)
     )
+    if passage_ids is None:
+        _forget_drafts(assistant, user_id)
     try:
         forgetting.compact()
         bytes_told = ["Its bytes are gone from the files of the database."]
@@ -40,6 +126,15 @@ def forget_for_good(
         with suppress(VouchError):  # the job waits for the next occasion
             assistant.indexer.catch_up()
     return forgotten, [*_went(forgotten), *bytes_told, *_still_holds(forgotten, assistant)]
+
+
+def _forget_drafts(assistant: Assistant, user_id: int) -> None:
+    """What was typed and not sent lies in files, not in the database."""
+    from assistant.terminal.screens.drafts import Drafts
+    from stores.memory_uses import MemoryUses
+
+    place, name = assistant.locations, MemoryUses(assistant.database).user_name(user_id)
+    Drafts(place.state, place.data, name).clear()
 
 
 def _went(forgotten: Forgotten) -> Iterator[str]:
@@ -76,3 +171,19 @@ def _still_holds(forgotten: Forgotten, assistant: Assistant) -> Iterator[str]:
 
 def _turns(ids: Sequence[int]) -> str:
     return f"turn{'s' if len(ids) > 1 else ''} {', '.join(map(str, ids))}"
+
+
+def _is_shared(history: History) -> WrongUsage:
+    passage = history.passage
+    own = {receipt.id for receipt in history.receipts if receipt.undone_at is None}
+    writes = [version.added_by for version in history.versions if version.added_by in own]
+    where = f" and stands in {one_line(passage.source)}" if passage.source else ""
+    hint = "Only who added it can take it back or forget it."
+    if writes:
+        hint = (
+            f"`vouch memory undo {writes[-1]}` takes back the write that brought it; "
+            "--shared behind its number forgets it for all of them."
+        )
+    return WrongUsage(
+        f"passage {passage.passage_id} is shared with every user{where}; nothing was forgotten", hint=hint
+    )

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from assistant.one_line import one_line
+from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from stores.catalogue import History, PassageLine
     from stores.records import Passage, PassageVersion, StatedClaim
     from stores.version_states import VersionState
+
+_MODELS = ("summarizer", "discriminator", "curator")  # who decides about a claim, as its grounds name them
 
 
 def history_lines(history: History) -> Iterator[str]:
@@ -29,8 +31,8 @@ def history_lines(history: History) -> Iterator[str]:
     if history.imported_at:
         yield f"Imported  {when(history.imported_at)}; what is told of earlier stood in the file"
     yield (
-        f"Used      in {history.answers} answers of yours; judged helpful {history.judged_helpful} times, "
-        f"useless {history.judged_useless}"
+        f"Used      in {history.answers} answers of yours; "
+        f"by the judge: helpful {history.judged_helpful}, useless {history.judged_useless}"
     )
     own = {receipt.id for receipt in history.receipts}
     for version in reversed(history.versions):
@@ -121,6 +123,16 @@ def claim_lines(claims: Sequence[StatedClaim], evidence: Mapping[int, tuple[Pass
             f"Checked   {claim.status}, {claim.confidence:.2f}{by} · {claim.state}, {claim.scope}"
             f"{f' · {one_line(str(reason))}' if reason else ''}{told}"
         )
+        yield from _grounds_lines(claim.grounds)
+
+
+def _grounds_lines(grounds: Mapping[str, Any]) -> Iterator[str]:
+    """What a model knew by itself before it saw a passage, and which models decided."""
+    if prior := grounds.get("prior"):
+        yield f"Prior     “{one_line(str(prior))}”"
+    models = [f"{role} {one_line(str(grounds[role]))}" for role in _MODELS if grounds.get(role)]
+    if models:
+        yield f"Models    {', '.join(models)}"
 
 
 def when(moment: datetime) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from assistant.one_line import short
+from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
     from stores.claim_decisions import Learned
@@ -36,6 +36,15 @@ class Notices:
                 lines.append(self._waiting.get_nowait())
             except Empty:
                 return lines
+
+
+def brief_line(learned: Learned, undo: str) -> tuple[str, str, str]:
+    """The same for a narrow line: before the quoted text, the text, and behind it; all empty without undo."""
+    if learned.receipt_id is None:
+        return "", "", ""
+    what = "Learned" if learned.action != "delete" else "Taken out"
+    head = "Not taken in" if learned.state == "rejected" else f"{what}, {learned.scope}"
+    return f"{head}: “", one_line(learned.text), f"” · {undo} {learned.receipt_id}"
 
 
 def learned_line(learned: Learned, undo: str) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from assistant.one_line import one_line
 from assistant.terminal.answer_lines import cut_line, source_line
 from assistant.terminal.notices import Notices
 from assistant.terminal.slash_commands import SlashCommands
 from assistant.turns.events import Event, Wrote
 from stores.errors import VouchError
+from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

@@ -27,6 +27,15 @@ def share_memory(assistant: Assistant, user_id: int, passage_id: int) -> Learned
     stated = [claim.about for claim in assistant.claims.of_passage(user_id, passage_id)]
     about = stated[0] if stated else "world"
     claim = NewClaim(text=line.text, quote=line.text, kind=kind, about=about)
+    return _weighed(assistant, user_id, claim, passage_id)
+
+
+def weigh_for_all(assistant: Assistant, user_id: int, text: str) -> Learned | None:
+    """Has another wording of a shared fact weighed like any statement; None where that must wait."""
+    return _weighed(assistant, user_id, NewClaim(text=text, quote=text, kind="fact", about="world"), None)
+
+
+def _weighed(assistant: Assistant, user_id: int, claim: NewClaim, passage_id: int | None) -> Learned | None:
     claim_id = assistant.claims.put_one(user_id, claim, origin="share", passage_id=passage_id)
     found: list[Learned] = []
     assistant.player.remember(user_id, found.append)

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agents.sentences import asks_only
-from assistant.one_line import one_line, short
 from assistant.terminal.answer_lines import why_lines
-from assistant.terminal.forgetting import forget_for_good, sure_to_forget
+from assistant.terminal.forgetting import forget_when_sure
 from assistant.terminal.memory_history import claim_lines, deciding_versions, history_lines
 from assistant.terminal.sharing import share_memory, shared_line
 from assistant.terminal.teaching import teach
 from assistant.terminal.training import steer_training
-from stores.errors import NotFound
+from assistant.terminal.typed_ids import typed_id
+from assistant.terminal.undoing import in_chat, undone_lines, what_stays
+from stores.errors import CannotUndo, NotFound
+from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.catalogue import PassageLine
-    from stores.records import Turn
+    from stores.records import Receipt, Turn
 
 SLASH_COMMANDS = {
     "/help": "what can be typed here",
     "/remember": "TEXT: keep a note in your own memory",
-    "/forget": "ID or WORDS: forget a passage for good; words find its ID",
-    "/undo": "[RECEIPT]: take a write back, your latest when none is named",
+    "/forget": "ID or WORDS: forget a passage for good, --yes without being asked; words find its ID",
+    "/undo": "[RECEIPT]: take back what your last message taught here, or the write that is named",
     "/memory": "[WORDS or ID]: list what is remembered of you, with words also what you said; one whole",
     "/why": "[TURN]: what the last answer was made from",
     "/good": "[TURN]: the last answer, or that turn's, helped",
@@ -37,7 +38,8 @@ SLASH_COMMANDS = {
     "/share": "ID: offer a memory of yours to every user, through the check",
     "/ingest": "PATH: read a document into your own memory",
     "/train": "[start, stop, pause, continue or back]: how training goes, and steering it",
-    "/sessions": "list your sessions",
+    "/sessions": "[WORDS]: list your sessions, by words of their titles",
+    "/export": "[PATH]: write this session to a new file, Markdown or .json",
     "/new": "[TITLE]: begin a new session",
     "/private": "begin a session of which nothing is remembered",
     "/quit": "leave (also Ctrl+D)",
@@ -65,6 +67,7 @@ class SlashCommands:
         self._ask = ask
         self._is_asked = is_asked
         self._learn = learn
+        self._written: dict[int, list[int]] = {}  # by session: receipts of this chat that no turn names
 
     def run(self, line: str) -> Iterator[str]:
         """Carries out a line that opens with a slash; yields what is said of it, line by line."""
@@ -78,7 +81,10 @@ class SlashCommands:
             )
             return
         run: Callable[[str], Iterator[str]] = getattr(self, f"_{name[1:]}")
-        yield from run(rest.strip())
+        try:
+            yield from run(rest.strip())
+        except CannotUndo as error:
+            raise in_chat(error) from None
 
     def _help(self, _rest: str) -> Iterator[str]:
         for name, about in SLASH_COMMANDS.items():
@@ -88,74 +94,74 @@ class SlashCommands:
         if not text:
             yield "Write what to remember: /remember I take my tea without milk."
             return
-        passage_id, _ = self._assistant.knowledge.remember(self._user_id, text)
+        passage_id, receipt_id = self._assistant.knowledge.remember(self._user_id, text)
+        self._note_written(receipt_id)
         self._assistant.indexer.catch_up()
         yield f"Remembered, yours, as {passage_id}: “{short(text)}”. /undo takes it back."
 
     def _forget(self, text: str) -> Iterator[str]:
-        ids = [_number(word) for word in text.split()]
-        if not ids or None in ids:
-            yield from self._could_be_forgotten(text)
-            return
-        named = [number for number in ids if number is not None]
-        if self._is_asked:
-            for passage_id in named:
-                passage = self._assistant.catalogue.history(self._user_id, passage_id).passage
-                yield f"{passage_id:>5}  {passage.kind:<10}  {short(passage.text)}"
-            yield sure_to_forget(len(named))
-            if (self._ask() or "").strip().lower() not in ("y", "yes"):
-                yield "Nothing was forgotten."
-                return
-        forgotten, told = forget_for_good(self._assistant, self._user_id, named)
-        for passage in forgotten.lines:
-            yield f"Forgotten: “{short(passage.text)}”."
-        for passage in forgotten.with_them:
-            yield f"Forgotten with it: “{short(passage.text)}”."
-        yield from told
-
-    def _could_be_forgotten(self, words: str) -> Iterator[str]:
-        """What the words may mean: nothing is forgotten by words alone."""
-        lines = self._assistant.catalogue.lines(self._user_id, scope="yours", query=words, limit=20)
-        if not words or not lines:
-            if words:
-                yield f"Nothing of yours says {one_line(words)}."
-            yield "Name the passage by its number: /forget 12. /memory lists them."
-            return
-        for passage in lines:
-            yield f"{passage.passage_id:>5}  {passage.kind:<10}  {short(passage.text)}"
-        yield f"Name the one that is meant: /forget {lines[0].passage_id}"
+        yield from forget_when_sure(
+            self._assistant, self._user_id, text, ask=self._ask if self._is_asked else None
+        )
 
     def _undo(self, text: str) -> Iterator[str]:
-        number = _number(text)
-        if text and number is None:
-            yield "Name the write by its receipt: /undo 7. Without one it is the latest."
-            return
-        newest = next(iter(self._assistant.knowledge.receipts(self._user_id, limit=1)), None)
-        if number is None:
-            said = self._latest_statement(since=newest.created_at if newest else None)
-            yield from _what_stays(said)
-            if said and newest is None:
-                return
-        receipt, back = self._assistant.knowledge.undo(self._user_id, number)
-        self._assistant.indexer.catch_up()
-        yield f"Undone: {receipt.action} “{short(receipt.summary)}”."
-        for passage in back:
-            yield f"Back: {passage.passage_id} “{short(passage.text)}”."
-        if receipt.turn_id is not None and receipt.action != "delete":
-            yield from _what_stays(self._assistant.catalogue.said_in(self._user_id, receipt.turn_id))
+        from stores.knowledge import Undone
 
-    def _latest_statement(self, *, since: datetime | None) -> list[PassageLine]:
-        """The live passages of what was last told in this session, when that is newer than a moment."""
+        number = typed_id(text)
+        if text and number is None:
+            yield "Name the write by its receipt: /undo 7. Without one it is the latest of this session."
+            return
+        knowledge = self._assistant.knowledge
+        if number is not None:
+            receipt, back = knowledge.undo(self._user_id, number)
+            undone = Undone((receipt,), tuple(back), ())
+        else:
+            within: dict[str, Any] = {
+                "session_id": self.session_id,
+                "also": self._written.get(self.session_id, ()),
+            }
+            newest = knowledge.latest(self._user_id, **within)
+            rating = self._assistant.ratings.latest(self._user_id, session_id=self.session_id)
+            if rating and (newest is None or rating.created_at > newest.created_at):
+                self._assistant.ratings.undo(self._user_id, rating.feedback_id)
+                yield f"Undone: turn {rating.turn_id} was rated {rating.rating}."
+                return
+            if newest is None and (said := self._latest_statement()):
+                yield from what_stays(said)
+                yield "Nothing else of this session can be undone."
+                return
+            undone = knowledge.undo_latest(self._user_id, **within)
+        self._assistant.indexer.catch_up()
+        yield from undone_lines(undone)
+        for turn_id in self._taught_by_message(undone.receipts):
+            yield from what_stays(self._assistant.catalogue.said_in(self._user_id, turn_id))
+
+    def _taught_by_message(self, undone: Iterable[Receipt]) -> set[int]:
+        """The turns whose own message taught what was taken back; none for a correction."""
+        receipts = {receipt.id: receipt for receipt in undone if receipt.action != "delete"}
+        turns = {receipt.turn_id for receipt in receipts.values() if receipt.turn_id is not None}
+        return {
+            turn_id
+            for turn_id in turns
+            for claim in self._assistant.claims.of_turn(self._user_id, turn_id)
+            if claim.origin == "turn" and claim.receipt_id in receipts
+        }
+
+    def _note_written(self, receipt_id: int | None) -> None:
+        """A write of this session that no turn names, which undo is to find."""
+        if receipt_id is not None:
+            self._written.setdefault(self.session_id, []).append(receipt_id)
+
+    def _latest_statement(self) -> list[PassageLine]:
+        """The live passages of what was last told in this session."""
         for turn in reversed(self._assistant.journal.turns(self._user_id, self.session_id)):
-            if since is not None and turn.accepted_at <= since:
-                return []
             if not asks_only(turn.message):
                 return self._assistant.catalogue.said_in(self._user_id, _known(turn.id))
         return []
 
     def _memory(self, words: str) -> Iterator[str]:
         catalogue = self._assistant.catalogue
-        number = _number(words)
+        number = typed_id(words)
         if number is not None:
             with suppress(NotFound):  # then it is a word to look for
                 yield from self._history(number)
@@ -177,7 +183,7 @@ class SlashCommands:
         yield from claim_lines(claims, evidence)
 
     def _why(self, text: str) -> Iterator[str]:
-        turn_id = _number(text)
+        turn_id = typed_id(text)
         if text and turn_id is None:
             yield "Name the turn by its number: /why 12. Without one it is the last."
             return
@@ -192,7 +198,7 @@ class SlashCommands:
 
     def _rate(self, rating: str, rest: str) -> str:
         """rest: the number of a turn, or why the last one is rated so."""
-        number = _number(rest)
+        number = typed_id(rest)
         if number is not None:
             turn_id, reason = _known(self._assistant.journal.turn(self._user_id, number).id), ""
         else:
@@ -210,11 +216,12 @@ class SlashCommands:
         self._learn()
 
     def _share(self, text: str) -> Iterator[str]:
-        passage_id = _number(text)
+        passage_id = typed_id(text)
         if passage_id is None:
             yield "Name the memory by its number: /share 12. /memory lists them."
             return
         learned = share_memory(self._assistant, self._user_id, passage_id)
+        self._note_written(learned.receipt_id if learned else None)
         yield shared_line(learned) if learned else "It is not weighed yet: a model is missing."
 
     def _last_turn(self) -> Turn:
@@ -238,6 +245,7 @@ class SlashCommands:
         for unreadable in found.unreadable:
             yield one_line(unreadable.message)
         counts: dict[str, Counter[str]] = {}  # by file; a collection holds many documents
+        before = self._newest_receipt()
         with ReadingProcess() as reading:
             to_read = (document for file in found.files for document in reading.read(file))
             for step in self._assistant.ingest.run(
@@ -248,15 +256,33 @@ class SlashCommands:
                 elif isinstance(step, Ingested):
                     counted = counts.setdefault(step.source.partition("#")[0], Counter())
                     counted.update({step.change: 1, "passages": step.passages})
+        newest = self._newest_receipt()
+        self._note_written(newest if newest != before else None)
         for file, counted in counts.items():
             changes = ", ".join(f"{n} {change}" for change, n in counted.items() if change != "passages")
-            yield f"{one_line(file)}: {counted['passages']} passages, {changes}"
+            passages = counted["passages"]
+            yield f"{one_line(file)}: {passages} passage{'s' if passages != 1 else ''}, {changes}"
+
+    def _newest_receipt(self) -> int | None:
+        newest = self._assistant.knowledge.receipts(self._user_id, limit=1)
+        return newest[0].id if newest else None
 
     def _train(self, what: str) -> Iterator[str]:
         yield from steer_training(self._assistant, what)
 
-    def _sessions(self, _rest: str) -> Iterator[str]:
-        for session in self._assistant.journal.sessions(self._user_id, limit=20):
+    def _export(self, path: str) -> Iterator[str]:
+        from pathlib import Path
+
+        from assistant.terminal.session_text import write_session
+
+        file = Path(path or f"vouch-session-{self.session_id}.md").expanduser()
+        turns = write_session(self._assistant, self._user_id, self.session_id, file)
+        yield f"Written to {one_line(str(file))}: {turns} turn{'s' if turns != 1 else ''}."
+
+    def _sessions(self, words: str) -> Iterator[str]:
+        wanted = words.casefold().split()
+        lines = self._assistant.journal.sessions(self._user_id, limit=20 if not wanted else 10_000)
+        for session in [s for s in lines if all(word in s.title.casefold() for word in wanted)][:20]:
             began = f"{session.created_at.astimezone():%Y-%m-%d %H:%M}"
             yield f"{session.session_id:>5}  {began}  {session.turns:>3} turns  {one_line(session.title)}"
         yield "`vouch chat --session ID` goes on with one."
@@ -269,21 +295,12 @@ class SlashCommands:
         self.session_id = self._assistant.journal.open_session(
             self._user_id, title="(private)", is_private=True
         )
-        yield "A private session: nothing of it goes into memory; only its own transcript is kept."
+        yield "A private session: nothing of it goes into memory, and nothing said here is looked up."
+        yield "Only its own transcript is kept."
 
     def _quit(self, _rest: str) -> Iterator[str]:
         self.is_over = True
         yield "Bye."
-
-
-def _what_stays(said: Sequence[PassageLine]) -> Iterator[str]:
-    for passage in said:
-        yield f"What you said stays: “{short(passage.text)}” · /forget {passage.passage_id} takes it back."
-
-
-def _number(text: str) -> int | None:
-    """An id as it is typed; None when it is none."""
-    return int(text) if text.isdecimal() and len(text) <= 18 else None
 
 
 def _known(turn_id: int | None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assistant.one_line import one_line
+from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
@@ -17,7 +17,9 @@ _ROUNDS = 5  # shown
 def steer_training(assistant: Assistant, what: str) -> Iterator[str]:
     """Does what is asked for and yields what is said of it; without a word, tells how it goes."""
     learner = assistant.background_learner
-    if what == "start":
+    if what == "start" and (lacks := _lacks(assistant)):
+        yield f"No round was begun: {lacks}."
+    elif what == "start":
         learner.begin()
         yield "A round begins in the background; a notice tells what comes of it."
     elif what == "stop":
@@ -35,6 +37,18 @@ def steer_training(assistant: Assistant, what: str) -> Iterator[str]:
         yield f"There is no /train {one_line(what)}: start, stop, pause, continue or back."
     else:
         yield from _status(assistant)
+
+
+def _lacks(assistant: Assistant) -> str:
+    """Which lessons a round lacks that would be begun now; empty where it can be, or one goes on."""
+    from stores.lessons import Lessons
+
+    latest = next(iter(assistant.rounds.latest(1)), None)
+    lessons, fewest = Lessons(assistant.database), assistant.settings.learning.fewest_lessons
+    if (latest is not None and latest.state in ("running", "waiting")) or lessons.count() >= fewest:
+        return ""
+    there = len(lessons.all())
+    return f"there are {there} lessons, and a round wants {fewest}" if there < fewest else ""
 
 
 def _status(assistant: Assistant) -> Iterator[str]:

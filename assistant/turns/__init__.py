@@ -5,6 +5,7 @@ searching        what searches now, taken once a turn
 pipeline         the turn itself, top to bottom
 settled          words that became knowledge answer no more as a message
 remembering      what the user stated becomes knowledge, once it was weighed
+holding          a job that is being done stays with who does it
 answers_first    who answers goes first, who remembers waits
 background_chat  the chat model for what follows a turn: its requests give way to answers
 player           plays turns for a program without an event loop of its own

@@ -28,9 +28,10 @@ from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, Wrote
 from assistant.turns.searching import Searching
 from assistant.turns.settled import without_settled
+from stores.clock import now
 from stores.errors import VouchError, WrongUsage
 from stores.journal import FoundPassage, Journal, Judged, Outcome
-from stores.records import Passage, now, well_formed
+from stores.records import Passage, well_formed
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,12 +56,14 @@ class TurnPipeline:
         learns: bool = True,
         settled: Callable[[int, Sequence[int]], Mapping[int, Sequence[str]]] = lambda user_id, versions: {},
         answers_first: AnswersFirst | None = None,
+        server: str = "",
     ) -> None:
         """searching: what searches now, asked once a turn. cut: a long text as passages.
 
         history_turns: how many earlier turns the model sees. learns: what is stated is to be remembered.
         settled: which words of a user's messages became knowledge, by version id.
         answers_first: what works in the background waits for it.
+        server: the host that the chat model runs at, kept with each turn; empty where that is this process.
         """
         self._journal = journal
         self._searching = searching
@@ -72,6 +75,7 @@ class TurnPipeline:
         self._learns = learns
         self._settled = settled
         self._answers_first = answers_first or AnswersFirst()
+        self._server = server
         self._model_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
 
     @property
@@ -135,7 +139,7 @@ class TurnPipeline:
                 earlier,
                 is_kept=bool(accepted.version_ids),
             )
-            turn.note("prepare", request=request, model=self._responder.model_name)
+            turn.note("prepare", request=request, model=self._responder.model_name, server=self._server)
             yield Chosen(request.sources, self._responder.model_name, request.left_out)
 
             async for piece in self._responder.respond(request, turn.citations):
@@ -253,6 +257,7 @@ class _TurnInProgress:
                 "invented_citations": self.citations.invented,
                 "left_out": [asdict(left_out) for left_out in (request.left_out if request else ())],
                 "is_cut": "cut" in self._known,
+                **({"sent_to": self._known["server"]} if "server" in self._known else {}),
             },
         )
 

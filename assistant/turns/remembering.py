@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from agents.classifier import Classifier
+from agents.curator import CHANGEABLE, gives_otherwise
 from agents.interfaces import (
     Candidate,
     Claim,
@@ -31,6 +33,7 @@ from agents.interfaces import (
 )
 from assistant.log import fields
 from assistant.turns.answers_first import AnswersFirst
+from assistant.turns.holding import holding
 from assistant.turns.searching import Searching
 from stores.claim_decisions import Decision, Learned, Outdated
 from stores.claim_jobs import ClaimJob, ClaimJobs
@@ -43,12 +46,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _log = logging.getLogger(__name__)
-_LEASE = timedelta(minutes=5)  # longer than a model takes for one claim
+_LEASE = timedelta(minutes=5)  # renewed while the job is done: a model may take longer for one claim
+_RENEWALS = 3  # of a lease before it would end
 _EVIDENCE = 5  # shared passages beside a claim: luf.md section 8
 _NEAREST = 5  # passages of the target space that the curator sees
 _LOOKED_AGAIN = 20  # undecided claims weighed again when shared passages have come
-_LOOKED_AT = 50  # nearest ones that these are taken from: messages and documents are not written to
-_WRITTEN_KINDS = frozenset({"note", "fact", "preference", "correction"})
+_LOOKED_AT = 200  # nearest ones that these are taken from: messages and documents are not written to
 _NOBODY = 0  # the user who owns nothing: their space is the shared one alone
 
 
@@ -74,10 +77,11 @@ class Remembering:
         searching: Callable[[], Searching],
         answers_first: AnswersFirst,
         lease: timedelta = _LEASE,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """agents: made when there is first something to do. searching: what searches now.
 
-        lease: for how long nobody else does a job that was taken here.
+        lease: for how long nobody else does a job of a process that was lost. sleep: waits so many seconds.
         """
         self._claims = claims
         self._jobs = jobs
@@ -85,6 +89,7 @@ class Remembering:
         self._searching = searching
         self.answers_first = answers_first
         self._lease = lease
+        self._sleep = sleep
         self._looked_up_to: dict[
             int, int
         ] = {}  # by user: the newest shared version that claims were laid beside
@@ -99,7 +104,8 @@ class Remembering:
         outdated: set[int] = set()
         while (job := await self._take(user_id)) is not None:
             try:
-                learned = await self._do(user_id, job)
+                async with self._held(job):
+                    learned = await self._do(user_id, job)
             except asyncio.CancelledError:
                 self._jobs.release(job)
                 raise
@@ -138,6 +144,16 @@ class Remembering:
                 self._jobs.release(job)
             raise
         return taken[0]
+
+    def _held(self, job: ClaimJob) -> AbstractAsyncContextManager[None]:
+        """While a job is done. To renew its lease is no step, and waits for no answer."""
+
+        async def renew() -> None:
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self._thread, lambda: self._jobs.renew(job, lease=self._lease))
+
+        every_seconds = self._lease.total_seconds() / _RENEWALS
+        return holding(renew, every_seconds=every_seconds, sleep=self._sleep)
 
     async def _do(self, user_id: int, job: ClaimJob) -> Learned | None:
         if job.kind == "summarize":
@@ -182,8 +198,8 @@ class Remembering:
             scope, proposed_as = "yours", "change"
             undecided = replace(weighed, status="unknown")
             curation, nearest = await self._curation(user_id, row, undecided, scope, searching, vector)
-        if row.is_hearsay and curation.text:  # who said it stays with what was said
-            curation = replace(curation, text=row.quote)
+        if row.is_hearsay:
+            curation = _as_heard(row, curation)
         decision = replace(
             _decision(weighed, scope, curation, nearest, shared_up_to), proposed_as=proposed_as
         )
@@ -244,7 +260,7 @@ class Remembering:
             return Curation("nothing", reason=_says_otherwise(weighed)), ()
         if row.passage_id is not None and scope == "yours":  # handed in, and in the user's memory already
             return Curation("nothing", reason="it is in your memory already"), ()
-        nearest = await self._on_thread(_nearest, searching, user_id, vector, scope)
+        nearest = await self._on_thread(_nearest, searching, user_id, row.text, vector, scope)
         await self.answers_first.wait()
         return await self._agents().curator.curate(_claim(row), weighed, nearest), nearest
 
@@ -258,6 +274,13 @@ class Remembering:
         except asyncio.CancelledError:
             await asyncio.wait([step])
             raise
+
+
+def _as_heard(row: StatedClaim, curation: Curation) -> Curation:
+    """What somebody else said is kept with who said it, and takes the place of nothing."""
+    if curation.action == "nothing":
+        return curation
+    return Curation("add", text=row.quote, reason=curation.reason)
 
 
 def _says_otherwise(weighed: Weighed) -> str:
@@ -290,18 +313,21 @@ def _find_evidence(searching: Searching, claim: Claim) -> tuple[Vector, list[Can
 
 
 def _nearest(
-    searching: Searching, user_id: int, vector: Vector, scope: Literal["shared", "yours"]
+    searching: Searching, user_id: int, claim: str, vector: Vector, scope: Literal["shared", "yours"]
 ) -> list[Candidate]:
-    """What the target space holds nearest to the claim; of a user's own only what was kept as memory."""
+    """What the target space holds nearest to the claim; of a user's own only what was kept as memory.
+
+    Of that also what is further off, where the claim gives another value of the same thing.
+    """
     space = searching.spaces.of(user_id if scope == "yours" else _NOBODY)
-    near = space.nearest_of(vector, _LOOKED_AT, scope=scope)
-    wanted = [
-        (passage, cosine) for passage, cosine in near if scope == "shared" or passage.kind in _WRITTEN_KINDS
-    ]
-    return [
+    found = [
         Candidate(passage, cosine, 0.0, 0.0, cosine, rank)
-        for rank, (passage, cosine) in enumerate(wanted[:_NEAREST], start=1)
+        for rank, (passage, cosine) in enumerate(space.nearest_of(vector, _LOOKED_AT, scope=scope), start=1)
+        if scope == "shared" or passage.kind in CHANGEABLE
     ]
+    further = found[_NEAREST:] if scope == "yours" else ()
+    wanted = [*found[:_NEAREST], *(c for c in further if gives_otherwise(claim, c.passage.text))]
+    return [replace(each, found_rank=rank) for rank, each in enumerate(wanted[: 2 * _NEAREST], start=1)]
 
 
 def _decision(

@@ -3,19 +3,30 @@
 run              opens the screens, and closes everything behind them
 app              the program on the screen: signals, leaving, the command palette
 chat             the first screen: conversation, notice, prompt, status, keys
+chat_opening     it is opened, and sessions in it: what was said last comes first
 chat_actions     what the keys that hold everywhere do, and the commands that only screens have
 answer_actions   rate an answer, correct it, ask why, undo what it taught
-reading_actions  copy, open a source, find, ask again
+reading_actions  copy, open a source
+branch_actions   change a message, answer again, go from branch to branch
+find_actions     go to what was found, from session to session
 chat_parts       what that screen is made of, as the files know it that act on it
 surroundings     title, counts, status, how much is below
+first_start      what is told to somebody who never said anything here
 draft_keeping    what is typed is kept, and comes back
 talk             what is sent, one after another
 desk             the assistant, on threads of its own
 writing          a reply while it is written
 worker_thread    one of these threads
-conversation     the messages of a session, of which a few are mounted
+loop_calls       what such a thread calls on the loop of the screen
+conversation     what is said: followed, and read message by message
+mounted_messages the messages of a session, of which a few are mounted
 message_view     one message; an answer grows while it is written
-streaming        where a long answer can be divided while it is written
+answer_text      its words, laid out once and painted from what is kept
+markdown_lines   Markdown as lines of a width
+blank_box        boxes that show nothing, painted at next to no cost
+streaming        how often an answer is painted while it is written
+short_pauses     what keeps pauses short in which no key is taken in
+trying_again     a message whose model was busy or away
 messages         the records behind them
 prompt           where messages are typed
 folded_paste     long pastes, folded to one line
@@ -25,10 +36,32 @@ key_line         the line of keys at the bottom
 two_sided_line   a line with words at both ends
 why_facts        why an answer was given, from what is stored
 why_view         the same beside the conversation, or on a screen of its own
-sessions_screen  the sessions of a user
+memory_door      the chat opens Memory, and offers no undo that is done already
+memory_screen    Memory: the list by scope, and a box that tells of the marked one
+memory_actions   what its keys do
+memory_writing   that, by the functions of the commands, on the assistant's thread
+memory_page      a page of rows, read from the stores
+memory_list      the rows as columns
+memory_detail    all there is to know about one memory
+memory_privacy   what is kept about a user, who can read it, what left the machine
+memory_questions another text, a line, a sentence that is to be typed
+training_actions the chat opens Training and Before/After, and shows a round that runs
+training_screen  Training: the curve, live against candidate, all rounds, and their keys
+training_facts   what it tells, read from the database, whoever trains
+training_lines   that in words, for the screen and the chat's status line
+training_round   one round on a page: figures, settings, from what it learned
+plot             a curve in characters
+compare_screen   Before/After: two answers, names hidden, and which is better
+compare_facts    what is known of such a pair
+compare_child    the comparison, in a process of its own
+log_screen       the log: filter, levels, following
+log_lines        its last lines as rows
+sessions_screen  the sessions of a user: open, rename, archive, delete, with undo
+find_screen      words, and the turns that hold them
 page_screen      a page to read: help, a passage, what was learned
 small_screens    questions that need an answer first, and the search of earlier prompts
 help_text        all keys and commands
+screen_help      the same from another screen, whose own keys come first
 keys             the table of keys
 bindings         the same for the screen library
 drafts           what was typed and not sent

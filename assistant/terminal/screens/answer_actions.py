@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assistant.one_line import short
 from assistant.terminal.screens.messages import Message
 from assistant.terminal.screens.rate_strip import RateStrip
 from assistant.terminal.screens.surroundings import Surroundings
+from stores.one_line import short
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.why_facts import WhyFacts
@@ -54,12 +54,12 @@ class AnswerActions(Surroundings):
             self.action_undo()
 
     def action_rate_current(self, rating: str) -> None:
-        """Keeps that it helped, or did not."""
+        """Keeps that it helped, or did not; the same once more takes it back."""
         answer = self.answer
         if answer is None or answer.turn_id is None:
             self.tell("no answer to rate yet")
         elif answer.rating == rating:
-            self.tell(f"turn {answer.turn_id} is rated {rating} already; the other key changes it")
+            self.work(self._take_back(answer, answer.turn_id))
         else:
             self.work(self._rate(answer, answer.turn_id, rating))
 
@@ -67,13 +67,33 @@ class AnswerActions(Surroundings):
         await self.desk.look(lambda assistant, user_id: assistant.journal.rate(user_id, turn_id, rating))
         self.mark_rated(answer, rating)
 
+    async def _take_back(self, answer: Message, turn_id: int) -> None:
+        await self.desk.look(lambda assistant, user_id: assistant.ratings.withdraw(user_id, turn_id))
+        await self.follow_ratings()
+        self.tell(f"turn {turn_id} is rated no more" if not answer.rating else f"turn {turn_id}: taught")
+
+    async def follow_ratings(self) -> None:
+        """Shows the ratings that stand beside their answers, as after one was taken back."""
+        answers = [m for m in self.conversation.messages if m.speaker == "Assistant" and m.turn_id]
+        turn_ids = [answer.turn_id or 0 for answer in answers]
+        ratings = await self.desk.look(
+            lambda assistant, user_id: assistant.ratings.of_turns(user_id, turn_ids)
+        )
+        for answer in answers:
+            self._show_rating(answer, ratings.get(answer.turn_id or 0, ""))
+
     def mark_rated(self, answer: Message, rating: str) -> None:
         """Shows a rating beside its answer."""
+        self._show_rating(answer, rating)
+        self.tell(f"noted for turn {answer.turn_id}: {rating}")
+
+    def _show_rating(self, answer: Message, rating: str) -> None:
+        if answer.rating == rating:
+            return
         answer.rating = rating
         view = self.conversation.view_of(answer)
         if view is not None:
             view.update()
-        self.tell(f"noted for turn {answer.turn_id}: {rating}")
 
     def action_teach_current(self) -> None:
         """The prompt takes what the answer should have been; Esc gives it back."""
@@ -116,6 +136,7 @@ class AnswerActions(Surroundings):
 
     def action_undo(self) -> None:
         """Takes back what the notice tells of, or else the latest write."""
+        self.tell("")
         notice = self.notices.current
         receipt = notice.receipt_id if notice is not None else None
         if receipt is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import sys
 import termios
@@ -13,18 +14,18 @@ from typing import Any, TypeVar
 from textual.app import App, SystemCommand
 from textual.screen import Screen
 
-from assistant.one_line import one_line
 from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.chat import ChatScreen
 from assistant.terminal.screens.desk import Desk, SessionChoice
 from assistant.terminal.screens.drafts import Drafts
 from assistant.terminal.screens.keys import APP, CHAT, PROMPT, SCREEN_COMMANDS, shown
 from assistant.terminal.screens.prompt import BURST_SECONDS
+from assistant.terminal.screens.work import Telling
 from stores.errors import VouchError
+from stores.one_line import one_line
 
 T = TypeVar("T")
 
-DEFECT = 70
 _ENDS_WITHIN_SECONDS = 8.0  # what runs; then it is left as a killed process leaves it
 
 
@@ -37,6 +38,9 @@ class ChatApp(App[int]):
     TITLE = "Vouch"
     CSS = """
     .keys { height: 1; padding: 0 1; color: $text-muted; }
+    Input > .input--placeholder { color: $text-muted; }
+    OptionList > .option-list--option-disabled { color: $text-muted; }
+    OptionList:focus > .option-list--option-highlighted { background: $primary-darken-1; }
     """
 
     def __init__(
@@ -102,6 +106,10 @@ class ChatApp(App[int]):
             self.defect = self.defect or error
         self.exit(code)
 
+    def action_help_quit(self) -> None:
+        """Ctrl+C where nothing is selected, on another screen than the chat."""
+        self.tell("Esc goes back · Ctrl+Q leaves")
+
     async def action_quit(self) -> None:
         """Leaves."""
         self.leave(0)
@@ -133,14 +141,21 @@ class ChatApp(App[int]):
 
     def panic(self, *renderables: Any) -> None:
         """The library's threads end here, such as the one that reads keys when the terminal closes."""
-        if not self.is_headless and not _has_terminal():
+        if not self.is_headless and not (_has_server() if self.is_web else _has_terminal()):
             self._hung_up()
         else:
             self.defect = self.defect or RuntimeError("a thread of the screen library failed")
             super().panic(*renderables)
 
+    async def _on_exit_app(self) -> None:
+        """The browser's tab was closed: what runs and what is typed is kept first."""
+        if self.is_web and self._leaving is None:
+            self.leave(128 + signal.SIGHUP)
+        else:
+            await super()._on_exit_app()
+
     def _look_for_the_terminal(self) -> None:
-        if not _has_terminal():  # it was closed, and nobody told us
+        if not (_has_server() if self.is_web else _has_terminal()):  # it was closed, and nobody told us
             self._hung_up()
 
     def _hung_up(self) -> None:
@@ -156,6 +171,8 @@ class ChatApp(App[int]):
         """One sentence, where the person looks."""
         if self.screen is self.chat:
             self.chat.tell(sentence)
+        elif isinstance(self.screen, Telling):
+            self.screen.tell(sentence)
         else:
             self.notify(one_line(sentence), markup=False)
 
@@ -175,7 +192,8 @@ class ChatApp(App[int]):
                 key.words.capitalize(), f"{pressed}{slash}", lambda t=target, a=action: self._run(t, a)
             )
         for name, about in sorted((chat.desk.slash_commands | SCREEN_COMMANDS).items()):
-            yield SystemCommand(name, about, lambda name=name: self._begin_command(name))
+            shown_about = about.replace("[", r"\[")  # which the palette takes for markup
+            yield SystemCommand(name, shown_about, lambda name=name: self._begin_command(name))
 
     def _run(self, target: Any, action: str) -> None:
         self.call_later(self.run_action, action, target)
@@ -198,3 +216,10 @@ def _has_terminal() -> bool:
     except (termios.error, OSError, ValueError):
         return False
     return True
+
+
+def _has_server() -> bool:
+    """Whether what shows the screen in a browser is still there."""
+    found = select.poll()
+    found.register(0, select.POLLHUP)
+    return not found.poll(0)

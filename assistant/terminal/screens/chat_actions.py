@@ -10,26 +10,33 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assistant.one_line import one_line
+from textual.app import SuspendNotSupported
+
+from assistant.terminal.screens.conversation import Conversation
 from assistant.terminal.screens.draft_keeping import DraftKeeping
 from assistant.terminal.screens.editor import edit
 from assistant.terminal.screens.keys import SCREEN_COMMANDS
+from assistant.terminal.screens.memory_door import MemoryDoor
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.prompt import Prompt
 from assistant.terminal.screens.reading_actions import ReadingActions
+from assistant.terminal.screens.training_actions import TrainingActions
 from assistant.terminal.screens.work import Host, host
+from stores.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    pass
 
+_PRIVATE = "(private)"  # what such a session is called in the stores; the header says more
+_TYPED_ON_SECONDS = 0.05  # behind Esc: a key that comes sooner was typed before anybody looked
 _TWICE_SECONDS = 2.0  # between two Ctrl+C that leave
 _PATHS_LOOKED_AT = 1_000
-_SESSIONS_SEARCHED, _TURNS_SEARCHED = 20, 100  # for earlier prompts
 
 
-class ChatActions(ReadingActions, DraftKeeping):
+class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
     """Actions of the chat as a whole."""
 
+    _burst_seconds: float  # 0: keys are taken as they come
     _interrupted_at = -_TWICE_SECONDS
 
     @property
@@ -46,23 +53,26 @@ class ChatActions(ReadingActions, DraftKeeping):
         text = help_text(self._app.changed_keys, self.desk.slash_commands, width=width)
         self.app.push_screen(PageScreen("Help", text))
 
-    def action_sessions(self) -> None:
-        """The list of sessions."""
-        if self._is_ready:
-            self.work(self._open_sessions())
-
-    async def _open_sessions(self) -> None:
+    def action_sessions(self, words: str = "") -> None:
+        """The list of sessions. words: of a title, filtered by at once."""
+        if not self._is_ready:
+            return
         from assistant.terminal.screens.sessions_screen import NEW_SESSION, SessionsScreen
-
-        lines = await self.desk.look(
-            lambda assistant, user_id: assistant.journal.sessions(user_id, limit=2_000)
-        )
 
         def chosen(session_id: int | None) -> None:
             if session_id is not None:
                 self.switch_session(None if session_id == NEW_SESSION else session_id)
+            self.work(self._follow_title())
 
-        self.app.push_screen(SessionsScreen(lines, self.talk.session_id), chosen)
+        self.app.push_screen(SessionsScreen(self.desk, self.talk.session_id, words), chosen)
+
+    async def _follow_title(self) -> None:
+        """The session may be called otherwise by now."""
+        session_id, before = self.talk.session_id, self.session_title
+        title = await self.desk.look(lambda assistant, user_id: assistant.sessions.title(user_id, session_id))
+        if title and before == self.session_title and session_id == self.talk.session_id:
+            self.session_title = title if title != _PRIVATE else before
+            self.show_header()
 
     def action_new_session(self) -> None:
         """A new session."""
@@ -100,11 +110,24 @@ class ChatActions(ReadingActions, DraftKeeping):
         """Stops the reply; when none runs, the keys move among the messages."""
         if self.teaches is not None:
             self.end_teaching()
+        elif self.changes is not None:
+            self.end_changing()
         elif self.talk.is_writing:
             self.talk.stop()
         elif self.conversation.messages:
+            if self.prompt.text:
+                self.tell("reading: what is typed waits in the prompt · Esc back")
+            grace = _TYPED_ON_SECONDS if self._burst_seconds and self.prompt.text else 0.0
+            self.conversation.typing_until = time.monotonic() + grace if grace else 0.0
             self.conversation.focus()
             self.work(self.conversation.action_last())
+
+    def on_conversation_typed(self, event: Conversation.Typed) -> None:
+        """Somebody types on: the prompt takes it."""
+        if self.conversation.has_focus:
+            self.action_write()
+            self.tell("")
+        self.prompt.insert(event.letter)
 
     def action_write(self) -> None:
         """Back to the prompt."""
@@ -133,8 +156,12 @@ class ChatActions(ReadingActions, DraftKeeping):
 
     async def _edit(self) -> None:
         prompt = self.prompt
-        with self.app.suspend():
-            written = edit(prompt.whole_text, os.environ)
+        try:
+            with self.app.suspend():
+                written = edit(prompt.whole_text, os.environ)
+        except SuspendNotSupported:
+            self.tell("no editor can be opened from a browser")
+            return
         prompt.put(written)
         prompt.focus()
 
@@ -146,7 +173,9 @@ class ChatActions(ReadingActions, DraftKeeping):
         from assistant.terminal.screens.small_screens import PastPrompts
 
         here = list(reversed(self.prompt.sent))
-        earlier = await self.desk.look(_earlier_prompts) if self.desk.slash_commands else []
+        earlier: Sequence[str] = ()
+        if self.desk.slash_commands:
+            earlier = await self.desk.look(lambda assistant, user_id: assistant.sessions.prompts(user_id))
         self.app.push_screen(
             PastPrompts([*here, *earlier]), lambda taken: self.prompt.put(taken) if taken else None
         )
@@ -209,15 +238,21 @@ class ChatActions(ReadingActions, DraftKeeping):
     @property
     def _doors(self) -> dict[str, Callable[[str], None]]:
         return {
+            "/compare": self._compare,
+            "/branch": self.choose_branch,
+            "/change": lambda _: self.action_change_current(),
             "/copy": lambda _: self.action_copy(),
             "/edit": lambda _: self.action_editor(),
-            "/find": lambda words: self.work(self.find(words)),
+            "/find": self.find,
             "/help": lambda _: self.action_help(),
+            "/log": lambda _: self.action_log(),
+            "/memory": self.action_memory,
             "/quit": lambda _: self._app.leave(0),
             "/retry": lambda _: self.action_retry(),
-            "/sessions": lambda _: self.action_sessions(),
+            "/sessions": self.action_sessions,
             "/suspend": lambda _: self.app.action_suspend_process(),
             "/theme": self._choose_theme,
+            "/training": lambda _: self.action_training(),
             "/why": self._why,
         }
 
@@ -226,6 +261,9 @@ class ChatActions(ReadingActions, DraftKeeping):
             self.action_why(int(turn))
         else:
             self.action_why()
+
+    def _compare(self, turn: str) -> None:
+        self.compare_turn(int(turn) if turn.isdecimal() and len(turn) <= 18 else None)
 
     def _choose_theme(self, name: str) -> None:
         if not name:
@@ -259,13 +297,3 @@ def _paths(typed: str) -> list[str]:
     except OSError:
         return []
     return [f"{folder}{slash}{entry.name}{'/' if entry.is_dir() else ''}" for entry in entries]
-
-
-def _earlier_prompts(assistant: Assistant, user_id: int) -> list[str]:
-    """What this user sent in their last sessions, newest first."""
-    sessions = assistant.journal.sessions(user_id, limit=_SESSIONS_SEARCHED)
-    return [
-        turn.message
-        for session in sessions
-        for turn in reversed(assistant.journal.turns(user_id, session.session_id, limit=_TURNS_SEARCHED))
-    ]

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-import contextlib
-import contextvars
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assistant.terminal.screens.messages import Message, past_messages
+from assistant.terminal.screens.loop_calls import asking, on_loop
+from assistant.terminal.screens.messages import Message, messages_of, past_messages
 from assistant.terminal.screens.worker_thread import WorkerThread
 from assistant.terminal.screens.writing import Stopped, Writing
 from stores.errors import VouchError
@@ -27,14 +26,18 @@ if TYPE_CHECKING:
     from assistant.turns.events import Finished
     from assistant.wiring import Assistant
     from stores.claim_decisions import Learned
+    from stores.glance import Glance
 
 T = TypeVar("T")
 Opens = Callable[[Callable[[str], None]], AbstractContextManager["Assistant"]]
+Glances = Callable[
+    ["int | None", int], "Glance | None"
+]  # given a session, or None for the last, and how many
 
+GLANCED_TURNS = 3  # of a session, shown before the stores are open: what fits on a screen
 FIRST_TURNS = 15  # of a session, read at once; more when somebody scrolls up
 _CLOSES_WITHIN_SECONDS = 15.0
 _GIVES_UP_SECONDS = 2.0
-_TITLES_LOOKED_AT = 1_000
 
 
 @dataclass(frozen=True)
@@ -67,15 +70,27 @@ class Counts:
 class Desk:
     """Opens an assistant, works with it, and closes it. All methods are called on the screen's loop."""
 
-    def __init__(self, opens: Opens, *, user: str, timeout_seconds: float | None = None) -> None:
-        """opens: makes the assistant, given what is told sentences while that takes long."""
+    def __init__(
+        self,
+        opens: Opens,
+        *,
+        user: str,
+        timeout_seconds: float | None = None,
+        glances: Glances = lambda session_id, turns: None,
+    ) -> None:
+        """opens: makes the assistant, given what is told sentences while that takes long.
+
+        glances: reads the last turns of a session without it, where that can be done.
+        """
         self._opens = opens
-        self._user = user
+        self._glances = glances
+        self.user = user
         self._timeout_seconds = timeout_seconds
         self._turns = WorkerThread("assistant")
         self._lookups = WorkerThread("lookups")
         self._context: AbstractContextManager[Assistant] | None = None
         self._assistant: Assistant | None = None
+        self._is_open = asyncio.Event()
         self._commands: SlashCommands | None = None
         self._tell_learned: Callable[[Learned], None] = lambda learned: None
         self._tell_trained: Callable[[str], None] = lambda sentence: None
@@ -85,10 +100,21 @@ class Desk:
 
     # Opening and closing
 
+    async def glance(self, choice: SessionChoice) -> Opened | None:
+        """The end of the session, before anything is open; None where that must be waited for."""
+        if choice == SessionChoice():
+            return None
+        seen = await self._lookups.do(lambda: self._glances(choice.session_id, GLANCED_TURNS))
+        if seen is None:
+            return None
+        return Opened(seen.session_id, seen.title, messages_of(seen.turns, {}), is_whole=False)
+
     async def open_records(self, choice: SessionChoice, tell: Callable[[str], None]) -> Opened:
         """The session, as soon as the database is open. tell: is called on the screen's loop."""
         loop = asyncio.get_running_loop()
-        return await self._turns.do(lambda: self._open(choice, _on_loop(loop, tell)))
+        opened = await self._turns.do(lambda: self._open(choice, on_loop(loop, tell)))
+        self._is_open.set()
+        return opened
 
     async def make_ready(
         self,
@@ -102,8 +128,8 @@ class Desk:
         learned, trained: what is told of a claim, and of a round. All are called on the screen's loop.
         """
         loop = asyncio.get_running_loop()
-        self._tell_learned, self._tell_trained = _on_loop(loop, learned), _on_loop(loop, trained)
-        asked = _asking(ask)
+        self._tell_learned, self._tell_trained = on_loop(loop, learned), on_loop(loop, trained)
+        asked = asking(ask)
         return await self._turns.do(lambda: self._get_ready(session_id, asked))
 
     def close(self) -> bool:
@@ -124,7 +150,7 @@ class Desk:
         assistant = context.__enter__()
         self._context = context
         journal = assistant.journal
-        self._user_id = journal.user_id(self._user)
+        self._user_id = journal.user_id(self.user)
         session_id = choice.session_id
         if session_id is not None:
             journal.check_session(self._user_id, session_id)
@@ -138,7 +164,8 @@ class Desk:
 
     def _opened(self, assistant: Assistant, session_id: int) -> Opened:
         messages, is_whole = past_messages(assistant, self._user_id, session_id, turns=FIRST_TURNS)
-        return Opened(session_id, _title(assistant, self._user_id, session_id), messages, is_whole)
+        title = assistant.sessions.title(self._user_id, session_id)
+        return Opened(session_id, title, messages, is_whole)
 
     def _get_ready(self, session_id: int, ask: Callable[[], str]) -> Counts:
         from assistant.terminal.slash_commands import SLASH_COMMANDS, SlashCommands
@@ -157,24 +184,21 @@ class Desk:
 
     # Turns and commands
 
-    async def play(self, session_id: int, message: str, writing: Writing) -> Finished:
-        """One turn, to its end. Raises `Stopped`, or the `VouchError` that it ended with."""
+    async def play(
+        self, session_id: int, message: str, writing: Writing, *, instead_of: int | None = None
+    ) -> Finished:
+        """One turn, to its end. Raises `Stopped`, or the `VouchError` that it ended with.
+
+        instead_of: the turn in whose place it comes; that one is kept, in a branch of its own.
+        """
         try:
-            return await self._turns.do(
-                lambda: self._known_assistant.player.play(
-                    self._user_id,
-                    session_id,
-                    message,
-                    watch=writing.watch,
-                    timeout_seconds=self._timeout_seconds,
-                )
-            )
+            return await self._turns.do(lambda: self._play(session_id, message, writing, instead_of))
         except concurrent.futures.CancelledError as error:
             raise Stopped from error
 
     async def command(self, session_id: int, line: str, say: Callable[[str], None]) -> int:
         """A line with a slash; what it says comes line by line. Returns the session that is on behind it."""
-        say_on_loop = _on_loop(asyncio.get_running_loop(), say)
+        say_on_loop = on_loop(asyncio.get_running_loop(), say)
 
         def run() -> int:
             commands = self._known_commands
@@ -205,16 +229,19 @@ class Desk:
             assistant.journal.check_session(self._user_id, chosen)
             return self._opened(assistant, chosen)
 
+        await self._is_open.wait()
         return await self._turns.do(switch)
 
     async def do(self, work: Callable[[Assistant, int], T]) -> T:
         """Something that is written, behind the turns and commands that were sent before."""
+        await self._is_open.wait()
         return await self._turns.do(lambda: work(self._known_assistant, self._user_id))
 
     # Looking things up
 
     async def look(self, work: Callable[[Assistant, int], T]) -> T:
         """What the work finds in the stores, given the assistant and user, beside what is being written."""
+        await self._is_open.wait()
         return await self._lookups.do(lambda: work(self._known_assistant, self._user_id))
 
     async def counts(self) -> Counts:
@@ -222,6 +249,17 @@ class Desk:
         return await self.look(lambda assistant, _user_id: self._count(assistant))
 
     # On the threads
+
+    def _play(self, session_id: int, message: str, writing: Writing, instead_of: int | None) -> Finished:
+        sessions, user_id = self._known_assistant.sessions, self._user_id
+        before = sessions.go_behind(user_id, instead_of) if instead_of is not None else None
+        try:
+            return self._known_assistant.player.play(
+                user_id, session_id, message, watch=writing.watch, timeout_seconds=self._timeout_seconds
+            )
+        finally:
+            if instead_of is not None and writing.turn_id is None:  # it was not sent after all
+                sessions.go_on_at(user_id, session_id, before)
 
     def _count(self, assistant: Assistant) -> Counts:
         yours, shared = assistant.catalogue.counts(self._user_id)
@@ -245,46 +283,3 @@ class Desk:
     def _known_commands(self) -> SlashCommands:
         assert self._commands is not None, "it is ready"
         return self._commands
-
-
-def _title(assistant: Assistant, user_id: int, session_id: int) -> str:
-    """Of a session that holds something; the stores tell it in their lists alone."""
-    lines = assistant.journal.sessions(user_id, limit=_TITLES_LOOKED_AT)
-    return next((line.title for line in lines if line.session_id == session_id), "")
-
-
-def _on_loop(loop: asyncio.AbstractEventLoop, call: Callable[[T], None]) -> Callable[[T], None]:
-    """The same, called from any thread, on the loop and in the context of now."""
-    context = contextvars.copy_context()
-
-    def later(given: T) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody looks any more
-            loop.call_soon_threadsafe(call, given, context=context)
-
-    return later
-
-
-def _asking(ask: Callable[[], Coroutine[Any, Any, str]]) -> Callable[[], str]:
-    """Asks on the loop of now, and waits for what is said on another thread."""
-    loop = asyncio.get_running_loop()
-
-    async def put(answered: concurrent.futures.Future[str]) -> None:
-        try:
-            answered.set_result(await ask())
-        except BaseException:
-            answered.set_result("")
-            raise
-
-    tasks: set[asyncio.Task[None]] = set()
-
-    def start(answered: concurrent.futures.Future[str]) -> None:
-        tasks.add(asyncio.create_task(put(answered)))
-
-    begin = _on_loop(loop, start)
-
-    def asked() -> str:
-        answered: concurrent.futures.Future[str] = concurrent.futures.Future()
-        begin(answered)
-        return answered.result()
-
-    return asked

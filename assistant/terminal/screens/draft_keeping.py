@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from textual.widgets import TextArea
 
 from assistant.terminal.screens.desk import SessionChoice
-from assistant.terminal.screens.drafts import NEW, Drafts
+from assistant.terminal.screens.drafts import NEW, Drafts, unsent
 from assistant.terminal.screens.surroundings import Surroundings
 
 
@@ -17,6 +18,8 @@ class DraftKeeping(Surroundings):
     drafts: Drafts
     choice: SessionChoice  # of the session to begin with
     draft_is_due = False  # it changed since it was kept
+    _brought = ""  # what was put into the prompt from a draft
+    _not_accepted: Sequence[str] = ()  # what was sent and not stored, when that was looked at last
 
     @property
     def draft_key(self) -> int | str:
@@ -32,15 +35,26 @@ class DraftKeeping(Surroundings):
         """What is typed is kept soon."""
         self.draft_is_due = True
 
-    def bring_draft(self, key: int | str) -> None:
-        """Puts what was kept into the prompt."""
-        if draft := self.drafts.read(key):
+    def look_at_what_was_sent(self) -> None:
+        """The draft is due when a message was accepted: it stands in the conversation now."""
+        if (not_accepted := self.talk.not_accepted) != self._not_accepted:
+            self._not_accepted, self.draft_is_due = not_accepted, True
+
+    def bring_draft(self, key: int | str, *, accepted: str = "") -> None:
+        """Puts what was kept into the prompt. accepted: the last message, which is no draft any more."""
+        if draft := unsent(self.drafts.read(key), accepted):
+            self._brought = draft
             self.prompt.put(draft)
+
+    def drop_accepted(self, accepted: str) -> None:
+        """Takes the last accepted message out of a draft that was brought before the stores were open."""
+        if self._brought and self.prompt.text == self._brought:
+            self.prompt.put(unsent(self._brought, accepted))
 
     @property
     def _draft(self) -> str:
-        """What was typed and not sent, and what was sent and not begun."""
-        return "\n\n".join(filter(None, [*self.talk.waiting, self.stashed, self.prompt.kept_text]))
+        """What was typed and not sent, and what was sent and not accepted."""
+        return "\n\n".join(filter(None, [*self.talk.not_accepted, self.stashed, self.prompt.kept_text]))
 
     async def keep_draft(self) -> None:
         """Keeps it beside everything else."""

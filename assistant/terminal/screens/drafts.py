@@ -13,6 +13,13 @@ from assistant.locations import make_private_directory
 NEW = "new"  # of a session in which nothing was said yet: the next new one takes it over
 
 
+def unsent(draft: str, accepted: str) -> str:
+    """A draft without the message that was accepted last, as a killed program may leave it in front."""
+    if draft.strip() == accepted.strip():
+        return ""
+    return draft.removeprefix(f"{accepted}\n\n") if accepted else draft
+
+
 class Drafts:
     """A file for each draft in the state directory, readable by its owner alone."""
 
@@ -27,6 +34,12 @@ class Drafts:
             return (self._folder / f"{session}.txt").read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             return ""
+
+    def clear(self) -> None:
+        """Takes all of them away."""
+        with suppress(OSError):
+            for file in self._folder.iterdir():
+                file.unlink(missing_ok=True)
 
     def write(self, session: int | str, text: str) -> bool:
         """Keeps a draft in place of the one before, an empty one not at all. False: it could not be kept."""

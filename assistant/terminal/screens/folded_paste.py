@@ -13,7 +13,7 @@ class FoldedPastes:
 
     def fold(self, pasted: str) -> str:
         """What is put into the prompt: the text itself, or one mark for many lines."""
-        lines = pasted.count("\n") + 1
+        lines = pasted.removesuffix("\n").count("\n") + 1
         if lines <= _LINES:
             return pasted
         mark, number = f"[{lines} lines pasted]", 1

@@ -8,17 +8,18 @@ from textwrap import fill
 from assistant.terminal.screens.keys import FIXED, PLACES, SCREEN_COMMANDS, shown
 
 
-def help_text(changed: Mapping[str, str], commands: Mapping[str, str], *, width: int) -> str:
+def help_text(changed: Mapping[str, str], commands: Mapping[str, str], *, width: int, first: str = "") -> str:
     """Lines of `width` characters at most.
 
-    changed: keys that differ from the table, by id. commands: those of the line mode.
+    changed: keys that differ from the table, by id. commands: those of the line mode. first: the place
+    whose keys are told first.
     """
-    lines = _lines(changed, commands)
+    lines = _lines(changed, commands, first)
     return "\n".join(fill(line, max(30, width), subsequent_indent=" " * 6) for line in lines)
 
 
-def _lines(changed: Mapping[str, str], commands: Mapping[str, str]) -> Iterator[str]:
-    for place, keys in PLACES.items():
+def _lines(changed: Mapping[str, str], commands: Mapping[str, str], first: str) -> Iterator[str]:
+    for place, keys in sorted(PLACES.items(), key=lambda entry: entry[0] != first):
         yield place
         for key in keys:
             yield f"  {shown(changed.get(key.id, key.keys)):<18} {key.words}  [{key.id}]"

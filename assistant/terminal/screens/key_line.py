@@ -16,8 +16,10 @@ _SHORT = {  # what there is room for, in the order in which it is told
     "stop": "read",
     "rate": "rate",
     "why": "why",
-    "sessions": "sessions",
+    "memory": "memory",
+    "training": "train",
     "help": "help",
+    "sessions": "sessions",
     "palette": "all",
     "new_session": "new",
 }

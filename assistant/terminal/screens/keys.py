@@ -42,7 +42,11 @@ PROMPT = (
 CHAT = (
     Key("help", "f1", "help", "help: all keys and commands", "/help"),
     Key("why", "f2", "why", "why this answer", "/why"),
+    Key("memory", "f3", "memory", "memory: what is remembered", "/memory"),
+    Key("training", "f4", "training", "training", "/training"),
     Key("sessions", "f5", "sessions", "sessions", "/sessions"),
+    Key("log", "f8", "log", "log", "/log"),
+    Key("find", "ctrl+f", "find", "find: this session, then all", "/find", is_first=True),
     Key("new_session", "ctrl+n", "new_session", "new session", "/new"),
     Key("rate", "ctrl+g", "rate", "rate the last answer"),
     Key("redraw", "ctrl+l", "redraw", "redraw, and follow the newest line"),
@@ -53,11 +57,11 @@ APP = (
     Key("quit", "ctrl+q", "quit", "leave", "/quit"),
 )
 RATE = (
-    Key("rate_helped", "plus,equals_sign", "helped", "helped", "/good"),
-    Key("rate_not_helped", "minus", "not_helped", "did not help", "/bad"),
+    Key("rate_helped", "plus,equals_sign", "helped", "helped; again takes it back", "/good"),
+    Key("rate_not_helped", "minus", "not_helped", "did not help; again takes it back", "/bad"),
     Key("rate_teach", "t", "teach", "teach", "/teach"),
     Key("rate_why", "w", "why", "why", "/why"),
-    Key("rate_undo", "u", "undo", "undo what was learned", "/undo"),
+    Key("rate_undo", "u", "undo", "undo the latest learning or rating", "/undo"),
     Key("rate_back", "escape,ctrl+g", "back", "back"),
 )
 READING = (
@@ -68,14 +72,24 @@ READING = (
     Key("read_fold", "space", "fold", "fold or unfold"),
     Key("read_copy", "y", "screen.copy", "copy the message", "/copy"),
     Key("read_copy_code", "c", "screen.copy_code", "copy its next block of code"),
-    Key("read_helped", "plus,equals_sign", "screen.rate_current('good')", "helped", "/good"),
+    Key(
+        "read_helped",
+        "plus,equals_sign",
+        "screen.rate_current('good')",
+        "helped; again takes it back",
+        "/good",
+    ),
     Key("read_not_helped", "minus", "screen.rate_current('bad')", "did not help", "/bad"),
     Key("read_teach", "t", "screen.teach_current", "teach what the answer should have been", "/teach"),
     Key("read_why", "w", "screen.why", "why this answer", "/why"),
     Key("read_learned", "m", "screen.learned", "what was learned from this turn"),
-    Key("read_undo", "u", "screen.undo", "undo what was learned last", "/undo"),
-    Key("read_retry", "r", "screen.retry", "ask again", "/retry"),
-    Key("read_find", "slash", "screen.find", "find in this session", "/find"),
+    Key("read_undo", "u", "screen.undo", "undo the latest learning or rating", "/undo"),
+    Key("read_retry", "r", "screen.retry", "answer again; the earlier answer is kept", "/retry"),
+    Key("read_change", "e", "screen.change_current", "change the message, and go on from there", "/change"),
+    Key("read_branch_next", "right_square_bracket", "screen.branch(1)", "the next branch", "/branch"),
+    Key("read_branch_before", "left_square_bracket", "screen.branch(-1)", "the branch before"),
+    Key("read_compare", "b", "screen.compare_current", "before and after: by another model", "/compare"),
+    Key("read_find", "slash", "screen.find", "find: this session, then all", "/find"),
     Key("read_find_next", "n", "screen.find_again(1)", "next that was found"),
     Key("read_find_previous", "N", "screen.find_again(-1)", "the one found before"),
     Key("read_back", "escape,i,enter", "screen.write", "back to the prompt"),
@@ -86,11 +100,80 @@ WHY = (
     Key("why_not_helped", "minus", "not_helped", "it did not"),
     Key("why_back", "escape", "back", "back"),
 )
+FIND = (
+    Key("find_next", "down", "mark(1)", "the next one"),
+    Key("find_previous", "up", "mark(-1)", "the one before"),
+    Key("find_page_down", "pagedown", "mark(10)", "ten further"),
+    Key("find_page_up", "pageup", "mark(-10)", "ten back"),
+    Key("find_back", "escape,ctrl+f", "back", "back"),
+)
 SESSIONS = (
     Key("sessions_open", "enter", "open", "open the session"),
-    Key("sessions_filter", "slash", "filter", "filter by title"),
+    Key("sessions_filter", "slash", "filter", "filter by title; Enter opens the marked one"),
+    Key("sessions_scope", "tab", "shelf(1)", "the next shelf: open, archived, deleted"),
+    Key("sessions_scope_before", "shift+tab", "shelf(-1)", "the shelf before"),
+    Key("sessions_rename", "e", "rename", "change its title"),
+    Key("sessions_archive", "z", "archive", "archive it; among archived or deleted ones: back"),
+    Key("sessions_delete", "x", "delete", "delete it; what it taught stays"),
+    Key("sessions_undo", "u", "undo", "undo the latest change made here"),
     Key("sessions_new", "n", "new", "a new session", "/new"),
+    Key("sessions_down", "down,j", "mark(1)", "the next one"),
+    Key("sessions_up", "up,k", "mark(-1)", "the one before"),
     Key("sessions_back", "escape,f5", "back", "back"),
+)
+MEMORY = (
+    Key("memory_open", "enter", "open", "all about it: versions, receipts"),
+    Key("memory_down", "down,j", "mark(1)", "the next one"),
+    Key("memory_up", "up,k", "mark(-1)", "the one before"),
+    Key("memory_scope", "tab", "scope(1)", "the next scope"),
+    Key("memory_scope_before", "shift+tab", "scope(-1)", "the scope before"),
+    Key("memory_filter", "slash", "filter", "find words"),
+    Key("memory_kinds", "v", "kinds", "list messages and documents too, or not"),
+    Key("memory_edit", "e", "edit", "edit: a new version; a shared one goes through the check"),
+    Key("memory_forget", "x", "forget", "forget for good", "/forget"),
+    Key("memory_undo", "u", "undo", "undo its latest write", "/undo"),
+    Key("memory_undo_latest", "U", "undo_latest", "undo your latest write of all"),
+    Key("memory_share", "s", "share", "offer it to every user, through the check", "/share"),
+    Key("memory_retry", "r", "retry", "weigh now what failed and waits"),
+    Key("memory_accept", "a", "decide(True)", "accept a proposal, where you may decide"),
+    Key("memory_discard", "d", "decide(False)", "put a proposal away"),
+    Key("memory_export", "o", "export", "write it to a file"),
+    Key("memory_privacy", "p", "privacy", "privacy: what is kept, who can read it, what left"),
+    Key("memory_help", "f1", "help", "help"),
+    Key("memory_back", "escape", "back", "out of the words that are looked for; back"),
+    Key("memory_leave", "f3", "leave", "back to the chat"),
+)
+PRIVACY = (
+    Key("privacy_forget", "x", "forget_everything", "forget everything of mine"),
+    Key("privacy_back", "escape,p", "back", "back"),
+)
+TRAINING = (
+    Key("training_start", "s", "start", "start or stop a round"),
+    Key("training_pause", "space", "pause", "pause, go on"),
+    Key("training_details", "enter", "details", "all about the round"),
+    Key("training_compare", "c", "compare", "compare answers", "/compare"),
+    Key("training_step_back", "b", "back_step", "one step back, to the model before"),
+    Key("training_help", "f1", "help", "help"),
+    Key("training_back", "escape,f4", "back", "back"),
+)
+COMPARE = (
+    Key("compare_left", "1", "rate('left')", "the left one is better"),
+    Key("compare_right", "2", "rate('right')", "the right one is better"),
+    Key("compare_equal", "0", "rate('equal')", "neither is"),
+    Key("compare_next", "n", "next(1)", "next"),
+    Key("compare_previous", "N", "next(-1)", "the one before"),
+    Key("compare_worse", "f", "worse", "only worse ones, or all"),
+    Key("compare_names", "v", "names", "show the names, or hide them"),
+    Key("compare_help", "f1", "help", "help"),
+    Key("compare_back", "escape", "back", "leave off, back"),
+)
+LOG = (
+    Key("log_filter", "slash", "filter", "only lines with these words"),
+    Key("log_level", "l", "level", "all levels, warnings, errors"),
+    Key("log_follow", "f", "follow", "go to the newest line, and follow"),
+    Key("log_open", "enter", "open", "the whole line"),
+    Key("log_help", "f1", "help", "help"),
+    Key("log_back", "escape,f8", "back", "back"),
 )
 PLACES: Mapping[str, tuple[Key, ...]] = {
     "In the prompt": PROMPT,
@@ -98,7 +181,13 @@ PLACES: Mapping[str, tuple[Key, ...]] = {
     "After the key that rates": RATE,
     "Reading": READING,
     "Why this answer": WHY,
+    "Find": FIND,
     "Sessions": SESSIONS,
+    "Memory": MEMORY,
+    "Privacy": PRIVACY,
+    "Training": TRAINING,
+    "Before and after": COMPARE,
+    "Log": LOG,
 }
 FIXED = {  # keys that are what they are, by place
     "In the prompt": (
@@ -109,11 +198,16 @@ FIXED = {  # keys that are what they are, by place
     "Reading": (("PageUp, PageDown", "by page"), ("1 to 9", "open that source")),
 }
 SCREEN_COMMANDS = {  # besides those of the line mode
+    "/compare": "[TURN]: answers by the live model and the one before",
+    "/branch": "[NUMBER]: the next branch of this session, or that one",
+    "/change": "change your last message, and go on from there; the old one is kept",
     "/copy": "copy the last answer",
     "/edit": "write the prompt in your editor",
-    "/find": "TEXT: find it in this session",
-    "/retry": "ask the last question again",
+    "/find": "[TEXT]: find it in this session, and in all others",
+    "/log": "what is written to the log",
+    "/retry": "answer the last question again; the earlier answer is kept",
     "/suspend": "back to the shell until `fg`",
+    "/training": "how training goes, and steering it",
     "/theme": "[NAME]: change the colours until you leave",
 }
 
@@ -126,6 +220,8 @@ _NAMES = {
     "equals_sign": "=",
     "minus": "-",
     "slash": "/",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
     "home": "Home",
     "end": "End",
     "down": "Down",

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from assistant.one_line import one_line, short
+from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
     from agents.interfaces import Source
     from assistant.wiring import Assistant
+    from stores.glance import GlancedTurn
     from stores.records import Passage, Turn
 
 State: TypeAlias = Literal["queued", "waiting", "writing", "done", "stopped", "failed", "unanswered"]
 
-_ENDED: dict[str, State] = {"done": "done", "stopped": "stopped", "failed": "failed"}
+FORGOTTEN = "forgotten"  # in place of words that are gone
+_ENDED: dict[str, State] = {"done": "done", "stopped": "stopped", "failed": "failed", "imported": "done"}
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,13 @@ class Message:
     turn_id: int | None = None
     state: State = "done"
     seconds: float | None = None
-    rating: str = ""  # good, bad or taught, as far as it was given while this chat is open
+    rating: str = ""  # good, bad or taught
     failure: str = ""
     sources: tuple[CitedSource, ...] = ()
     lacks_sources: bool = False  # it cites some that are not looked up yet
     note: str = ""  # what is said below an answer, such as that it was cut
     is_folded: bool = False
+    instead_of: int | None = None  # the turn in whose place it is sent, which is kept as a branch
     is_quoted: bool = False  # in the words of passages, which are no Markdown
 
     @property
@@ -76,6 +80,8 @@ def cited_source(source: Source) -> CitedSource:
 
 def passage_name(passage: Passage) -> str:
     """What a passage is called on one line."""
+    if not (passage.text or passage.title):
+        return FORGOTTEN
     if passage.is_shared or passage.kind == "document":
         return one_line(passage.title or passage.source) or short(passage.text)
     day = passage.created_at.astimezone()
@@ -89,9 +95,15 @@ def past_messages(
 
     before: of the turns, those alone that came before this one.
     """
-    found = assistant.journal.turns(user_id, session_id, limit=turns)
-    kept = [turn for turn in found if before is None or (turn.id or 0) < before]
-    return [message for turn in kept for message in _of_turn(turn)], len(found) < turns
+    found = assistant.journal.turns(user_id, session_id, limit=turns, before=before)
+    ratings = assistant.ratings.of_turns(user_id, [turn.id or 0 for turn in found])
+    return messages_of(found, ratings), len(found) < turns
+
+
+def messages_of(turns: Sequence[Turn | GlancedTurn], ratings: Mapping[int, str]) -> list[Message]:
+    """Turns as messages. ratings: by turn id."""
+    told = [_of_turn(turn, ratings.get(turn.id or 0, "")) for turn in turns]
+    return [message for pair in told for message in pair]
 
 
 def sources_of(assistant: Assistant, user_id: int, turn_id: int) -> tuple[CitedSource, ...]:
@@ -108,14 +120,16 @@ def sources_of(assistant: Assistant, user_id: int, turn_id: int) -> tuple[CitedS
     )
 
 
-def _of_turn(turn: Turn) -> list[Message]:
+def _of_turn(turn: Turn | GlancedTurn, rating: str) -> list[Message]:
     took = turn.answered_at - turn.accepted_at if turn.answered_at else None
+    is_forgotten = turn.state == "done" and not (turn.answer and turn.message)
     answer = Message(
         "Assistant",
-        turn.answer,
+        turn.answer or (FORGOTTEN if is_forgotten else ""),
         turn.id,
         _ENDED.get(turn.state, "unanswered"),
         seconds=took.total_seconds() if took is not None else None,
+        rating=rating,
         failure=one_line(turn.failure),
         lacks_sources=bool(turn.details.get("cited")),
         is_quoted=quotes_only(turn.model),

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual.content import Content
 
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 
 STAYS_SECONDS = 10.0  # at least
 _NARROW = 60  # columns under which one way on is told
+_EDGES = 3  # columns: padding, and one between the two sides
 
 
 @dataclass(frozen=True)
@@ -19,12 +23,13 @@ class Notice:
     words: str
     receipt_id: int | None = None  # of the write that it tells of, which can be undone
     turn_id: int | None = None
+    brief: tuple[str, str, str] = ("", "", "")  # of a narrow line: the middle is cut, what is around it never
 
 
 class NoticeLine(TwoSidedLine):
     """Shows one notice; the others queue behind it."""
 
-    DEFAULT_CSS = "NoticeLine { display: none; padding: 0 1; color: $text-accent; }"
+    DEFAULT_CSS = "NoticeLine { display: none; padding: 0 1; color: $text-primary; }"
 
     clock: Callable[[], float] = staticmethod(time.monotonic)
 
@@ -47,6 +52,19 @@ class NoticeLine(TwoSidedLine):
             self._begin()
         self._show()
 
+    @property
+    def receipts(self) -> set[int]:
+        """Of the writes whose undo is offered, now or later."""
+        return {notice.receipt_id for notice in self._queue if notice.receipt_id is not None}
+
+    def withdraw(self, receipt_ids: Collection[int]) -> None:
+        """Takes away the notices of writes that were taken back, wherever that was done."""
+        shown = self.current
+        self._queue = [notice for notice in self._queue if notice.receipt_id not in receipt_ids]
+        if self.current is not shown:
+            self._begin()
+        self._show()
+
     def message_sent(self) -> None:
         """The person has gone on: the notice goes, once it has stayed long enough."""
         self._is_spent = bool(self._queue)
@@ -65,6 +83,10 @@ class NoticeLine(TwoSidedLine):
             self._begin()
         self._show()
 
+    def on_resize(self) -> None:
+        """As long as there is room."""
+        self._show()
+
     def _begin(self) -> None:
         self._since, self._is_spent = self.clock(), False
         if not self._queue:
@@ -77,4 +99,14 @@ class NoticeLine(TwoSidedLine):
             place = f"{self._told + 1} of {whole} · " if whole > 1 else ""
             doors = (["^G u undo"] if notice.receipt_id is not None else []) + ["^G w why"]
             shown = doors[:1] if self.app.size.width < _NARROW else doors
-            self.say(notice.words, place + " · ".join(shown))
+            right = place + " · ".join(shown)
+            self.say(_fitted(notice, self.app.size.width - _EDGES - cell_len(right)), right)
+
+
+def _fitted(notice: Notice, room: int) -> str:
+    """Its words in so many columns: where they do not fit, with the quoted text cut, never the way back."""
+    head, quoted, tail = notice.brief
+    if cell_len(notice.words) <= room or not tail:
+        return notice.words
+    left = max(1, room - cell_len(head) - cell_len(tail))
+    return f"{head}{Content(quoted).truncate(left, ellipsis=True).plain}{tail}"

@@ -19,6 +19,7 @@ class PageScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [("escape,f1,q", "dismiss", "back")]
     DEFAULT_CSS = """
     PageScreen > VerticalScroll { border: round $border; padding: 0 1; height: 1fr; }
+    PageScreen > VerticalScroll { border-title-color: $foreground; }
     PageScreen Static { height: auto; }
     """
 

@@ -28,6 +28,7 @@ class Prompt(TextArea):
         background: transparent; scrollbar-size-vertical: 1;
     }
     Prompt:focus { border: round $border; background-tint: $foreground 0%; }
+    Prompt .text-area--placeholder { color: $text-muted; }
     Prompt.-teaching { border: round $warning; }
     """
 
@@ -37,6 +38,9 @@ class Prompt(TextArea):
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
+
+    class WantsAgain(Posted):
+        """Enter on an empty prompt: what waits for a model may be tried again."""
 
     class WantsCompletion(Posted):
         """Tab was pressed on a command."""
@@ -130,6 +134,8 @@ class Prompt(TextArea):
             text = self.take()
             self.sent.append(text)
             self.post_message(self.Sent(text))
+        elif not self.text:
+            self.post_message(self.WantsAgain())
 
     def _send_held(self) -> None:
         self._held = None

@@ -1,23 +1,23 @@
-"""What the keys of reading mode do besides moving: copy, open a source, find, ask again."""
+"""What the keys of reading mode do besides moving: copy, open a source."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 
-from textual.widgets import Input, Markdown
-
-from assistant.one_line import one_line
 from assistant.terminal.screens.answer_actions import AnswerActions
+from assistant.terminal.screens.answer_text import AnswerText
+from assistant.terminal.screens.branch_actions import BranchActions
 from assistant.terminal.screens.copying import code_blocks, copy_by_tool
+from assistant.terminal.screens.find_actions import FindActions
 from assistant.terminal.screens.messages import Message
 from assistant.terminal.screens.page_screen import PageScreen
+from stores.one_line import one_line
 
 
-class ReadingActions(AnswerActions):
+class ReadingActions(BranchActions, FindActions, AnswerActions):
     """Acts on the message that is read."""
 
-    _found: tuple[str, list[Message]] = ("", [])
     _copied: tuple[Message | None, int] = (None, 0)  # whose code was copied, and its next block
 
     @property
@@ -93,7 +93,7 @@ class ReadingActions(AnswerActions):
         told = "\n".join(lines) or "Nothing new: what it says was known, or states nothing to keep."
         self.app.push_screen(PageScreen(f"Learned from turn {turn_id}", told))
 
-    def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
+    def on_answer_text_link_clicked(self, event: AnswerText.LinkClicked) -> None:
         """A link is opened only after its address was shown."""
         from assistant.terminal.screens.small_screens import Question
 
@@ -106,52 +106,3 @@ class ReadingActions(AnswerActions):
             Question(f"Open this address in the browser?\n\n{address}", yes="open", no="back"),
             lambda yes: self.app.open_url(address) if yes else None,
         )
-
-    # Asking again, finding
-
-    def action_retry(self) -> None:
-        """Sends the question that is read once more."""
-        answer = self.answer
-        turn_id = answer.turn_id if answer is not None else None
-        asked = [m for m in self.conversation.messages if m.speaker == "You" and m.turn_id == turn_id]
-        if turn_id is None or not asked:
-            self.tell("no question to ask again")
-        else:
-            self.work(self.talk.send(asked[0].text))
-
-    def action_find(self) -> None:
-        """Opens the line in which words are searched for."""
-        field = self.query_one("#find", Input)
-        field.add_class("-open")
-        field.focus()
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter in that line."""
-        self.query_one("#find", Input).remove_class("-open")
-        self.conversation.focus()
-        self.work(self.find(event.value))
-
-    async def find(self, words: str) -> None:
-        """Goes to the last message of this session in which the words stand."""
-        conversation = self.conversation
-        while not conversation.is_whole:
-            await conversation.fetch()
-        wanted = words.casefold().split()
-        found = [m for m in conversation.messages if all(w in m.text.casefold() for w in wanted)]
-        self._found = (words, found if wanted else [])
-        conversation.current = None
-        await self._go_to_found(-1)
-
-    def action_find_again(self, by: int) -> None:
-        """The next one that was found, or the one before."""
-        self.work(self._go_to_found(by))
-
-    async def _go_to_found(self, by: int) -> None:
-        words, found = self._found
-        if not found:
-            self.tell(f"not found in this session: {words}" if words else "/ finds words")
-            return
-        current = self.conversation.current
-        place = (found.index(current) + by) % len(found) if current in found else len(found) - 1
-        await self.conversation.read_message(found[place])
-        self.tell(f"{place + 1} of {len(found)} with {words} · n next, N previous")

@@ -12,9 +12,10 @@ from pathlib import Path
 from textual.theme import BUILTIN_THEMES
 
 from assistant.terminal.screens.app import ChatApp
-from assistant.terminal.screens.desk import Desk, Opens, SessionChoice
+from assistant.terminal.screens.desk import Desk, Glances, Opens, SessionChoice
 from assistant.terminal.screens.drafts import Drafts
 from assistant.terminal.screens.keys import keymap
+from assistant.terminal.screens.short_pauses import set_aside, short_pauses
 from stores.errors import WrongUsage
 
 
@@ -32,14 +33,17 @@ def run_screens(
     mouse: bool,
     keys: Mapping[str, str],
     is_offline: bool = False,
+    glances: Glances = lambda session_id, turns: None,
 ) -> int:
     """Until the person leaves. state, data: where drafts are kept, and of which data directory they are.
+
+    glances: reads the last turns of a session before it is open, as the desk asks for them.
 
     Raises what the chat could not be opened for, and any defect.
     """
     changed_keys = keymap(keys, send_with=send_with)
     _check_theme(theme)
-    desk = Desk(opens, user=user, timeout_seconds=timeout_seconds)
+    desk = Desk(opens, user=user, timeout_seconds=timeout_seconds, glances=glances)
     app = ChatApp(
         desk,
         Drafts(state, data, user),
@@ -49,9 +53,11 @@ def run_screens(
         changed_keys=changed_keys,
         status="offline" if is_offline else "",
     )
+    app.chat.when_loaded = set_aside
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
     try:
-        code = app.run(mouse=mouse)
+        with short_pauses():
+            code = app.run(mouse=mouse)
     finally:
         for number, handler in handlers.items():  # the loop of the screens leaves the system's own behind
             signal.signal(number, handler)

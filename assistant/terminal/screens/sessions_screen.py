@@ -1,32 +1,41 @@
-"""The sessions of a user: open one, or begin a new one."""
+"""The sessions of a user: open one, or begin a new one; rename, archive, delete, each with undo."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias, get_args
 
 from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from assistant.one_line import one_line
 from assistant.terminal.screens.bindings import bindings
+from assistant.terminal.screens.desk import Desk
 from assistant.terminal.screens.keys import SESSIONS
+from assistant.terminal.screens.two_sided_line import TwoSidedLine
+from assistant.terminal.screens.work import Telling
+from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from stores.journal import SessionLine
+    from stores.session_list import SessionLine, Sessions, Shelf
 
 NEW_SESSION = 0  # what is chosen for a new one
-_PAGE = 200  # shown at once
+_PAGE = 200  # rows; more when the mark reaches the last one
+_MOST = 50_000
+_NARROW = 60
+_MORE_KEYS = ("x delete", "u undo", "z archive", "e title", "Tab shelf", "n new")
+Change: TypeAlias = "Callable[[Sessions, int], object]"  # given the sessions and the user
 
 
-class SessionsScreen(Screen[int | None]):
+class SessionsScreen(Telling, Screen[int | None]):
     """Dismissed with the session that was chosen."""
 
     BINDINGS = bindings(SESSIONS)
     DEFAULT_CSS = """
+    SessionsScreen > TwoSidedLine { padding: 0 1; }
     SessionsScreen > Static { height: 1; padding: 0 1; }
+    SessionsScreen > #sessions-told { color: $text-primary; }
     SessionsScreen > OptionList { height: 1fr; border: round $border; padding: 0; }
     SessionsScreen > OptionList { text-wrap: nowrap; text-overflow: ellipsis; }
     SessionsScreen > OptionList:focus { border: round $border; }
@@ -34,71 +43,251 @@ class SessionsScreen(Screen[int | None]):
     SessionsScreen > Input.-open { display: block; }
     """
 
-    def __init__(self, sessions: Sequence[SessionLine], current: int) -> None:
-        """sessions: newest first."""
+    def __init__(self, desk: Desk, current: int, words: str = "") -> None:
+        """current: the session that is on. words: of a title, filtered by at once."""
         super().__init__()
-        self._sessions = list(sessions)
-        self._shown: list[SessionLine] = []
+        self._desk = desk
         self._current = current
+        self._words = words
+        self._shelf: Shelf = "open"
+        self._sessions: Sequence[SessionLine] = ()
+        self._counts: dict[Shelf, int] = {}
+        self._found: list[SessionLine] = []  # those that fit the filter
+        self._shown = 0  # of them
+        self._renames: SessionLine | None = None
+        self._undo: list[tuple[str, Change]] = []
+        self._is_gone = False  # the session that is on was deleted
 
     def compose(self) -> ComposeResult:
-        """The list, and a filter that opens with /."""
-        yield Static("Sessions", markup=False, id="sessions-title")
+        """The list, and a field for a filter or a title."""
+        yield TwoSidedLine("Sessions", id="sessions-title")
         yield OptionList(markup=False)
-        yield Input(placeholder="Words of a title; Enter goes back to the list", compact=True)
-        yield Static("Enter open  / filter  n new  Esc back", markup=False, classes="keys")
+        yield Input(compact=True, select_on_focus=False)
+        yield Static("", markup=False, id="sessions-told")
+        yield Static(_keys(self.app.size.width), markup=False, classes="keys")
 
     def on_mount(self) -> None:
         """The newest first."""
-        self._show("")
-        self.query_one(OptionList).focus()
+        self._options.focus()
+        if self._words:
+            self._open_field("Words of a title; Enter opens the marked one", self._words)
+        self.work(self._load())
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Filters while one types."""
-        self._show(event.value)
+    def tell(self, sentence: str) -> None:
+        """Above the keys."""
+        self.query_one("#sessions-told", Static).update(one_line(sentence))
 
-    def on_input_submitted(self) -> None:
-        """Back to the list."""
-        self.query_one(OptionList).focus()
+    @property
+    def _options(self) -> OptionList:
+        return self.query_one(OptionList)
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Enter or a click opens one."""
-        self.dismiss(self._shown[event.option_index].session_id)
+    @property
+    def _field(self) -> Input:
+        return self.query_one(Input)
 
-    def action_open(self) -> None:
-        """Opens the marked session."""
-        self.query_one(OptionList).action_select()
+    @property
+    def _marked(self) -> SessionLine | None:
+        marked = self._options.highlighted
+        return self._found[marked] if marked is not None and marked < len(self._found) else None
+
+    # What is listed
+
+    async def _load(self) -> None:
+        shelf = self._shelf
+        sessions, counts = await self._desk.look(
+            lambda assistant, user_id: (
+                assistant.sessions.lines(user_id, shelf=shelf, limit=_MOST),
+                {name: assistant.sessions.count(user_id, name) for name in _shelves()},
+            )
+        )
+        if self.is_attached and shelf == self._shelf:
+            self._sessions, self._counts = sessions, counts
+            self._show()
+
+    def _show(self) -> None:
+        place = self._options.highlighted or 0
+        wanted = [] if self._renames else self._field.value.casefold().split()
+        self._found = [s for s in self._sessions if all(word in s.title.casefold() for word in wanted)]
+        self._options.clear_options()
+        self._shown = 0
+        self._show_more()
+        self._options.highlighted = min(place, len(self._found) - 1) if self._found else None
+        shelves = [f"{name} {count}" for name, count in self._counts.items()]
+        shelves = [f"[{told}]" if told.startswith(self._shelf) else told for told in shelves]
+        if self.app.size.width < _NARROW:
+            shelves = [told for told in shelves if told.startswith("[")]
+        self.query_one("#sessions-title", TwoSidedLine).say(
+            f"Sessions · {len(self._found)}", "  ".join(shelves)
+        )
+
+    def _show_more(self) -> None:
+        more = self._found[self._shown : self._shown + _PAGE]
+        self._options.add_options([Option(self._told(session)) for session in more])
+        self._shown += len(more)
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """A further page, where the mark has reached the last row."""
+        if event.option_index >= self._shown - 1 and self._shown < len(self._found):
+            self._show_more()
+
+    def _told(self, session: SessionLine) -> str:
+        here = "*" if session.session_id == self._current else " "
+        turns = f"{session.turns} turn{'s' if session.turns != 1 else ''}"
+        title = one_line(session.title) or "(no title)"
+        if session.origin:
+            title += f"  · from {session.origin}"
+        if self.app.size.width < _NARROW:
+            return f"{here}{session.last_at.astimezone():%Y-%m-%d}  {title}"
+        spoken = f"{session.last_at.astimezone():%Y-%m-%d %H:%M}"
+        return f"{here}{session.session_id:>5}  {spoken}  {turns:>9}  {title}"
+
+    def action_shelf(self, by: int) -> None:
+        """Other sessions: those that are open, archived, or deleted."""
+        names = _shelves()
+        self._shelf = names[(names.index(self._shelf) + by) % len(names)]
+        self._options.highlighted = 0 if self._found else None
+        self.work(self._load())
+
+    # Filter and title
 
     def action_filter(self) -> None:
         """Opens the filter."""
-        field = self.query_one(Input)
+        self._open_field("Words of a title; Enter opens the marked one", "")
+
+    def action_rename(self) -> None:
+        """Opens a field for another title."""
+        if (session := self._marked) is not None:
+            self._renames = session
+            self._open_field("Its title; Enter keeps it", session.title)
+
+    def _open_field(self, placeholder: str, value: str) -> None:
+        field = self._field
+        field.placeholder, field.value = placeholder, value
+        field.cursor_position = len(value)
         field.add_class("-open")
         field.focus()
+
+    def on_input_changed(self) -> None:
+        """Filters while one types."""
+        if self._renames is None:
+            self._show()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Opens the marked session, or keeps the title."""
+        if (session := self._renames) is None:
+            self.action_open()
+            return
+        title = event.value
+        self._leave_field()
+        if title.strip():
+            self._do(
+                f"renamed: “{short(title, 50)}”",
+                lambda sessions, user_id: sessions.rename(user_id, session.session_id, title),
+                lambda sessions, user_id: sessions.rename(user_id, session.session_id, session.title),
+            )
+
+    def _leave_field(self) -> None:
+        self._renames = None
+        self._options.focus()
+        self._field.value = ""
+        self._field.remove_class("-open")
+
+    # Keys
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Enter or a click opens one."""
+        self._choose(self._found[event.option_index])
+
+    def action_open(self) -> None:
+        """Opens the marked session."""
+        if (session := self._marked) is not None:
+            self._choose(session)
+
+    def _choose(self, session: SessionLine) -> None:
+        if self._shelf == "deleted":
+            self.tell("it is deleted: z brings it back")
+        else:
+            self.dismiss(session.session_id)
 
     def action_new(self) -> None:
         """Begins a new session."""
         self.dismiss(NEW_SESSION)
 
+    def action_mark(self, by: int) -> None:
+        """Another one, while the filter is typed into."""
+        self._options.action_cursor_down() if by > 0 else self._options.action_cursor_up()
+
     def action_back(self) -> None:
-        """Out of the filter, and then out of the screen."""
-        if self.query_one(Input).has_focus:
-            self.query_one(OptionList).focus()
+        """Out of the field, and then out of the screen."""
+        if self._field.has_focus:
+            self._leave_field()
         else:
-            self.dismiss(None)
+            self.dismiss(NEW_SESSION if self._is_gone else None)
 
-    def _show(self, words: str) -> None:
-        wanted = words.casefold().split()
-        found = [s for s in self._sessions if all(word in s.title.casefold() for word in wanted)]
-        self._shown = found[:_PAGE]
-        options = self.query_one(OptionList)
-        options.clear_options()
-        options.add_options([Option(self._told(session)) for session in self._shown])
-        options.highlighted = 0 if self._shown else None
-        more = f", the newest {_PAGE} shown" if len(found) > _PAGE else ""
-        self.query_one("#sessions-title", Static).update(f"Sessions · {len(found)}{more}")
+    def action_archive(self) -> None:
+        """Archives the marked session; an archived or a deleted one comes back."""
+        if (session := self._marked) is None:
+            return
+        name, number = f"“{short(session.title, 40)}”", session.session_id
+        if self._shelf == "deleted":
+            self._do(
+                f"brought back: {name}",
+                lambda sessions, user_id: sessions.bring_back(user_id, number),
+                lambda sessions, user_id: sessions.delete(user_id, number),
+            )
+            return
+        is_open = self._shelf == "open"
+        self._do(
+            f"{'archived' if is_open else 'out of the archive'}: {name}",
+            lambda sessions, user_id: sessions.archive(user_id, number, archived=is_open),
+            lambda sessions, user_id: sessions.archive(user_id, number, archived=not is_open),
+        )
 
-    def _told(self, session: SessionLine) -> str:
-        began = f"{session.created_at.astimezone():%Y-%m-%d %H:%M}"
-        here = "*" if session.session_id == self._current else " "
-        turns = f"{session.turns} turn{'s' if session.turns != 1 else ''}"
-        return f"{here}{session.session_id:>5}  {began}  {turns:>9}  {one_line(session.title)}"
+    def action_delete(self) -> None:
+        """Hides the marked session; it can be brought back."""
+        session = self._marked
+        if session is None:
+            return
+        if self._shelf == "deleted":
+            self.tell("it is deleted already. `vouch memory forget` takes words away for good")
+            return
+        number = session.session_id
+        self._do(
+            f"deleted: “{short(session.title, 30)}” · u brings it back · what it taught stays in memory",
+            lambda sessions, user_id: sessions.delete(user_id, number),
+            lambda sessions, user_id: sessions.bring_back(user_id, number),
+        )
+
+    def action_undo(self) -> None:
+        """Takes back the latest change that was made here; again: the one before."""
+        if not self._undo:
+            self.tell("nothing to undo here; z among the deleted ones (Tab) brings one back")
+            return
+        said, change = self._undo.pop()
+        self.work(self._change(f"undone: {said}", change))
+
+    def _do(self, said: str, change: Change, undo: Change) -> None:
+        self._undo.append((said.partition(" · ")[0], undo))
+        self.work(self._change(said, change))
+
+    async def _change(self, said: str, change: Change) -> None:
+        await self._desk.look(lambda assistant, user_id: change(assistant.sessions, user_id))
+        self._is_gone = await self._desk.look(
+            lambda assistant, user_id: assistant.sessions.is_deleted(user_id, self._current)
+        )
+        self.tell(said)
+        await self._load()
+
+
+def _shelves() -> tuple[Shelf, ...]:
+    from stores.session_list import Shelf
+
+    return get_args(Shelf)
+
+
+def _keys(width: int) -> str:
+    """As many as there is room for."""
+    told = ""
+    for key in ("Enter open", "Esc back", "/ find", *_MORE_KEYS):
+        told = f"{told}  {key}" if told and len(told) + len(key) + 4 <= width else told or key
+    return told

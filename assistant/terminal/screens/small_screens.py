@@ -12,8 +12,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from assistant.one_line import short
 from assistant.terminal.screens.printable import printable
+from stores.one_line import short
 
 _BOX = """
 {name} {{ align: center middle; }}

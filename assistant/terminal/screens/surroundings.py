@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from textual.widgets import Static
 
-from assistant.one_line import one_line
 from assistant.terminal.screens.chat_parts import ChatParts
 from assistant.terminal.screens.desk import Counts
 from assistant.terminal.screens.key_line import KeyLine
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
+from stores.errors import StoreUnavailable, VouchError
+from stores.one_line import one_line
 
 _NARROW, _LOW = 60, 14  # columns and rows
 
@@ -17,6 +18,8 @@ class Surroundings(ChatParts):
     """The lines that tell how things are."""
 
     standing = ""  # what the status line tells where there is nothing newer
+    is_read_only = False  # the last message could not be kept
+    branch_told = ""  # which branch is on, where there are several
     _counts: Counts | None = None
     _lines_below = 0
 
@@ -26,8 +29,11 @@ class Surroundings(ChatParts):
             self.standing = sentence
         self.tell(sentence)
 
-    def tell(self, sentence: str) -> None:
-        """One sentence in the status line, until the next one; where there is none, among the keys."""
+    def tell(self, sentence: str, *, stays: bool = False) -> None:
+        """One sentence in the status line, for a while; where there is none, among the keys.
+
+        stays: it tells how things are, and stands until the next one.
+        """
         told = one_line(sentence or self.standing)
         self.query_one("#status", TwoSidedLine).say(told)
         is_small = self.size.height < _LOW
@@ -39,9 +45,15 @@ class Surroundings(ChatParts):
         right = f"{counts.yours} yours · {counts.shared} shared · {counts.model}" if counts else ""
         if counts and self.size.width < _NARROW:
             right = counts.model
-        self.query_one("#header", TwoSidedLine).say(
-            one_line(self.session_title) or "New session", one_line(right)
-        )
+        title = " · ".join(filter(None, (self.branch_told, one_line(self.session_title) or "New session")))
+        if self.is_read_only:
+            title, right = f"Read-only · {title}", ""
+        self.query_one("#header", TwoSidedLine).say(title, one_line(right))
+
+    def show_stored(self, refused: VouchError | None) -> None:
+        """Whether messages are kept; while they are not, the header says so."""
+        self.is_read_only = isinstance(refused, StoreUnavailable)
+        self.show_header()
 
     def show_counts(self, counts: Counts) -> None:
         """Other counts."""
@@ -65,3 +77,7 @@ class Surroundings(ChatParts):
     def on_descendant_focus(self) -> None:
         """The line of keys tells those of what has the focus."""
         self.query_one(KeyLine).reads = self.conversation.has_focus
+
+    def on_descendant_blur(self) -> None:
+        """The same where the focus went to nothing, as when a browser's window loses it."""
+        self.on_descendant_focus()

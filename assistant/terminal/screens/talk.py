@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assistant.one_line import one_line
 from assistant.terminal.screens.conversation import Conversation
 from assistant.terminal.screens.desk import Desk
 from assistant.terminal.screens.message_view import MessageView
 from assistant.terminal.screens.messages import Message, cited_source, quotes_only
+from assistant.terminal.screens.streaming import Pace
+from assistant.terminal.screens.trying_again import TryingAgain, can_wait
 from assistant.terminal.screens.writing import Stopped, Writing
-from stores.errors import VouchError
-
-_FEED_SECONDS = 0.1  # a reply is painted ten times a second at most
+from stores.errors import ModelBusy, VouchError
+from stores.one_line import one_line
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,12 @@ class Hears:
 
     failed: Callable[[Exception], None]  # a defect of ours
     told: Callable[[str], None]  # a sentence for the status line
+    reply_began: Callable[[], None]
     turn_ended: Callable[[Message], None]
     command_ended: Callable[[str], None]
     session_changed: Callable[[int, str], None]  # and by which command
     not_accepted: Callable[[str], None]  # a message that could not be kept: it goes back to the prompt
+    stored: Callable[[VouchError | None], None]  # a message was kept, or why it could not be
     over: Callable[[], None]  # a command has ended the chat
 
 
@@ -39,6 +42,9 @@ class Talk:
         self._hears = hears
         self._queue: list[Message] = []
         self._writing: Writing | None = None
+        self._sending: Message | None = None  # whose turn is played
+        self._trying: TryingAgain | None = None
+        self._waits: tuple[Message, Message] | None = None  # sent, and its answer that could not be had
         self._running: asyncio.Task[None] | None = None
         self._is_ready = False
         self._holds = False  # nothing further is begun
@@ -60,14 +66,22 @@ class Talk:
         """What was sent and not begun."""
         return [message.text for message in self._queue]
 
+    @property
+    def not_accepted(self) -> list[str]:
+        """What was sent and is not stored yet, oldest first."""
+        is_stored = self._writing is not None and self._writing.turn_id is not None
+        begun = self._sending
+        sending = [begun.text] if begun is not None and begun.turn_id is None and not is_stored else []
+        return [*sending, *self.waiting]
+
     def ready(self) -> None:
         """What was sent until now can be begun."""
         self._is_ready = True
         self._go_on()
 
-    async def send(self, text: str) -> None:
-        """A message or a command; it waits for those before it."""
-        message = Message("You", text, state="queued")
+    async def send(self, text: str, *, instead_of: int | None = None) -> None:
+        """A message or a command; it waits for those before it. instead_of: a turn, which is kept."""
+        message = Message("You", text, state="queued", instead_of=instead_of)
         self._queue.append(message)
         await self._conversation.add(message)
         self._conversation.follow()
@@ -83,8 +97,21 @@ class Talk:
 
     def stop(self) -> None:
         """Ends the reply that is being written; its part is kept."""
+        if self._trying is not None:
+            self._trying.give_up()
         if self._writing is not None:
             self._writing.stop()
+
+    async def try_again(self) -> None:
+        """Answers the message that waits for a model, if one does."""
+        if self._waits is None or not self.is_idle:
+            return
+        sent, failed = self._waits
+        self._waits = None
+        await self._conversation.remove_message(failed)
+        await self._conversation.remove_message(sent)
+        self._hears.told("")
+        await self.send(sent.text)
 
     async def end(self) -> None:
         """Begins nothing more, stops the reply, and waits until its part is kept."""
@@ -110,20 +137,43 @@ class Talk:
         except Exception as error:  # noqa: BLE001 - told to the screen, which leaves
             self._hears.failed(error)
         finally:
-            self._running, self._writing = None, None
+            self._running, self._writing, self._trying, self._sending = None, None, None, None
             self._go_on()
 
     # Turns
 
     async def _turn(self, sent: Message) -> None:
-        text = sent.text[1:] if sent.text.startswith("//") else sent.text
-        writing = self._writing = Writing()
+        self._waits, self._sending = None, sent
         answer = Message("Assistant", "", state="waiting", is_quoted=quotes_only(self.model_name))
         view = await self._conversation.add(answer, before=self._first_waiting)
-        playing = asyncio.create_task(self._desk.play(self.session_id, text, writing))
+        self._trying = TryingAgain(self._hears.told)
+        error = await self._attempt(sent, answer, view)
+        while isinstance(error, ModelBusy) and not answer.text:
+            answer.state, answer.failure, answer.note = "waiting", "", ""
+            view.update()
+            if not await self._trying.wait_out(error):
+                answer.state, answer.failure = "failed", one_line(error.message)
+                break
+            error = await self._attempt(sent, answer, view)
+        if not view.is_attached:  # nothing was kept, and it stands in the prompt again
+            return
+        if can_wait(error) and not answer.text:
+            self._waits = (sent, answer)
+            self._hears.told("offline: nobody answers. Enter to try again")
+        view.end()
+        self._hears.turn_ended(answer)
+
+    async def _attempt(self, sent: Message, answer: Message, view: MessageView) -> VouchError | None:
+        """Plays the turn; returns what it failed with."""
+        text = sent.text[1:] if sent.text.startswith("//") else sent.text
+        writing = self._writing = Writing()
+        instead_of = sent.instead_of if sent.turn_id is None else None  # a further try follows the first
+        playing = asyncio.create_task(self._desk.play(self.session_id, text, writing, instead_of=instead_of))
+        pace = Pace()
         while not playing.done():
-            await asyncio.wait([playing], timeout=_FEED_SECONDS)
-            await self._paint(view, writing.take())
+            await asyncio.wait([playing], timeout=pace.wait_seconds)
+            self._paint(view, writing.take(), pace)
+        failed: VouchError | None = None
         try:
             finished = playing.result()
         except Stopped:
@@ -131,31 +181,39 @@ class Talk:
         except VouchError as error:
             if writing.turn_id is None:  # nothing was kept, so nothing is shown
                 await self._take_away(sent, answer, error)
-                return
-            answer.state, answer.failure = "failed", one_line(error.message)
-            answer.note = error.hint
+                return error
+            failed = error
+            answer.state = "failed"
         else:
             answer.state, answer.seconds = finished.state, finished.seconds  # type: ignore[assignment]
             answer.sources = tuple(cited_source(source) for source in finished.cited)
-            answer.note = _note(finished.error, finished.cut)
-            answer.failure = one_line(finished.error.message) if finished.error else ""
+            failed = finished.error
+            answer.note = _note(failed, finished.cut)
+        if failed is not None:
+            answer.failure, answer.note = one_line(failed.message), answer.note or one_line(failed.hint)
         sent.turn_id = answer.turn_id = writing.turn_id
-        await view.end()
-        self._hears.turn_ended(answer)
+        self._hears.stored(None)
+        return failed
 
-    async def _paint(self, view: MessageView, piece: str) -> None:
+    def _paint(self, view: MessageView, piece: str, pace: Pace) -> None:
         if not piece:
             return
+        began = time.perf_counter()
         if view.message.state == "waiting":
             view.message.state = "writing"
             view.update()
-        await view.write(piece)
+            self._hears.reply_began()
+        view.write(piece)
+        view.call_after_refresh(lambda: pace.painted(time.perf_counter() - began))
 
     async def _take_away(self, sent: Message, answer: Message, error: VouchError) -> None:
+        self._sending = None
         await self._conversation.remove_message(answer)
         await self._conversation.remove_message(sent)
         self._hears.not_accepted(sent.text)
-        self._hears.told(f"not sent: {one_line(error.message)} {error.hint}".strip())
+        self._hears.stored(error)
+        reason = error.message.rpartition(": ")[2]  # behind the address of the store
+        self._hears.told(one_line(f"not sent: {reason}. {error.hint}"))
 
     # Commands
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assistant.one_line import one_line, short
 from assistant.terminal.screens.messages import passage_name
+from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from stores.records import Passage, StatedClaim
 
 _SHOWN = 12  # passages
+_LABELS = {
+    "answer": "it holds the answer",
+    "relevant": "it is about the question",
+    "irrelevant": "it does not help",
+}
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,9 @@ class FoundRow:
     dense: float
     lexical: float
     lift: float
-    moved: int  # places that it won in reranking
+    moved: int  # places that it won by being judged
+    judged: float | None  # 0 to 1: how far it helps to answer; None where nobody looked
+    label: str  # answer, relevant or irrelevant; empty where nobody looked
     name: str
     is_live: bool
 
@@ -59,7 +66,12 @@ def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
     shown = found[:_SHOWN]
     passages = assistant.catalogue.passages_of(user_id, [each.version_id for each in shown])
     cited = turn.details.get("cited", [])
-    rows = [_row(each, *passages[each.version_id], cited) for each in shown if each.version_id in passages]
+    judged = assistant.journal.judged_in(user_id, turn_id)
+    rows = [
+        _row(each, *passages[each.version_id], cited, judged.get(each.version_id))
+        for each in shown
+        if each.version_id in passages
+    ]
     rest = found[_SHOWN:]
     return WhyFacts(
         turn_id=turn_id,
@@ -96,10 +108,17 @@ def found_row(assistant: Assistant, user_id: int, turn_id: int, version_id: int)
     turn = assistant.journal.turn(user_id, turn_id)
     found = {each.version_id: each for each in assistant.journal.found_in(user_id, turn_id)}
     passages = assistant.catalogue.passages_of(user_id, [version_id])
-    return _row(found[version_id], *passages[version_id], turn.details.get("cited", []))
+    judged = assistant.journal.judged_in(user_id, turn_id).get(version_id)
+    return _row(found[version_id], *passages[version_id], turn.details.get("cited", []), judged)
 
 
-def _row(found: FoundPassage, passage: Passage, is_live: bool, cited: list[Any]) -> FoundRow:
+def _row(
+    found: FoundPassage,
+    passage: Passage,
+    is_live: bool,
+    cited: list[Any],
+    judged: tuple[str, float] | None,
+) -> FoundRow:
     seen = "seen" if found.citation else "-"
     return FoundRow(
         version_id=found.version_id,
@@ -112,6 +131,8 @@ def _row(found: FoundPassage, passage: Passage, is_live: bool, cited: list[Any])
         lexical=found.lexical,
         lift=found.lift,
         moved=found.found_rank - found.final_rank,
+        judged=judged[1] if judged else None,
+        label=judged[0] if judged else "",
         name=passage_name(passage),
         is_live=is_live,
     )
@@ -123,8 +144,15 @@ def _figures(row: FoundRow) -> list[str]:
     return [
         f"Found as number {row.found}, {moved if row.moved else 'and stayed there'}; "
         f"{used.get(row.used, f'cited as {row.used}')}.",
-        f"Score {row.score:.2f}: meaning {row.dense:.2f}, words {row.lexical:.2f}, lift {row.lift:.2f}.",
+        f"Search score {row.score:.2f}: meaning {row.dense:.2f}, "
+        f"words {row.lexical:.2f}, lift {row.lift:.2f}.",
+        *_judged_line(row),
     ]
+
+
+def _judged_line(row: FoundRow) -> list[str]:
+    said = _LABELS.get(row.label, row.label)
+    return [f"Judged {row.judged:.2f}: {said}."] if row.judged is not None else []
 
 
 def _claim_line(claim: StatedClaim) -> str:
@@ -145,7 +173,7 @@ def _history_lines(passage: Passage, history: History) -> list[str]:
         lines.append(f"Said in turn {history.turn.id}: “{short(history.turn.message)}”")
     lines.append(
         f"Put before the model in {history.answers} of your answers · "
-        f"judged helpful {history.judged_helpful}, useless {history.judged_useless}"
+        f"by the judge: helpful {history.judged_helpful}, useless {history.judged_useless}"
     )
     if len(history.versions) > 1:
         current = next((v.number for v in history.versions if v.id == passage.version_id), 0)

@@ -21,6 +21,13 @@ from assistant.terminal.screens.work import Working
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk
 
+_HEADINGS = "used from   judged found moved score"
+_LEGEND = (
+    "used    [1] cited, seen: read by the model, -: not",
+    "judged  0 to 1, how far it helps to answer",
+    "found   its place in the search, by its score",
+    "moved   places up or down by being judged",
+)
 _STEPS = {
     "augment": "route",
     "retrieve": "search",
@@ -144,7 +151,9 @@ class WhyView(Working, Vertical):
         assert facts is not None, "its facts are shown"
         mark = self._marks.get((facts.turn_id, row.version_id), " ")
         gone = "" if row.is_live else " (replaced or forgotten)"
-        figures = f"{mark}{row.found:>3} {row.used:<4} {row.scope:<6} {row.score:>5.2f} {row.moved:>+4}"
+        judged = f"{row.judged:.2f}" if row.judged is not None else "-"
+        moved = f"{row.moved:+}" if row.moved else "="
+        figures = f"{row.used:<4}{mark}{row.scope:<6} {judged:>6} {row.found:>5} {moved:>5} {row.score:>5.2f}"
         return Content(
             f"{figures}\n       {row.name}{gone}" if self._is_narrow else f"{figures}  {row.name}{gone}"
         )
@@ -178,12 +187,17 @@ def _above(facts: WhyFacts) -> str:
         lines.append(f"Searched as  {facts.searched}")
     lines.append(f"Answered by  {facts.model} · {facts.state}")
     lines.append("")
-    lines.append(" found used from   score moved" if facts.rows else "Nothing was found.")
+    if facts.rows:
+        lines += ["Passages, in the order that the model saw", _HEADINGS]
+    else:
+        lines.append("Nothing was found.")
     return "\n".join(lines)
 
 
 def _below(facts: WhyFacts) -> str:
     lines = []
+    if facts.rows:
+        lines += ["", *_LEGEND]
     if facts.more:
         lines.append(f"{facts.more} more, at {facts.below:.2f} or under")
     if facts.left_out:

@@ -48,6 +48,20 @@ class Working(Widget):
         try:
             await todo
         except VouchError as error:
-            app.tell(f"{error.message} {error.hint}".strip())
+            app.tell(as_sentences(error))
         except Exception as error:  # noqa: BLE001 - a defect of ours, reported when the screen is given back
             app.fail(error)
+
+
+def as_sentences(error: VouchError) -> str:
+    """What went wrong, and what to do next."""
+    ends = "" if error.message.endswith((".", "!", "?")) else "."
+    return f"{error.message}{ends} {error.hint}" if error.hint else error.message
+
+
+class Telling(Working):
+    """A screen with a line of its own for what is told."""
+
+    def tell(self, sentence: str) -> None:
+        """One sentence, until the next."""
+        raise NotImplementedError

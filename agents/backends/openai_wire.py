@@ -1,0 +1,102 @@
+"""OpenAI's protocol, as a chat model reads and writes it: what is sent, and what comes back.
+
+The client does not check the types of what a server sends, so that is done here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from agents.interfaces import ChatMessage, ContinuationScore
+
+if TYPE_CHECKING:
+    import openai
+    from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
+
+_LAST_WORDS_SECONDS = 0.5  # what may follow a finished reply: token counts and the end mark
+
+
+@dataclass(frozen=True)
+class ListedModel:
+    """What a server's list says of a model."""
+
+    context_tokens: int = 0  # 0: nothing
+    is_vllm: bool = False
+
+    @classmethod
+    def read(cls, model: object) -> ListedModel:
+        """From an entry of the list."""
+        length = getattr(model, "max_model_len", 0)
+        is_length = isinstance(length, int) and not isinstance(length, bool) and length > 0
+        return cls(length if is_length else 0, getattr(model, "owned_by", "") == "vllm")
+
+
+def split_credentials(base_url: str) -> tuple[str, str]:
+    """The address as it may be shown, and the password that was in it or an empty string."""
+    try:
+        parts = urlsplit(base_url)
+    except ValueError:  # brackets that do not close; the client says more
+        return "the server named by base_url", ""
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, "", "")), unquote(parts.password or "")
+
+
+def as_sent(messages: Sequence[ChatMessage]) -> list[ChatCompletionMessageParam]:
+    """Messages in the form of a request."""
+    plain = [{"role": message.role, "content": well_formed(message.content)} for message in messages]
+    return cast("list[ChatCompletionMessageParam]", plain)
+
+
+def first_choice(reply: object) -> object:
+    """The only choice of a reply or chunk; None where it has none, as in a count of tokens."""
+    choices = getattr(reply, "choices", None)
+    return choices[0] if isinstance(choices, list) and choices else None
+
+
+def read_chunk(chunk: object) -> tuple[str, str | None]:
+    """A chunk's text, and why the model is done if it is; the client does not check their types."""
+    choice = first_choice(chunk)
+    piece = getattr(getattr(choice, "delta", None), "content", None)
+    finish = getattr(choice, "finish_reason", None)
+    return (
+        well_formed(piece) if isinstance(piece, str) else "",
+        finish if isinstance(finish, str) and finish else None,
+    )
+
+
+def well_formed(text: str) -> str:
+    """Text that can be sent and stored: JSON and terminals may carry half a character, which UTF-8 cannot."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def read_score(answer: object, reply: Sequence[int]) -> ContinuationScore:
+    """The score of the last tokens of a prompt. Raises ValueError where the answer does not hold it."""
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    places = choices[0].get("prompt_logprobs") if isinstance(choices, list) and choices else None
+    if not isinstance(places, list) or len(places) <= len(reply):
+        raise ValueError("no log-probabilities")
+    try:
+        found: list[dict[str, Any]] = [
+            place[str(token)] for place, token in zip(places[len(places) - len(reply) :], reply, strict=True)
+        ]
+        return ContinuationScore(
+            tuple(str(token["decoded_token"]) for token in found),
+            tuple(float(token["logprob"]) for token in found),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError("log-probabilities of another form") from error
+
+
+async def read_last_words(chunks: openai.AsyncStream[ChatCompletionChunk]) -> None:
+    """Reads what follows a finished reply, so that the connection serves again; none of it matters."""
+    import openai
+
+    with suppress(TimeoutError, openai.APIError, ValueError):
+        async with asyncio.timeout(_LAST_WORDS_SECONDS):
+            async for _ in chunks:
+                pass

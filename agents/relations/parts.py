@@ -1,0 +1,81 @@
+"""What a statement gives of which somebody has one at a time, and what its wordings are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from agents.values import content
+
+
+class Relation(NamedTuple):
+    """One value of somebody, as a statement gives it."""
+
+    of: tuple[str, ...]  # whose it is: stems; none for the user
+    name: str
+    value: frozenset[str]  # as `content` has it; may be empty where it is over
+    kind: str = ""  # of the value: of two kinds both may hold
+    over: Literal["", "negated", "withdrawn"] = ""  # it holds no more: said in its place, or only taken back
+    is_new: bool = False  # it is said to be so now, or instead
+    needs_new: bool = False  # several may hold, unless the later one is said to be new
+
+
+Read: TypeAlias = Callable[[re.Match[str]], Iterator[Relation]]
+Wordings: TypeAlias = tuple[tuple[tuple[str, ...], Read], ...]  # patterns of clauses, and what reads a match
+
+NAMED = r"(?-i:[A-ZÀ-Þ])[\w'.-]*(?: (?-i:[A-ZÀ-Þ])[\w'.-]*){0,2}"
+WHO = rf"(?P<who>i|we|(?:my|our|the) [\w-]+(?: [\w-]+)?|{NAMED})"
+OWNER = rf"(?P<who>my|our|the|{NAMED}'s|(?:my|our) [\w-]+'s)"
+AM = r"(?:(?:am|is|are|have|has|been|got) )*"
+IS = r"(?:is|are) "
+NEW = r"(?:new |current )?"
+END = r"(?:$|(?=[,;:(])|(?= (?:and|who|since|with|whose|because|in|at)\b))"
+VALUE = r"(?P<value>.+)$"
+MANY_OF_THEM = re.compile(
+    r"\b(?:(?<!best )friend|colleague|cousin|brother|sister|son|daughter|uncle|aunt|neighbou?r|pet|dog|cat|"
+    r"hobby|one|child|kid|"
+    r"grandson|granddaughter|nephew|niece|classmate|client|customer|student)s?\b",
+    re.IGNORECASE,
+)
+_NEXT_CLAUSE = re.compile(
+    r"\s*(?:[,;:!?()]|\s[-–—]\s|\b(?:because|since|with|which|who|that|where|so|after|when|while|"
+    r"though|but|as|"
+    r"for|from|and (?=(?:i|we|my|our|it|is|am|are|have|has|love|loves|like|likes|enjoy|really|now|"
+    r"so)\b))\b).*",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def cut(value: str) -> str:
+    """The value without what follows it."""
+    return _NEXT_CLAUSE.sub("", value).strip().removesuffix(" anymore")
+
+
+def whose(who: str | None) -> tuple[str, ...] | None:
+    """Whose it is; None for one of many, of whom the next statement may mean another."""
+    if not who or who.casefold() in ("i", "we", "my", "our"):
+        return ()
+    return None if MANY_OF_THEM.search(who) else tuple(content(who.removesuffix("'s")))
+
+
+def one_of(who: str | None, name: str, value: str, kind: str = "", **more: object) -> Iterator[Relation]:
+    """The relation of one value; none where it is of one of many, or where several values are listed."""
+    of, items = whose(who), frozenset(content(value))
+    if of is not None and items and not re.search(r"\band\b|\bor\b", value):
+        yield Relation(of, name, items, kind, **more)  # type: ignore[arg-type]
+
+
+_HOW_IT_IS = re.compile(
+    r"(?:not|so|very|too|quite|rather|really|always|never|almost|here|there|in|on|at|under|near|over|with|"
+    r"to|about|being|hard|easy|long|short|great|nice|good|bad|fine|fun|soon|secret|private|public|weak|"
+    r"strong|safe|open|closed|broken|gone|lost|dead|expensive|cheap|wrong|right|correct|important|unusual|"
+    r"unique|common|rare|full|empty|new|old|high|low|late|early|ready|dirty|clean|boring|annoying|amazing|"
+    r"tiring|missing|changing|\w+(?:ful|able|ible|ous))\b",
+    re.IGNORECASE,
+)
+
+
+def says_how_it_is(value: str) -> bool:
+    """Whether these words tell what something is like, and not what it is: "broken", "hard to spell"."""
+    return _HOW_IT_IS.match(value) is not None

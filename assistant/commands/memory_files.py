@@ -1,0 +1,75 @@
+"""vouch memory export, import: a memory as a file of JSON lines, to be taken along."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from assistant.cli import common_options
+from assistant.invocation import Invocation
+from stores.errors import WrongUsage
+
+SCOPES = click.Choice(["yours", "shared", "all"])
+
+
+@click.command("export")
+@click.option("--scope", type=SCOPES, default="yours", show_default=True, help="Whose.")
+@common_options
+@click.pass_context
+def export(ctx: click.Context, scope: Literal["yours", "shared", "all"]) -> int:
+    """Write a memory as JSON lines: passages with all their versions, and what they come from.
+
+    Imported elsewhere and exported again it is the same, byte for byte.
+    """
+    call = Invocation(ctx)
+    with call.assistant() as assistant:
+        user_id = assistant.journal.known_user_id(call.user)
+        for line in assistant.memory_export.lines(user_id, scope=scope):
+            click.echo(json.dumps(line, ensure_ascii=False))
+    return 0
+
+
+@click.command("import")
+@click.argument("file", metavar="FILE")
+@click.option("--shared", is_flag=True, help="What the file calls shared becomes shared here.")
+@common_options
+@click.pass_context
+def import_(ctx: click.Context, file: str, shared: bool) -> int:
+    """Read exported JSON lines into your own memory; what is known already is passed over.
+
+    With - they are read from standard input. With --shared, as with ingest --shared, the shared passages
+    of the file become shared, for every user.
+    """
+    from stores.memory_lines import read_memory
+
+    call = Invocation(ctx)
+    name = "standard input" if file == "-" else file
+    memory = read_memory(_lines_of(file, name), name)
+    with call.assistant() as assistant:
+        user_id = assistant.journal.user_id(call.user)
+        imported = assistant.memory_import.take_in(user_id, memory, shared=shared)
+        assistant.catch_up()
+    if call.as_json:
+        call.give({"new": imported.new, "known": imported.known, "receipt": imported.receipt_id})
+    else:
+        click.echo(f"{imported.new} new, {imported.known} known already")
+        if imported.receipt_id is not None:
+            call.tell(f"`vouch memory undo {imported.receipt_id}` takes it back.")
+    return 0
+
+
+def _lines_of(file: str, name: str) -> list[str]:
+    """name: the file, as a person is told of it."""
+    try:
+        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise WrongUsage(f"{name} cannot be read: {error.strerror}") from error
+    try:
+        return content.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise WrongUsage(f"{name} line {line}: it is not UTF-8 text", hint="Nothing was imported.") from None

@@ -1,0 +1,234 @@
+"""What ChatGPT, Claude and `llm` export, read as sessions: one record in, one session out.
+
+A record that is not as it should be is read as far as it is; what holds no message is no session. No walk
+here is recursive, and none goes round in a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from assistant.library.chat_log_values import mapping, moment, sequence, text
+from stores.session_import import ToldSession, ToldTurn
+
+NO_WORDS = "(no words: an image, a file or a recording)"
+_MOST_TURNS = 20_000  # of one session
+_MOST_CHARACTERS = 100_000_000  # of one session: branches repeat what they share
+Record: TypeAlias = Mapping[str, Any]
+
+
+# ChatGPT: a tree of messages. One that was changed, or another answer, begins a branch.
+
+
+def chatgpt_session(record: Record) -> ToldSession | None:
+    """A conversation of conversations.json."""
+    tree = _Tree(mapping(record.get("mapping")))
+    turns = list(tree.turns())
+    if not turns:
+        return None
+    return ToldSession(
+        origin="ChatGPT",
+        key=text(record.get("conversation_id")) or text(record.get("id")) or turns[0].key,
+        title=text(record.get("title")),
+        turns=turns,
+        at=moment(record.get("create_time")),
+        last=tree.turn_at(record.get("current_node")),
+    )
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A turn as far as it is read: a user's message, and what was answered until now."""
+
+    user_key: str
+    message: str
+    follows: str  # the key of the turn before it
+    at: datetime | None
+    last_key: str  # of the node that was read last
+    answers: tuple[Any, str] | None = None  # the last part, behind those before it
+    characters: int = 0
+    model: str = ""
+
+    def answered(self, key: str, said: str, model: str) -> _Open:
+        return replace(
+            self,
+            last_key=key,
+            answers=(self.answers, said),
+            characters=self.characters + len(said),
+            model=model or self.model,
+        )
+
+    def told(self, key: str) -> ToldTurn:
+        parts: list[str] = []
+        link = self.answers
+        while link is not None:
+            parts.append(link[1])
+            link = link[0]
+        answer = text("\n\n".join(reversed(parts)))
+        return ToldTurn(
+            key=key, follows=self.follows, message=self.message, answer=answer, model=self.model, at=self.at
+        )
+
+
+class _Tree:
+    """The nodes of a conversation, each below the one it names as its parent."""
+
+    def __init__(self, nodes: Record) -> None:
+        self._nodes = {key: mapping(node) for key, node in nodes.items()}
+        self._below: dict[str, list[str]] = {}
+        for key, node in self._nodes.items():
+            self._below.setdefault(self._above(node), []).append(key)
+        self._ended_at: dict[str, str] = {}  # the key of the turn that ended with a node
+        self._answered: set[str] = set()  # messages with an answer: another one is another turn
+
+    def _above(self, node: Record) -> str:
+        parent = node.get("parent")
+        return parent if isinstance(parent, str) and parent in self._nodes else ""
+
+    def turns(self) -> Iterator[ToldTurn]:
+        """Each turn behind the one it follows. Nodes in a circle hang below nothing and are not met."""
+        characters = 0
+        for opened in self._ends():
+            turn = self._close(opened)
+            if turn is None:
+                continue
+            characters += len(turn.message) + len(turn.answer)
+            if characters > _MOST_CHARACTERS or len(self._ended_at) > _MOST_TURNS:
+                return
+            yield turn
+
+    def _ends(self) -> Iterator[_Open]:
+        """Turns that are whole: at the next message of the user, and where a branch ends."""
+        waiting: list[tuple[str, _Open | None]] = [(key, None) for key in reversed(self._below.get("", []))]
+        while waiting:
+            key, opened = waiting.pop()
+            node = mapping(self._nodes[key].get("message"))
+            role, said = _role(node), _words(node)
+            if role == "user" and said:
+                follows = ""
+                if opened is not None:
+                    yield opened
+                    follows = self._ended_at.get(opened.last_key, "")
+                opened = _Open(key, said, follows, moment(node.get("create_time")), key)
+            elif role == "assistant" and said:
+                opened = opened or _Open(key, NO_WORDS, "", moment(node.get("create_time")), key)
+                opened = opened.answered(key, said, text(mapping(node.get("metadata")).get("model_slug")))
+            below = self._below.get(key, [])
+            if not below and opened is not None:
+                yield opened
+            waiting.extend((child, opened) for child in reversed(below))
+
+    def _close(self, opened: _Open) -> ToldTurn | None:
+        if opened.last_key in self._ended_at:
+            return None  # told for another branch already
+        is_first = opened.user_key not in self._answered
+        key = opened.user_key if is_first else f"{opened.user_key}:{opened.last_key}"
+        self._answered.add(opened.user_key)
+        self._ended_at[opened.last_key] = key
+        return opened.told(key)
+
+    def turn_at(self, key: object) -> str:
+        """The key of the turn that ended with a node, or with the next one above it; else empty."""
+        seen: set[str] = set()
+        while isinstance(key, str) and key in self._nodes and key not in seen:
+            if key in self._ended_at:
+                return self._ended_at[key]
+            seen.add(key)
+            key = self._above(self._nodes[key])
+        return ""
+
+
+def _role(message: Record) -> str:
+    """user or assistant; empty for what nobody saw, such as what tools are told."""
+    role = text(mapping(message.get("author")).get("role"))
+    is_hidden = mapping(message.get("metadata")).get("is_visually_hidden_from_conversation") is True
+    is_to_tool = role == "assistant" and text(message.get("recipient")) not in ("", "all")
+    return "" if is_hidden or is_to_tool else role
+
+
+def _words(message: Record) -> str:
+    content = mapping(message.get("content"))
+    parts = sequence(content.get("parts"))
+    said = [text(part) or text(mapping(part).get("text")) for part in parts] or [text(content.get("text"))]
+    whole = "\n".join(part for part in said if part.strip())
+    return text(whole) or (NO_WORDS if parts and any(mapping(part) for part in parts) else "")
+
+
+# Claude: messages one behind the other.
+
+
+def claude_session(record: Record) -> ToldSession | None:
+    """A conversation of conversations.json."""
+    turns: list[ToldTurn] = []
+    for number, each in enumerate(map(mapping, sequence(record.get("chat_messages"))[: 2 * _MOST_TURNS])):
+        said = _claude_words(each)
+        key = text(each.get("uuid")) or f"{number}"
+        follows = turns[-1].key if turns else ""
+        if not said:
+            continue
+        if text(each.get("sender")) == "human":
+            at = moment(each.get("created_at"))
+            turns.append(ToldTurn(key=key, follows=follows, message=said, answer="", at=at))
+        elif turns:
+            answer = f"{turns[-1].answer}\n\n{said}" if turns[-1].answer else said
+            turns[-1] = replace(turns[-1], answer=text(answer))
+        else:
+            turns.append(ToldTurn(key=key, follows="", message=NO_WORDS, answer=said))
+    if not turns:
+        return None
+    return ToldSession(
+        origin="Claude",
+        key=text(record.get("uuid")) or turns[0].key,
+        title=text(record.get("name")),
+        turns=turns,
+        at=moment(record.get("created_at")),
+    )
+
+
+def _claude_words(message: Record) -> str:
+    blocks = [mapping(block) for block in sequence(message.get("content"))]
+    told = [text(block.get("text")) for block in blocks if text(block.get("type")) in ("", "text")]
+    said = "\n\n".join(part for part in told if part.strip()) or text(message.get("text"))
+    files = [*sequence(message.get("attachments")), *sequence(message.get("files"))]
+    names = [name for file in files if (name := text(mapping(file).get("file_name")))]
+    attached = "\n".join(f"(attached: {name})" for name in names)
+    return text("\n\n".join(part for part in (said, attached) if part.strip()))
+
+
+# llm: rows of prompts and responses, of which some belong to one conversation.
+
+
+def llm_sessions(rows: Iterable[Record]) -> Iterator[ToldSession]:
+    """The conversations of rows as `llm logs --json` tells them, in the order in which they began."""
+    conversations: dict[str, list[Record]] = {}
+    for row in rows:
+        key = text(row.get("conversation_id")) or text(row.get("id"))
+        conversations.setdefault(key, []).append(row)
+    for key, of_one in conversations.items():
+        if session := llm_session(key, of_one):
+            yield session
+
+
+def llm_session(key: str, rows: list[Record]) -> ToldSession | None:
+    """One conversation."""
+    turns: list[ToldTurn] = []
+    ordered = sorted(rows, key=lambda row: (text(row.get("datetime_utc")), text(row.get("id"))))
+    for number, row in enumerate(ordered[:_MOST_TURNS]):
+        message, answer = text(row.get("prompt")), text(row.get("response"))
+        if message.strip() or answer.strip():
+            turn = ToldTurn(
+                key=text(row.get("id")) or f"{number}",
+                follows=turns[-1].key if turns else "",
+                message=message if message.strip() else NO_WORDS,
+                answer=answer,
+                model=text(row.get("model")),
+                at=moment(row.get("datetime_utc")),
+            )
+            turns.append(turn)
+    if not turns:
+        return None
+    title = next((name for row in ordered if (name := text(row.get("conversation_name")))), "")
+    return ToldSession(origin="llm", key=key, title=title, turns=turns, at=turns[0].at)

@@ -1,0 +1,128 @@
+"""The reader of HTML pages."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from assistant.library.outlines import HEADING_CHARACTERS, Outline, Reading, with_title
+from assistant.library.plain_text import plain_line
+from assistant.library.text_reader import decoded
+from stores.errors import UnreadableDocument
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup, Tag
+
+MOST_TAGS = 500_000  # of an HTML page, some 700 bytes each
+
+_LEFT_OUT = frozenset(
+    "script style noscript template nav footer aside button select textarea iframe object canvas svg head "
+    "title rp rt".split()
+)
+
+_BLOCKS = frozenset(
+    "address article blockquote body caption center dd details div dl dt fieldset figcaption figure form "
+    "header hr html li main ol p section summary table tbody tfoot thead tr ul".split()
+)
+
+_LINES = {"li": "list", "dt": "list", "dd": "list", "tr": "table"}
+
+_BREAK = "\u2028"  # stands for <br>; a line break in the source is only space
+
+_END = object()
+
+
+def read_html(data: bytes, source: str) -> Reading:
+    """An HTML page: its text under its headings."""
+    from bs4.dammit import EncodingDetector
+
+    declared = EncodingDetector.find_declared_encoding(data[:4096], is_html=True) or ""
+    if declared.lower() in {"iso-8859-1", "latin-1", "us-ascii", "ascii"}:
+        declared = "cp1252"  # as browsers read it
+    soup = parsed_html(decoded(data, source, declared), source)
+    outline = Outline()
+    main = soup.find("main")
+    add_html(outline, main if main and main.get_text(strip=True) else soup)
+    title = soup.title.get_text() if soup.title else ""
+    return with_title(outline.sections(), plain_line(title)[:HEADING_CHARACTERS])
+
+
+_UNCLOSED_TAG = re.compile(r"<[a-zA-Z/!?]")
+
+
+def parsed_html(text: str, source: str) -> BeautifulSoup:
+    """The page, without a comment or tag that is open at its end, which browsers do not show either.
+
+    The parser would look for the end of each of these again from every place where one begins.
+    """
+    from bs4 import BeautifulSoup
+
+    text = text.replace("<![", "<! [")  # a comment to browsers, and beyond this parser unless well-formed
+    if (comment_at := text.find("<!--", text.rfind("-->") + 1)) >= 0:
+        text = text[:comment_at]
+    if tag := _UNCLOSED_TAG.search(text, text.rfind(">") + 1):
+        text = text[: tag.start()]
+    if text.count("<") > MOST_TAGS:
+        raise UnreadableDocument(source, f"has more than {MOST_TAGS:,} tags; cut it into smaller files")
+    return BeautifulSoup(text, "html.parser")
+
+
+def add_html(outline: Outline, root: Tag) -> None:
+    """Adds what a reader sees of a page. Walks without recursion: pages can be nested to any depth."""
+    from bs4.element import NavigableString, Tag
+
+    said: list[str] = []  # since the last block began or ended
+    numbers: list[int | None] = []  # of each open list: its last item's number, None for bullets
+    line_of = ""
+    label = ""
+
+    def end_block() -> None:
+        nonlocal line_of, label
+        lines = (" ".join(part.split()).strip(" |") for part in "".join(said).split(_BREAK))
+        said.clear()
+        if text := "\n".join(line for line in lines if line):
+            outline.add(label + text, line_of=line_of)
+            line_of, label = "", ""
+
+    waiting: list[tuple[object, object]] = [(root, None)]
+    while waiting:
+        node, mark = waiting.pop()
+        if isinstance(node, NavigableString):
+            if type(node) is NavigableString:  # comments and declarations are kinds of their own
+                said.append(node)
+            continue
+        if not isinstance(node, Tag) or node.name in _LEFT_OUT or node.has_attr("hidden"):
+            continue
+        name = node.name
+        if mark is _END:
+            end_block()
+            if name in {"ul", "ol"}:
+                numbers.pop()
+        elif name == "br":
+            said.append(_BREAK)
+        elif name == "img":
+            said.append(str(node.get("alt") or ""))
+        elif re.fullmatch("h[1-6]", name):
+            end_block()
+            outline.add_heading(int(name[1]), node.get_text())
+        elif name == "pre":
+            end_block()
+            outline.add_code(node.get_text())
+        else:
+            if name in _BLOCKS:
+                end_block()
+            if name in {"ul", "ol"}:
+                numbers.append(0 if name == "ol" else None)
+            line_of = _LINES.get(name, line_of)
+            if name == "li":
+                number = numbers[-1] if numbers else None
+                label = "- "
+                if number is not None:
+                    numbers[-1] = number + 1
+                    label = f"{number + 1}. "
+            if name in {"td", "th"}:
+                said.append(" | ")
+            if name in _BLOCKS:
+                waiting.append((node, _END))
+            waiting += [(child, None) for child in reversed(node.contents)]
+    end_block()

@@ -1,0 +1,88 @@
+"""What a reader makes of a file: its paragraphs under their headings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assistant.library.plain_text import Section, plain, plain_line
+
+NOT_TEXT = "is not text"
+
+NO_TEXT = "holds no text"
+TOO_MUCH_MEMORY = "takes more memory to read than it may; cut it into smaller files"
+
+TOO_MUCH = "holds more than can be read, or is made to look so"
+
+HEADING_CHARACTERS = 200  # a longer heading is a paragraph: it would stand over every passage
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader made of a file."""
+
+    sections: list[Section]
+    title: str = ""  # empty: the file's name is its title
+    is_paged: bool = False  # the sections are pages, which stay apart so that each can be named
+    lost: tuple[str, ...] = ()  # parts that could not be read, each a reason
+
+
+class Outline:
+    """Collects a document's paragraphs under its headings."""
+
+    def __init__(self) -> None:
+        self._headings: list[tuple[int, str]] = []  # those above what comes next: (level, words)
+        self._blocks: list[str] = []
+        self._line_of = ""  # what the last block is a line of
+        self._sections: list[Section] = []
+
+    def add_heading(self, level: int, text: str) -> None:
+        """A heading; level 1 is the outermost."""
+        text = plain_line(text)
+        if not text or len(text) > HEADING_CHARACTERS:
+            self.add(text)
+            return
+        self._close_section()
+        while self._headings and self._headings[-1][0] >= level:
+            self._headings.pop()
+        self._headings.append((level, text))
+
+    def add(self, text: str, *, line_of: str = "") -> None:
+        """A paragraph, or a line of something ("list", "table"), which follows the one before directly."""
+        lines = (" ".join(line.split()) for line in plain(text).split("\n"))
+        self._append("\n".join(line for line in lines if line), line_of=line_of)
+
+    def add_code(self, text: str) -> None:
+        """Text whose spaces and lines carry meaning."""
+        self._append("\n".join(line.rstrip() for line in plain(text).split("\n")).strip("\n"))
+
+    def sections(self) -> list[Section]:
+        """All that was added, in order."""
+        self._close_section()
+        return self._sections
+
+    def _append(self, text: str, *, line_of: str = "") -> None:
+        if text:
+            if self._blocks:
+                self._blocks.append("\n" if line_of and line_of == self._line_of else "\n\n")
+            self._blocks.append(text)
+            self._line_of = line_of
+
+    def _close_section(self) -> None:
+        if self._headings or self._blocks:
+            path = tuple(text for _, text in self._headings)
+            self._sections.append(Section(path, "".join(self._blocks)))
+            self._blocks = []
+
+
+def with_title(sections: list[Section], title: str = "") -> Reading:
+    """Takes a heading that stands first and above everything for the document's title.
+
+    Where the document states its title elsewhere, such a heading is left out if the title has it.
+    """
+    above = {section.path[:1] for section in sections}
+    if len(above) != 1 or above == {()}:
+        return Reading(sections, title)
+    (heading,) = above.pop()
+    if title and heading not in title:
+        return Reading(sections, title)
+    return Reading([Section(section.path[1:], section.text) for section in sections], title or heading)

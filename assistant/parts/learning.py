@@ -1,0 +1,200 @@
+"""The learner: what it trains, when it begins, and what it is compared with."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assistant.parts.search import QUERY_ENCODER
+from assistant.parts.turns import Turns
+from stores.errors import EncoderUnavailable
+
+if TYPE_CHECKING:
+    from agents.interfaces import Judge
+    from assistant.learning.background import BackgroundLearner
+    from assistant.learning.both_sides import BothSides
+    from assistant.learning.learner import Learner
+    from assistant.learning.occasions import Occasions
+    from assistant.learning.steering import Steering
+    from stores.encoder_versions import EncoderVersion
+    from stores.lessons import Lesson
+
+SOURCES = Path(__file__).parents[2]  # Python searches the folder it begins in first: never the person's
+
+
+class Learning(Turns):
+    """What trains the retriever from use."""
+
+    _learner: tuple[tuple[str, str], Learner] | None = None  # and what it was made for
+
+    @property
+    def learner(self) -> Learner:
+        """Trains on what was judged, and decides what goes live; for the encoder that is live by now."""
+        live, side = self.encoder_versions.live(), self._update_side()
+        key = (live.version if live is not None else "", side)
+        if self._learner is None or self._learner[0] != key:
+            self._learner = (key, self._learner_of(live, side))
+        return self._learner[1]
+
+    @cached_property
+    def background_learner(self) -> BackgroundLearner:
+        """Learns while a person chats, in a process that is told what this one was told; until `close`."""
+        from assistant.learning.background import BackgroundLearner
+
+        made = BackgroundLearner(
+            self.led_command("train", "--json"),
+            folder=SOURCES,
+            is_due=self.occasions.is_due,
+            came_to_nothing=self.occasions.came_to_nothing,
+        )
+        self._answers_first.watch(made.answering)
+        return made
+
+    def led_command(self, name: str, *arguments: str) -> list[str]:
+        """A command over the same data, for a process that this one leads; to be begun in `SOURCES`."""
+        command = [sys.executable, "-m", "assistant.cli", name, *arguments, "--led", _working_folder()]
+        command += ["--data", str(self.locations.data.resolve())]
+        if self.locations.settings.is_file():
+            command += ["--settings", str(self.locations.settings.resolve())]
+        return [*command, "--offline"] if self._offline else command
+
+    @cached_property
+    def steering(self) -> Steering:
+        """Makes the learner of this process wait or leave off."""
+        from assistant.learning.steering import Steering
+
+        return Steering()
+
+    @cached_property
+    def occasions(self) -> Occasions:
+        """When a round is to begin by itself."""
+        from assistant.learning.occasions import Occasions
+        from stores.lessons import Lessons
+
+        learning = self.settings.learning
+        return Occasions(
+            Lessons(self.database),
+            self.rounds,
+            recipe="retriever",
+            fewest=learning.fewest_lessons,
+            new_lessons=learning.new_lessons,
+            hours=learning.hours,
+        )
+
+    def step_back(self) -> str:
+        """Searches with the model before the live one again; returns its version. Raises `CannotUndo`."""
+        last = next((row for row in self.rounds.latest() if row.state == "promoted"), None)
+        if last is None or last.figures.get("side") != "both":
+            return self.live_models.step_back(QUERY_ENCODER)
+        if (previous := self.encoder_versions.previous()) is not None:
+            self.searching_with(previous)  # raises where it cannot be had: by it nothing would be found
+        return self.encoder_versions.step_back().version
+
+    def _learner_of(self, version: EncoderVersion | None, side: str) -> Learner:
+        from assistant.learning.ended import Compared
+        from assistant.learning.learner import Learner
+        from assistant.replay.held_out import compare
+        from stores.lessons import Lessons
+
+        learning = self.settings.learning
+        base = self._searching_by(self.wanted_encoder) if version is None else self.searching_with(version)
+        source = self.settings.encoder.source if version is None else version.source
+
+        def compared(folder: Path, lessons: Sequence[Lesson], tell: Callable[[int, int], None]) -> Compared:
+            is_both = side == "both"
+            candidate = self._searching_in(folder) if is_both else self._with_queries_by(base, folder)
+            found = compare(
+                lessons,
+                live=self.searching.retriever,
+                candidate=candidate.retriever,
+                spaces=base.spaces,
+                candidate_spaces=candidate.spaces,
+                judge=self._judge_of_candidates,
+                seed=learning.seed,
+                threshold=learning.least_gain,
+                margin=learning.margin,
+                tell=tell,
+            )
+            return Compared(found.promotion, {**found.figures, "questions": found.questions})
+
+        return Learner(
+            lessons=Lessons(self.database),
+            rounds=self.rounds,
+            live_models=self.live_models,
+            checkpoints=self.checkpoints,
+            encoder_version=base.encoder.version,
+            dimension=base.encoder.dimension,
+            compare=compared,
+            settings={
+                "update_side": side,
+                "epochs": learning.epochs,
+                "learning_rate": learning.learning_rate,
+                "seed": learning.seed,
+            },
+            fewest=learning.fewest_lessons,
+            threads=learning.threads,
+            encoder=self._trainable(source),
+            both=self._both_sides(base.encoder.version) if side == "both" else None,
+            steering=self.steering,
+        )
+
+    def _update_side(self) -> str:
+        """query or both."""
+        learning = self.settings.learning
+        if learning.update_side != "auto":
+            return learning.update_side
+        is_small = self.encoder_versions.live_passages() <= learning.both_up_to
+        return "both" if is_small else "query"
+
+    def _both_sides(self, live: str) -> BothSides:
+        from assistant.learning.both_sides import BothSides
+
+        known = self.encoder_versions.live()
+        root = known.trained_from if known is not None and known.trained_from else live
+        return BothSides(
+            self.encoder_versions,
+            searching=self._searching_in,
+            trained_from=root,
+            discard_index=self._indexes.discard,
+        )
+
+    def _trainable(self, source: str) -> Path | None:
+        """The weights of an encoder; None for the packaged one."""
+        from assistant.learning import both_sides
+
+        if kept := both_sides.kept_as(source):
+            return self.checkpoints.verified(both_sides.RECIPE, kept)
+        return trainable(source) if source else None
+
+    @property
+    def _judge_of_candidates(self) -> Judge:
+        """The judge of turns, unless that goes by a retriever's own scores: none is to judge itself."""
+        if self.settings.reranking.judge != "scores":
+            return self.judge
+        from agents.reader_judge import ReaderJudge
+
+        return ReaderJudge(self.readings)
+
+
+def _working_folder() -> str:
+    """From where the places in the settings are seen; the root where that folder was deleted."""
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:
+        return "/"
+
+
+def trainable(source: str) -> Path:
+    """The folder with the weights of an encoder that is no packaged one."""
+    folder = Path(source).expanduser()
+    if folder.is_dir():
+        return folder
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(source, local_files_only=True))  # it is there: it was exported
+    except (OSError, ValueError) as error:
+        raise EncoderUnavailable(f"The weights of {source} are not here any more: {error}") from error

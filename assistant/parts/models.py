@@ -1,0 +1,143 @@
+"""What reads, judges and writes: the reader, the judge and the chat model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from assistant.parts.search import Search
+from stores.errors import ModelUnreachable
+
+if TYPE_CHECKING:
+    from agents.interfaces import ChatModel, Judge, Vectors
+    from agents.models.reader import OnnxReader
+    from agents.readings import Readings
+
+
+class Models(Search):
+    """The models that take part in a turn, besides the encoder."""
+
+    @cached_property
+    def reader(self) -> OnnxReader:
+        """The built-in reader, prepared on first use."""
+        from agents.models.reader import OnnxReader
+        from agents.models.reader_files import WEIGHTS, prepare_reader
+
+        folder = prepare_reader(WEIGHTS, self.locations.cache / "readers", tell=self._tell)
+        return OnnxReader(folder, threads=self.settings.encoder.threads)
+
+    @cached_property
+    def readings(self) -> Readings:
+        """What the reader says of questions and passages."""
+        from agents.readings import Readings
+
+        return Readings(self.reader)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """What judges candidates."""
+        if self.settings.reranking.judge == "reader":
+            from agents.reader_judge import ReaderJudge
+
+            return ReaderJudge(self.readings)
+        if self.settings.reranking.judge == "scores":
+            from agents.score_judge import ScoreJudge
+
+            return ScoreJudge()
+        from agents.cross_encoder_judge import CrossEncoderJudge
+        from agents.models.cross_encoder import OnnxCrossEncoder, prepare_cross_encoder
+
+        folder = prepare_cross_encoder(
+            self.settings.reranking.judge,
+            self.locations.cache / "cross-encoders",
+            tell=self._tell,
+            offline=self._offline,
+        )
+        return CrossEncoderJudge(OnnxCrossEncoder(folder, threads=self.settings.encoder.threads))
+
+    @cached_property
+    def chat_model(self) -> ChatModel:
+        """The model that writes the replies."""
+        model = self.settings.model
+        if model.backend == "openai":
+            if self._offline and not _is_on_this_machine(model.base_url):
+                raise ModelUnreachable(
+                    f"--offline keeps Vouch from asking {model.base_url}",
+                    hint="Leave --offline out, or set model.backend to extractive.",
+                )
+            from agents.backends.openai_chat import OpenAIChat
+
+            return OpenAIChat(
+                base_url=model.base_url,
+                model=model.name,
+                api_key=self._api_key,
+                timeout_seconds=model.timeout_seconds,
+                max_retries=model.retries,
+                max_tokens=model.max_tokens,
+                temperature=model.temperature,
+                context_tokens=model.context_tokens,
+            )
+        if model.backend == "transformers":
+            from agents.backends.transformers_chat import TransformersChat
+
+            return TransformersChat(
+                model.name,
+                max_tokens=model.max_tokens,
+                temperature=model.temperature,
+                context_tokens=model.context_tokens,
+                offline=self._offline,
+            )
+        if model.backend == "vllm":
+            from agents.backends.vllm_chat import VllmChat
+
+            return VllmChat(
+                model.name,
+                max_tokens=model.max_tokens,
+                temperature=model.temperature,
+                context_tokens=model.context_tokens,
+                offline=self._offline,
+            )
+        from agents.backends.extractive import ExtractiveChat
+        from agents.quoting import Quoter
+
+        return ExtractiveChat(
+            Quoter(
+                _LiveEncoder(self),
+                threshold=self.settings.answer.threshold,
+                unsure_from=self.settings.answer.unsure_from,
+                quotes=self.settings.answer.sentences,
+                readings=self.readings if self.settings.answer.reader else None,
+            )
+        )
+
+
+class _LiveEncoder:
+    """Whichever encoder is live at the moment, as one `Encoder`."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+
+    @property
+    def version(self) -> str:
+        return self._search.encoder.version
+
+    @property
+    def dimension(self) -> int:
+        return self._search.encoder.dimension
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        return self._search.encoder.encode_queries(texts)
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        return self._search.encoder.encode_passages(texts)
+
+
+def _is_on_this_machine(base_url: str) -> bool:
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:  # another name
+        return False

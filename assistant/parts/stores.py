@@ -1,0 +1,184 @@
+"""What outlives a turn: the database, and all that is kept in it or beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from assistant.config import Settings
+from assistant.locations import Locations
+
+if TYPE_CHECKING:
+    from stores.catalogue import Catalogue
+    from stores.checkpoints import Checkpoints
+    from stores.claim_jobs import ClaimJobs
+    from stores.claims import Claims
+    from stores.data_directory import DirectoryLock
+    from stores.database import Database
+    from stores.encoder_versions import EncoderVersions
+    from stores.journal import Journal
+    from stores.knowledge import Knowledge
+    from stores.live_models import LiveModels
+    from stores.living_processes import LivingProcess
+    from stores.memory_export import MemoryExport
+    from stores.memory_import import MemoryImport
+    from stores.proposals import Proposals
+    from stores.ratings import Ratings
+    from stores.rounds import Rounds
+    from stores.session_list import Sessions
+    from stores.stored_documents import StoredDocuments
+    from stores.turn_search import TurnSearch
+
+
+class Stores:
+    """The stores of one running Vouch."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        locations: Locations,
+        *,
+        api_key: str = "",
+        offline: bool = False,
+        tell: Callable[[str], None] = lambda sentence: None,
+    ) -> None:
+        """tell: is given a sentence for the person when something takes long."""
+        self.settings = settings
+        self.locations = locations
+        self._api_key = api_key
+        self._offline = offline
+        self._tell = tell
+        self._directory_lock: DirectoryLock | None = None
+        locations.create_directories()
+
+    @cached_property
+    def database(self) -> Database:
+        """The SQL database. No backup is restored over its file until `close`."""
+        from stores.data_directory import DirectoryLock
+        from stores.database import Database, database_file
+
+        url = self.settings.store.url
+        file = database_file(url) if url else self.locations.data / "vouch.db"
+        if file is not None and file.parent.is_dir() and self._directory_lock is None:
+            self._directory_lock = DirectoryLock(file.parent)
+        return Database(url) if url else Database.at(self.locations.data)
+
+    @cached_property
+    def this_process(self) -> LivingProcess:
+        """By which others know whether the turns of this process can still end; until `close`."""
+        from stores.living_processes import LivingProcess
+
+        return LivingProcess(self.locations.data / "processes")
+
+    @cached_property
+    def journal(self) -> Journal:
+        """Users, sessions and turns."""
+        from stores.journal import Journal
+
+        return Journal(self.database, process=lambda: self.this_process.name)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """What a user does with their sessions."""
+        from stores.session_list import Sessions
+
+        return Sessions(self.database)
+
+    @cached_property
+    def turn_search(self) -> TurnSearch:
+        """Turns found by their words."""
+        from stores.turn_search import TurnSearch
+
+        return TurnSearch(self.database)
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        """What users say of answers."""
+        from stores.ratings import Ratings
+
+        return Ratings(self.database)
+
+    @cached_property
+    def stored_documents(self) -> StoredDocuments:
+        """Documents and the passages they were cut into."""
+        from stores.stored_documents import StoredDocuments
+
+        return StoredDocuments(self.database)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """What each user can see of what is known."""
+        from stores.catalogue import Catalogue
+
+        return Catalogue(self.database)
+
+    @cached_property
+    def memory_export(self) -> MemoryExport:
+        """A memory written out, to be taken along."""
+        from stores.memory_export import MemoryExport
+
+        return MemoryExport(self.database)
+
+    @cached_property
+    def memory_import(self) -> MemoryImport:
+        """A memory that was written out, taken in."""
+        from stores.memory_import import MemoryImport
+
+        return MemoryImport(self.database)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """Remembering, forgetting and undo."""
+        from stores.knowledge import Knowledge
+
+        return Knowledge(self.database)
+
+    @cached_property
+    def claims(self) -> Claims:
+        """What users stated, and what became of it."""
+        from stores.claims import Claims
+
+        return Claims(self.database)
+
+    @cached_property
+    def claim_jobs(self) -> ClaimJobs:
+        """What is left to remember."""
+        from stores.claim_jobs import ClaimJobs
+
+        return ClaimJobs(self.database, has_died=self.this_process.has_died)
+
+    @cached_property
+    def proposals(self) -> Proposals:
+        """Claims that somebody may take into the shared memory."""
+        from stores.proposals import Proposals
+
+        return Proposals(self.database)
+
+    @cached_property
+    def live_models(self) -> LiveModels:
+        """Which models answer."""
+        from stores.live_models import LiveModels
+
+        return LiveModels(self.database)
+
+    @cached_property
+    def encoder_versions(self) -> EncoderVersions:
+        """Which encoder's vectors are searched."""
+        from stores.encoder_versions import EncoderVersions
+
+        return EncoderVersions(self.database)
+
+    @cached_property
+    def checkpoints(self) -> Checkpoints:
+        """The models that were trained here."""
+        from stores.checkpoints import Checkpoints
+
+        return Checkpoints(self.locations.data / "models")
+
+    @cached_property
+    def rounds(self) -> Rounds:
+        """Rounds of training, and what came of them."""
+        from stores.rounds import Rounds
+
+        return Rounds(self.database)

@@ -1,0 +1,113 @@
+"""A turn, what is remembered after it, and the library."""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from assistant.parts.models import Models
+
+if TYPE_CHECKING:
+    from assistant.library.ingest import Ingest
+    from assistant.turns.answers_first import AnswersFirst
+    from assistant.turns.pipeline import TurnPipeline
+    from assistant.turns.player import TurnPlayer
+    from assistant.turns.remembering import Agents, Remembering
+
+
+class Turns(Models):
+    """What answers messages, and what learns knowledge from them."""
+
+    @cached_property
+    def pipeline(self) -> TurnPipeline:
+        """Answers messages."""
+        from agents.query_augmenter import QueryAugmenter
+        from agents.reranker import Reranker
+        from agents.responder import Responder
+        from assistant.library.cutting import cut
+        from assistant.turns.pipeline import TurnPipeline
+
+        reranking = self.settings.reranking
+        return TurnPipeline(
+            journal=self.journal,
+            searching=lambda: self.searching,
+            augmenter=QueryAugmenter(),
+            reranker=Reranker(
+                self.judge,
+                schedule=reranking.schedule,
+                budget=reranking.budget,
+                min_judged=reranking.min_judged,
+                order=reranking.order,
+                judge_share=reranking.judge_share,
+            ),
+            responder=Responder(
+                self.chat_model,
+                keep=self.settings.answer.passages,
+                reply_tokens=self.settings.model.max_tokens,
+            ),
+            cut=partial(cut, whole_up_to_words=200),
+            history_turns=self.settings.answer.history_turns,
+            learns=self.settings.memory.learn,
+            settled=self.claims.settled_words,
+            answers_first=self._answers_first,
+            server=self.settings.model.server,
+        )
+
+    @cached_property
+    def remembering(self) -> Remembering:
+        """Works off what turns have left to remember."""
+        from assistant.turns.remembering import Remembering
+
+        return Remembering(
+            claims=self.claims,
+            jobs=self.claim_jobs,
+            agents=lambda: self._remembering_agents,
+            searching=lambda: self.searching,
+            answers_first=self._answers_first,
+        )
+
+    @cached_property
+    def player(self) -> TurnPlayer:
+        """Plays turns for a command without an event loop of its own."""
+        from assistant.turns.player import TurnPlayer
+
+        return TurnPlayer(self.pipeline, lambda: self.remembering)
+
+    @cached_property
+    def ingest(self) -> Ingest:
+        """Stores documents."""
+        from assistant.library.ingest import Ingest
+
+        return Ingest(self.stored_documents, lambda: self.encoder, lambda: self.indexer)
+
+    @cached_property
+    def _answers_first(self) -> AnswersFirst:
+        from assistant.turns.answers_first import AnswersFirst
+
+        return AnswersFirst()
+
+    @cached_property
+    def _remembering_agents(self) -> Agents:
+        from agents.classifier import Classifier
+        from agents.curator import RuleCurator
+        from assistant.turns.remembering import Agents
+
+        memory, reader = self.settings.memory, self.reader
+        by_model = memory.agents == "model" or (
+            memory.agents == "auto" and self.settings.model.backend != "extractive"
+        )
+        classifier, curator = Classifier(shared_from=memory.shared_from), RuleCurator(reader)
+        if by_model:
+            from agents.chat_curator import ChatCurator
+            from agents.chat_discriminator import ChatDiscriminator
+            from agents.chat_summarizer import ChatSummarizer
+            from assistant.turns.background_chat import BackgroundChat
+
+            chat = BackgroundChat(self.chat_model, self._answers_first)
+            return Agents(
+                ChatSummarizer(chat), ChatDiscriminator(chat), classifier, ChatCurator(chat, curator)
+            )
+        from agents.reader_discriminator import ReaderDiscriminator
+        from agents.reader_summarizer import ReaderSummarizer
+
+        return Agents(ReaderSummarizer(reader), ReaderDiscriminator(reader), classifier, curator)

@@ -1,0 +1,135 @@
+"""The retrievers that a conversation can be played under, by name, and one of them made live in a copy.
+
+    live, previous, untrained, or how a version begins -> its encoders -> the copy's pointers
+
+A model of both sides brings its encoder along, and one of the query side the encoder whose vectors its
+questions are to meet: what has no vector of that is encoded in the copy.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agents.models.encoder import EncoderDescription
+from assistant.encoder_change import EncoderChange
+from assistant.learning.both_sides import NAME, RECIPE
+from assistant.learning.learner import SERVED, UNTRAINED
+from assistant.replay.replay_assistant import ReplayAssistant
+from assistant.wiring import QUERY_ENCODER
+from stores.checkpoints import Checkpoints
+from stores.encoder_versions import EncoderVersion
+from stores.errors import NotFound, VouchError
+
+LIVE, PREVIOUS = "live", "previous"
+_QUERY_SIDE = "retriever"  # under which models of the query side are kept
+_FEWEST_LETTERS = 4  # of a version that is told by how it begins
+_LIKE_A_VERSION = re.compile(rf"{NAME}-.*|[0-9a-f]{{12}}")
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model that was trained here."""
+
+    version: str
+    kept_as: str  # its folder's name
+    is_of_both_sides: bool
+    made_for: str  # of the query side: the encoder version whose vectors it meets; else what it began as
+    dimension: int = 0  # of both sides: of its vectors
+
+
+def is_retriever(named: str, checkpoints: Checkpoints) -> bool:
+    """Whether a name is that of a retriever; else it may be a chat model's.
+
+    Raises `NotFound` for what can be nothing but a trained version, and is none that is here.
+    """
+    return named in (LIVE, PREVIOUS, UNTRAINED) or find_trained(named, checkpoints) is not None
+
+
+def find_trained(named: str, checkpoints: Checkpoints) -> Trained | None:
+    """The one trained model whose version begins like this; None for the name of something else."""
+    every = [*_of_both_sides(checkpoints), *_of_the_query_side(checkpoints)]
+    found = [made for made in every if made.version.startswith(named) and len(named) >= _FEWEST_LETTERS]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = ", ".join(sorted(made.version for made in found))
+        raise NotFound(f"{named!r} begins {len(found)} trained models: {listed}", hint="Name more of it.")
+    if _LIKE_A_VERSION.fullmatch(named):
+        raise NotFound(
+            f"there is no trained model {named!r} here any more",
+            hint="`vouch train --status` tells the last rounds; of their models the newest are kept.",
+        )
+    return None
+
+
+def make_live(named: str, assistant: ReplayAssistant) -> None:
+    """Has what is searched in a copy be found by the model of this name; changes nothing for `LIVE`.
+
+    Raises `NotFound`, or `CannotUndo` where there is no previous one.
+    """
+    if named == PREVIOUS:
+        assistant.step_back()
+        assistant.catch_up()
+        return
+    live = assistant.encoder_versions.live()
+    if named == UNTRAINED:
+        if live is not None:
+            _search_with(assistant, live.trained_from or live.version, named)
+        assistant.live_models.make_live(QUERY_ENCODER, UNTRAINED)
+    elif named != LIVE and (trained := find_trained(named, assistant.checkpoints)) is not None:
+        if trained.is_of_both_sides:
+            _change_to(assistant, _as_encoder(assistant, trained))
+        else:
+            _search_with(assistant, trained.made_for, named)
+            details = {"encoder_version": trained.made_for}
+            assistant.live_models.make_live(QUERY_ENCODER, trained.version, details=details)
+    wanted = assistant.encoder_versions.live()
+    assistant.catch_up()
+    if wanted is not None and named != LIVE and assistant.encoder_versions.live() != wanted:
+        raise NotFound(f"{named} belongs to the encoder {wanted.version}, which the settings name no more")
+
+
+def _of_both_sides(checkpoints: Checkpoints) -> list[Trained]:
+    found = []
+    for kept in checkpoints.versions(RECIPE):
+        try:
+            served = EncoderDescription.read(checkpoints.place(RECIPE, kept) / SERVED)
+            began_as = str(checkpoints.card(RECIPE, kept)["encoder_version"])
+        except (VouchError, KeyError):
+            continue  # damaged: it is not here
+        found.append(Trained(served.version, kept, True, began_as, served.dimension))
+    return found
+
+
+def _of_the_query_side(checkpoints: Checkpoints) -> list[Trained]:
+    found = []
+    for kept in checkpoints.versions(_QUERY_SIDE):
+        try:
+            made_for = str(checkpoints.card(_QUERY_SIDE, kept)["encoder_version"])
+        except (VouchError, KeyError):
+            continue
+        found.append(Trained(kept, kept, False, made_for))
+    return found
+
+
+def _as_encoder(assistant: ReplayAssistant, trained: Trained) -> EncoderVersion:
+    began_as = assistant.encoder_versions.known(trained.made_for)
+    root = began_as.trained_from if began_as is not None and began_as.trained_from else trained.made_for
+    return EncoderVersion(trained.version, f"{NAME}:{trained.kept_as}", trained.dimension, root)
+
+
+def _search_with(assistant: ReplayAssistant, version: str, named: str) -> None:
+    encoder = assistant.encoder_versions.known(version)
+    if encoder is None:
+        raise NotFound(f"{named} belongs to the encoder {version}, which never answered here")
+    _change_to(assistant, encoder)
+
+
+def _change_to(assistant: ReplayAssistant, encoder: EncoderVersion) -> None:
+    """Encodes what that encoder has no vector of, and searches with it."""
+    versions = assistant.encoder_versions
+    live = versions.live()
+    if live is None or live.version != encoder.version:
+        for _ in EncoderChange(versions, encoder, lambda: assistant.searching_with(encoder)).build():
+            pass

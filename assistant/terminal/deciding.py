@@ -1,0 +1,33 @@
+"""Proposals for the shared memory, decided by whom the settings name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stores.errors import WrongUsage
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
+
+
+def must_be_curator(user: str, curators: str) -> None:
+    """Raises `WrongUsage` for a user who may not decide. curators: names, spaces between."""
+    if user not in curators.split():
+        raise WrongUsage(
+            f"{user} may not decide proposals",
+            hint='Who may is named in settings.toml: [memory] curators = "ann bob".',
+        )
+
+
+def decide_proposal(assistant: Assistant, user: str, user_id: int, proposal_id: int, *, accepts: bool) -> str:
+    """Takes a proposal into the shared memory, or puts it away for good; returns what is told of it."""
+    must_be_curator(user, assistant.settings.memory.curators)
+    if not accepts:
+        assistant.proposals.refuse(user_id, proposal_id)
+        return f"Proposal {proposal_id} is put away."
+    passage_id, receipt_id = assistant.proposals.accept(user_id, proposal_id)
+    assistant.catch_up()
+    return (
+        f"Proposal {proposal_id} is shared now, as {passage_id}. "
+        f"`vouch memory undo {receipt_id}` takes it back for everybody."
+    )

@@ -1,0 +1,153 @@
+"""The chat is opened, and sessions in it: what was said last first, and what takes longer behind it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from textual.widgets import Static
+
+from assistant.terminal.screens.chat_actions import ChatActions
+from assistant.terminal.screens.desk import Opened, SessionChoice
+from assistant.terminal.screens.first_start import first_start_text
+from assistant.terminal.screens.message_view import MessageView
+from assistant.terminal.screens.messages import Message, past_messages, quotes_only, sources_of
+from assistant.terminal.screens.work import host
+from stores.errors import NotFound
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
+    from stores.claim_decisions import Learned
+
+_OLDER_TURNS = 60  # read at a time
+
+
+class ChatOpening(ChatActions):
+    """From the first paint until it is ready, and from one session to another."""
+
+    status: str  # what the status line tells beside what is lacking
+    when_loaded: Callable[[], None] = staticmethod(lambda: None)  # libraries were loaded that stay
+
+    async def ask(self) -> str:
+        """What the person answers to the question that a command has just asked."""
+        raise NotImplementedError
+
+    def heard(self, learned: Learned) -> None:
+        """Something was learned."""
+        raise NotImplementedError
+
+    def heard_of_training(self, sentence: str) -> None:
+        """Something is told of a round."""
+        raise NotImplementedError
+
+    async def open(self) -> None:
+        """Everything behind the first paint, until it is ready."""
+        app = host(self)
+        seen = await self.desk.glance(self.choice)
+        if seen is not None:
+            await self.show_session(seen)
+            await self._painted()  # before the stores are loaded, for which the screen would wait
+        opened = await app.or_leave(self.desk.open_records(self.choice, self.tell_while_opening))
+        self.conversation.fetch_older = self.older
+        if seen is None or not self._goes_on(seen, opened):
+            await self.show_session(opened, brings_draft=self.choice != SessionChoice())
+        if self.choice == SessionChoice():
+            self.drop_accepted(await self.desk.look(_last_message))
+        self.tell_while_opening("getting the models ready …")
+        self.show_counts(
+            await app.or_leave(
+                self.desk.make_ready(self.talk.session_id, self.ask, self.heard, self.heard_of_training)
+            )
+        )
+        lacks = "no reply model: answers quote what was found" if quotes_only(self.talk.model_name) else ""
+        self.standing = " · ".join(filter(None, (self.status, lacks)))
+        self.tell("")
+        self.when_loaded()
+        self._greet()
+        self.talk.ready()
+
+    async def _painted(self) -> None:
+        is_painted = asyncio.Event()
+        self.call_after_refresh(is_painted.set)
+        await is_painted.wait()
+
+    def _goes_on(self, seen: Opened, opened: Opened) -> bool:
+        """Whether what was seen is how the session ends; then older messages and ratings are added."""
+        count = len(seen.messages)
+        ends = opened.messages[-count:] if count else []
+        same = [(m.turn_id, m.speaker, m.text, m.state) for m in seen.messages]
+        if seen.session_id != opened.session_id or same != [
+            (m.turn_id, m.speaker, m.text, m.state) for m in ends
+        ]:
+            return False
+        for shown, read in zip(seen.messages, ends, strict=True):
+            self._show_rating(shown, read.rating)
+        self.conversation.add_older(opened.messages[: len(opened.messages) - count], is_whole=opened.is_whole)
+        self.prompt.sent = [m.text for m in opened.messages if m.speaker == "You"]
+        return True
+
+    def _greet(self) -> None:
+        greeting = self.query_one("#first-start", Static)
+        text = first_start_text(self._counts) if self._counts is not None else ""
+        greeting.update(text)
+        greeting.display = bool(text) and not self.conversation.messages
+
+    async def show_session(self, opened: Opened, *, brings_draft: bool = True) -> None:
+        """Another session, with its draft, unless something is being typed already."""
+        self.talk.session_id, self.session_title = opened.session_id, opened.title
+        waiting = [message for message in self.conversation.messages if message.state == "queued"]
+        await self.conversation.show([*opened.messages, *waiting], is_whole=opened.is_whole)
+        self.prompt.sent = [m.text for m in opened.messages if m.speaker == "You"]
+        if brings_draft and not self.prompt.text:
+            said = (message.text for message in reversed(opened.messages) if message.speaker == "You")
+            self.bring_draft(self.draft_key, accepted=next(said, ""))
+        self.draft_is_due = True
+        self.show_header()
+        self.work(self.follow_branch())
+
+    async def follow_command(self, session_id: int, line: str) -> None:
+        """A command has begun another session."""
+        self.save_draft()
+        await self.show_session(await self.desk.open_session(session_id))
+        if line.startswith("/private"):
+            self.session_title = "Private session: not remembered, not found"
+        elif rest := line.partition(" ")[2].strip():
+            self.session_title = rest
+        self.show_header()
+
+    async def older(self) -> Sequence[Message]:
+        """Messages before those that are here."""
+        conversation = self.conversation
+        known = [message.turn_id for message in conversation.messages if message.turn_id is not None]
+        session_id, before = self.talk.session_id, min(known, default=None)
+        messages, conversation.is_whole = await self.desk.look(
+            lambda assistant, user_id: past_messages(
+                assistant, user_id, session_id, turns=_OLDER_TURNS, before=before
+            )
+        )
+        return messages
+
+    def on_message_view_lacks_sources(self, event: MessageView.LacksSources) -> None:
+        """Looks up what an old answer cites."""
+        message = event.view.message
+        turn_id = message.turn_id
+        if turn_id is None:
+            return
+
+        async def look_up() -> None:
+            message.sources = await self.desk.look(
+                lambda assistant, user_id: sources_of(assistant, user_id, turn_id)
+            )
+            message.lacks_sources = False
+            event.view.update()
+
+        self.work(look_up())
+
+
+def _last_message(assistant: Assistant, user_id: int) -> str:
+    """What the user said last, in whatever session; empty before anything was said."""
+    try:
+        return assistant.journal.last_turn(user_id).message
+    except NotFound:
+        return ""

@@ -1,0 +1,293 @@
+"""Before and after: what one's own messages are answered by two models, side by side, and which is better.
+
+The models' names are hidden, and a coin decides who stands where, until a choice was made: who knows which
+one is new judges something else than the answers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Container, VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Static
+
+from assistant.terminal.screens.bindings import bindings
+from assistant.terminal.screens.compare_child import ComparisonChild
+from assistant.terminal.screens.compare_facts import (
+    BETTER,
+    WORSE,
+    Pair,
+    Side,
+    Sides,
+    counts,
+    side_text,
+    with_found,
+)
+from assistant.terminal.screens.keys import COMPARE
+from assistant.terminal.screens.printable import printable
+from assistant.terminal.screens.screen_help import HasHelp
+from assistant.terminal.screens.training_lines import bar
+from assistant.terminal.screens.two_sided_line import TwoSidedLine
+from assistant.terminal.screens.work import host
+from stores.errors import VouchError
+from stores.one_line import one_line
+
+if TYPE_CHECKING:
+    from assistant.terminal.screens.desk import Desk
+    from assistant.wiring import Assistant
+
+_NARROW, _LOW = 80, 18  # columns and rows, under which one answer stands below the other
+_WIDE = 100
+_TITLE = "Before and after"
+_KEYS = "1 left better  2 right better  0 equal  n next  f worse  v names  Esc back"
+_FEW_KEYS = "1 first  2 second  0 equal  n next  Esc"
+
+
+class CompareScreen(Screen[None], HasHelp):
+    """Plays, and then shows what differs, the greatest change first."""
+
+    BINDINGS = bindings(COMPARE)
+    DEFAULT_CSS = """
+    CompareScreen > #compare-title { height: 2; padding: 0 1; border-bottom: solid $border-blurred; }
+    CompareScreen > #compare-message { height: auto; max-height: 4; padding: 0 1; }
+    CompareScreen > #compare-sides { height: 1fr; layout: horizontal; margin-top: 1; }
+    CompareScreen #compare-sides VerticalScroll { width: 1fr; height: 100%; padding: 0 1; }
+    CompareScreen #compare-sides VerticalScroll {
+        border: round $foreground 30%; border-title-color: $foreground;
+    }
+    CompareScreen #compare-sides VerticalScroll:focus { border: round $border; }
+    CompareScreen #compare-sides Static { height: auto; }
+    CompareScreen > #compare-counts { height: auto; padding: 0 1; }
+    CompareScreen > #compare-said { height: auto; padding: 0 1; color: $text-muted; }
+    CompareScreen.-small > #compare-title { height: 1; border-bottom: none; }
+    CompareScreen.-small > #compare-message { max-height: 1; }
+    CompareScreen.-small > #compare-sides { layout: vertical; margin-top: 0; }
+    CompareScreen.-small #compare-sides VerticalScroll { width: 100%; height: 1fr; }
+    CompareScreen.-low #compare-sides VerticalScroll { border: none; border-top: solid $foreground 30%; }
+    CompareScreen.-low > #compare-counts { height: 1; }
+    CompareScreen.-low > #compare-said { display: none; }
+    """
+
+    def __init__(self, desk: Desk, child: ComparisonChild, sides: Sides, turn_id: int | None) -> None:
+        """turn_id: the one turn to show, or None for all that differ."""
+        super().__init__()
+        self._desk = desk
+        self._child = child
+        self._sides = sides
+        self._turn_id = turn_id
+        self._pairs: list[Pair] = []  # all that were played
+        self._choices: dict[
+            int, str
+        ] = {}  # better, worse or equal, by the place of a pair; of the other model
+        self._place = 0  # among those that are shown
+        self._only_worse = False
+        self._shows_names = False
+        self._is_done = False
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield TwoSidedLine(_TITLE, id="compare-title")
+        yield Static("", markup=False, id="compare-message")
+        with Container(id="compare-sides"):
+            for side in ("left", "right"):
+                with VerticalScroll(id=f"compare-{side}"):
+                    yield Static("", markup=False)
+        yield Static("", markup=False, id="compare-counts")
+        yield Static("", markup=False, id="compare-said")
+        yield Static("Esc leaves off", markup=False, classes="keys", id="compare-keys")
+
+    def on_mount(self) -> None:
+        """Begins to play."""
+        self._message("Both models are getting ready …")
+        self.query_one("#compare-sides").display = False
+        self.work(self._play())
+
+    def on_unmount(self) -> None:
+        """Nobody waits for it any more."""
+        self._child.leave()
+
+    def on_resize(self) -> None:
+        """One answer below the other where there is no room beside it."""
+        width, height = self.size
+        self.set_class(width < _NARROW or height < _LOW, "-small")
+        self.set_class(height < _LOW, "-low")
+        self._show()
+
+    # Playing
+
+    async def _play(self) -> None:
+        pairs = []
+        try:
+            async for told in self._child.lines():
+                if "replies" in told:
+                    pairs.append(Pair.told(told))
+                else:
+                    self._tell_progress(str(told["model"]), int(told["done"]), int(told["of"]))
+        except VouchError as error:
+            self._message(f"They could not be compared: {one_line(error.message)}")
+            self.query_one("#compare-keys", Static).update("Esc back")
+            return
+        if self._turn_id is not None:
+            pairs = [pair for pair in pairs if pair.turn_id == self._turn_id]
+        self._pairs = await self._desk.look(lambda assistant, user_id: with_found(assistant, user_id, pairs))
+        self._is_done = True
+        if self.is_mounted:
+            self._show()
+
+    def _tell_progress(self, model: str, done: int, of: int) -> None:
+        first = model == "live"
+        name = self._sides.live if first else self._sides.other
+        self._message(
+            f"The messages of session {self._sides.session_id} are answered anew, in copies: "
+            f"{'first' if first else 'then'} by {name}\n"
+            f"{bar(done, of, 30)} message {done + 1} of {of}"
+        )
+
+    def _message(self, words: str) -> None:
+        if self.is_mounted:
+            self.query_one("#compare-message", Static).update(words)
+
+    # Showing
+
+    @property
+    def _shown(self) -> list[int]:
+        """The places of the pairs that are walked through."""
+        places = [n for n, pair in enumerate(self._pairs) if pair.change > 0 or self._turn_id is not None]
+        return [n for n in places if self._kind(n) == WORSE] if self._only_worse else places
+
+    def _kind(self, place: int) -> str:
+        """By the person's choice; else by what is known."""
+        chosen = self._choices.get(place)
+        return chosen if chosen in (BETTER, WORSE) else self._pairs[place].kind
+
+    def _show(self) -> None:
+        if not self._is_done:
+            return
+        places = self._shown
+        self.query_one("#compare-sides").display = bool(places)
+        self.query_one("#compare-counts", Static).update(self._counts())
+        keys = _FEW_KEYS if self.size.width < _NARROW else _KEYS
+        self.query_one("#compare-keys", Static).update(keys if places else "f all answers  Esc back")
+        if not places:
+            self._title("", "")
+            self._message(self._nothing())
+            return
+        self._place = min(self._place, len(places) - 1)
+        place = places[self._place]
+        of = "answers that are worse" if self._only_worse else "answers that changed"
+        one = self._turn_id is not None
+        number = f"{self._place + 1} of {len(places)}"
+        self._title(f"turn {self._turn_id}" if one else f"{number} {of}", place)
+        self._message(f"You: {printable(self._pairs[place].message)}")
+        self._show_sides(place)
+
+    def _title(self, words: str, place: int | str) -> None:
+        names = "names hidden"
+        if isinstance(place, str):
+            names = f"{self._sides.live} | {self._sides.other}"
+        elif self._names_are_shown(place):
+            names = " | ".join(self._names(place))
+        is_short = self.size.width < _NARROW and words
+        title = words if is_short else " · ".join(filter(None, (_TITLE, words)))
+        self.query_one("#compare-title", TwoSidedLine).say(title, names)
+
+    def _show_sides(self, place: int) -> None:
+        pair = self._pairs[place]
+        shown = self._names_are_shown(place)
+        answers = (pair.other, pair.live) if self._is_exchanged(place) else (pair.live, pair.other)
+        neutral = ("first", "second") if self.has_class("-small") else ("left", "right")
+        names = self._names(place) if shown else neutral
+        for side, answer, name in zip(("left", "right"), answers, names, strict=True):
+            panel = self.query_one(f"#compare-{side}", VerticalScroll)
+            panel.border_title = name
+            panel.query_one(Static).update(side_text(pair, answer, with_facts=shown))
+            panel.scroll_home(animate=False)
+
+    def _counts(self) -> str:
+        told = counts([self._kind(place) for place in range(len(self._pairs))])
+        name = self._sides.other if self.size.width >= _WIDE else self._sides.other.partition(" ")[0]
+        return f"{name}: {told}"
+
+    def _nothing(self) -> str:
+        if self._only_worse:
+            return "No answer is known to be worse. f shows all that changed."
+        return f"Nothing changed: all {len(self._pairs)} messages are answered alike."
+
+    def _names(self, place: int) -> tuple[str, str]:
+        live, other = self._sides.live, self._sides.other
+        return (other, live) if self._is_exchanged(place) else (live, other)
+
+    def _names_are_shown(self, place: int) -> bool:
+        return self._shows_names or place in self._choices
+
+    def _is_exchanged(self, place: int) -> bool:
+        return self._pairs[place].is_exchanged(self._sides.session_id)
+
+    # Keys
+
+    def action_next(self, by: int) -> None:
+        """The next one that differs, or the one before."""
+        places = self._shown
+        if self._is_done and places:
+            self._place = (self._place + by) % len(places)
+            self._said("")
+            self._show()
+
+    def action_worse(self) -> None:
+        """Only those that are known to be worse, or all."""
+        if self._is_done:
+            self._only_worse = not self._only_worse
+            self._place = 0
+            self._show()
+
+    def action_names(self) -> None:
+        """Shows who answered what, or hides it."""
+        self._shows_names = not self._shows_names
+        self._show()
+
+    def action_rate(self, which: str) -> None:
+        """Keeps which one is better."""
+        places = self._shown
+        if not self._is_done or not places:
+            return
+        place = places[self._place]
+        pair, exchanged = self._pairs[place], self._is_exchanged(place)
+        if which == "equal":
+            self._choices[place] = "equal"
+            self.work(self._keep(pair, None))
+        else:
+            is_other = (which == "right") != exchanged
+            self._choices[place] = BETTER if is_other else WORSE
+            self.work(self._keep(pair, pair.other if is_other else pair.live))
+        self._show()
+
+    async def _keep(self, pair: Pair, better: Side | None) -> None:
+        from stores.pair_choices import PairChoices
+
+        turn_id, texts = pair.turn_id, better.citations if better is not None else ()
+        if turn_id is None:
+            return
+
+        def keep(assistant: Assistant, user_id: int) -> int:
+            return PairChoices(assistant.database).choose(user_id, turn_id, texts)
+
+        kept = await self._desk.look(keep)
+        if better is None:
+            self._said("Neither is better: nothing is kept of that.")
+        elif kept:
+            self._said(f"Kept as feedback: {kept} passage{'s' if kept != 1 else ''} cited there helped.")
+        else:
+            self._said("Nothing new to keep: it cites no passage that this turn had found and nobody rated.")
+
+    def _said(self, words: str) -> None:
+        if self.is_mounted:
+            self.query_one("#compare-said", Static).update(words)
+            if self.has_class("-low") and words:
+                host(self).tell(words)
+
+    def action_back(self) -> None:
+        """Leaves off, and goes back."""
+        self._child.leave()
+        self.dismiss()

@@ -1,0 +1,154 @@
+"""The log of today: its last lines, filtered by words and level, followed while it grows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from assistant.terminal.screens.bindings import bindings
+from assistant.terminal.screens.keys import LOG
+from assistant.terminal.screens.log_lines import LEVELS, MOST_LINES, LogLine, last_lines, log_file
+from assistant.terminal.screens.page_screen import PageScreen
+from assistant.terminal.screens.screen_help import HasHelp
+from assistant.terminal.screens.two_sided_line import TwoSidedLine
+
+if TYPE_CHECKING:
+    from assistant.terminal.screens.desk import Desk
+    from assistant.wiring import Assistant
+
+_LOOKS_EVERY_SECONDS = 1.0
+
+
+class LogScreen(Screen[None], HasHelp):
+    """Rows of the log; the newest is below."""
+
+    place = "Log"
+    BINDINGS = bindings(LOG)
+    DEFAULT_CSS = """
+    LogScreen > #log-title { padding: 0 1; }
+    LogScreen > OptionList { height: 1fr; border: round $border; padding: 0; }
+    LogScreen > OptionList { text-wrap: nowrap; text-overflow: ellipsis; }
+    LogScreen > OptionList:focus { border: round $border; }
+    LogScreen > Input { display: none; }
+    LogScreen > Input.-open { display: block; }
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+        self._lines: list[LogLine] = []
+        self._shown: list[LogLine] = []
+        self._level = LEVELS[0]
+        self._follows = True
+        self._is_looking = False
+        self._file = ""
+
+    def compose(self) -> ComposeResult:
+        """The rows, and a filter that opens with /."""
+        yield TwoSidedLine("Log", id="log-title")
+        yield OptionList(markup=False)
+        yield Input(placeholder="Words of a line; Enter goes back to the lines", compact=True)
+        yield Static("", markup=False, classes="keys", id="log-keys")
+
+    def on_mount(self) -> None:
+        """Reads it at once, and then each second."""
+        self.query_one(OptionList).focus()
+        self._show()
+        self._look()
+        self.set_interval(_LOOKS_EVERY_SECONDS, self._look)
+
+    def on_input_changed(self) -> None:
+        """Filters while one types."""
+        self._show()
+
+    def on_input_submitted(self) -> None:
+        """Back to the lines; an empty filter closes."""
+        field = self.query_one(Input)
+        field.set_class(bool(field.value), "-open")
+        self.query_one(OptionList).focus()
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Who goes up to read stays there; on the newest line it follows again."""
+        if event.option_list.highlighted == event.option_index:
+            self._follows = event.option_index == len(self._shown) - 1
+            self._tell()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Enter or a click: the whole line."""
+        line = self._shown[event.option_index]
+        self.app.push_screen(PageScreen("A line of the log", line.whole or line.event))
+
+    def action_open(self) -> None:
+        """The whole line."""
+        self.query_one(OptionList).action_select()
+
+    def action_filter(self) -> None:
+        """Opens the filter."""
+        field = self.query_one(Input)
+        field.add_class("-open")
+        field.focus()
+
+    def action_level(self) -> None:
+        """The next level."""
+        self._level = LEVELS[(LEVELS.index(self._level) + 1) % len(LEVELS)]
+        self._show()
+
+    def action_follow(self) -> None:
+        """Goes to the newest line, and follows."""
+        self._follows = True
+        self._show()
+
+    def action_back(self) -> None:
+        """Out of the filter, and then out of the screen."""
+        if self.query_one(Input).has_focus:
+            self.on_input_submitted()
+        else:
+            self.dismiss()
+
+    def _look(self) -> None:
+        if not self._is_looking and self.is_current:
+            self._is_looking = True
+            self.work(self._look_again())
+
+    async def _look_again(self) -> None:
+        def read(assistant: Assistant, _user_id: int) -> tuple[str, list[LogLine]]:
+            file = log_file(assistant.locations.state)
+            return f"{file}", last_lines(file, with_text=assistant.settings.log.log_text)
+
+        try:
+            self._file, lines = await self._desk.look(read)
+        finally:
+            self._is_looking = False
+        if lines != self._lines and self.is_mounted:
+            self._lines = lines
+            self._show()
+
+    def _show(self) -> None:
+        words = self.query_one(Input).value.casefold().split()
+        shown = [line for line in self._lines if line.fits(words, self._level)]
+        options = self.query_one(OptionList)
+        marked = options.highlighted
+        if shown != self._shown:
+            before = self._shown[marked] if marked is not None and marked < len(self._shown) else None
+            self._shown = shown
+            options.clear_options()
+            options.add_options([Option(line.row) for line in shown])
+            marked = shown.index(before) if before in shown else len(shown) - 1
+        if shown:
+            options.highlighted = len(shown) - 1 if self._follows else max(0, marked or 0)
+        self._tell()
+
+    def _tell(self) -> None:
+        several = f"the last {MOST_LINES} lines" if len(self._lines) >= MOST_LINES else "lines"
+        told = f"Log · {len(self._shown)} of {len(self._lines)} {several} · {self._level}"
+        if not self._lines:
+            told = "Log · nothing was logged today (a day of UTC)"
+        self.query_one("#log-title", TwoSidedLine).say(
+            told, "following" if self._follows else "not following"
+        )
+        follow = "f newest" if self.size.width < 60 else "f follow the newest"
+        self.query_one("#log-keys", Static).update(f"/ filter  l level  {follow}  Enter whole line  Esc back")

@@ -1,0 +1,43 @@
+"""What the chat does about memory: it opens its screen, and offers no undo that is done already."""
+
+from __future__ import annotations
+
+from assistant.terminal.screens.answer_actions import AnswerActions
+from assistant.terminal.screens.desk import Counts
+
+
+class MemoryDoor(AnswerActions):
+    """Opens the screen, and follows what was changed there."""
+
+    def action_memory(self, words: str = "") -> None:
+        """What is remembered; words, or a number, that are looked for at once."""
+        if not self.desk.slash_commands:
+            self.tell("not yet: it is still opening")
+            return
+        from assistant.terminal.screens.memory_screen import MemoryScreen
+
+        if not any(isinstance(screen, MemoryScreen) for screen in self.app.screen_stack):
+            self.app.push_screen(MemoryScreen(self.desk, words, changed=self._memory_changed))
+
+    def _memory_changed(self, has_forgotten: bool) -> None:
+        self.work(self._follow_memory(has_forgotten))
+
+    async def _follow_memory(self, has_forgotten: bool) -> None:
+        self.show_counts(await self.desk.counts())
+        if has_forgotten and self.talk.is_idle:  # what was forgotten stands on no screen of ours any more
+            await self.show_session(await self.desk.open_session(self.talk.session_id))
+
+    def show_counts(self, counts: Counts) -> None:
+        """Other counts: something was written, or taken back."""
+        super().show_counts(counts)
+        if self.notices.receipts:
+            self.work(self._look_at_notices())
+
+    async def _look_at_notices(self) -> None:
+        from stores.memory_rows import MemoryRows
+
+        offered = self.notices.receipts
+        undone = await self.desk.look(
+            lambda assistant, user_id: MemoryRows(assistant.database).undone(user_id, offered)
+        )
+        self.notices.withdraw(undone)

@@ -1,0 +1,113 @@
+"""What is done to memories from their screen, by the functions of the commands, on the assistant's thread."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from assistant.terminal.forgetting import forget_for_good
+from assistant.terminal.sharing import share_memory, shared_line, weigh_for_all
+from stores.errors import WrongUsage
+from stores.knowledge import EDITABLE
+from stores.memory_rows import MemoryRows
+from stores.one_line import one_line, short
+from stores.records import SHARED
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
+    from stores.records import Receipt
+
+_WAITS = "It is not weighed yet: a model is missing. The scope “Waiting for check” shows why."
+
+
+@dataclass(frozen=True)
+class Undoable:
+    """A write that can be taken back."""
+
+    receipt_id: int
+    told: str
+    beyond: str  # what else it concerns, which is asked about first; empty for one memory of one's own
+
+
+def forget(assistant: Assistant, user_id: int, passage_ids: list[int] | None) -> list[str]:
+    """Forgets for good; returns what went and what still holds it, a line each."""
+    forgotten, told = forget_for_good(assistant, user_id, passage_ids)
+    return [
+        *(f"Forgotten: “{short(line.text)}”." for line in forgotten.lines),
+        *(f"Forgotten with it: “{short(line.text)}”." for line in forgotten.with_them),
+        *told,
+    ]
+
+
+def undoable(assistant: Assistant, user_id: int, passage_id: int | None) -> Undoable | None:
+    """The latest write of a memory that still stands, or of all the user's for None."""
+    if passage_id is None:
+        receipts = assistant.knowledge.receipts(user_id, limit=1)
+    else:
+        receipts = [
+            receipt
+            for receipt in assistant.catalogue.history(user_id, passage_id).receipts
+            if receipt.undone_at is None
+        ]
+    if not receipts:
+        return None
+    latest: Receipt = max(receipts, key=lambda receipt: receipt.id or 0)
+    assert latest.id is not None, "it is stored"
+    passages = MemoryRows(assistant.database).passages_of(latest.id)
+    told = f"{latest.action} “{short(latest.summary)}”"
+    beyond = f"with all {passages} passages that it concerns" if passages > 1 else ""
+    if latest.space == SHARED:
+        beyond = f"for every user{f', {beyond}' if beyond else ''}"
+    return Undoable(latest.id, told, beyond)
+
+
+def undo(assistant: Assistant, user_id: int, receipt_id: int) -> str:
+    """Takes a write back; returns what is told of it."""
+    receipt, back = assistant.knowledge.undo(user_id, receipt_id)
+    assistant.indexer.catch_up()
+    came_back = f" Back: {', '.join(f'{p.passage_id} “{short(p.text, 40)}”' for p in back)}." if back else ""
+    return f"Undone: {receipt.action} “{short(receipt.summary)}”.{came_back}"
+
+
+def must_be_editable(scope: str, kind: str) -> None:
+    """Raises `WrongUsage` for a message, which is what was said, and for a document."""
+    if kind not in EDITABLE:
+        of_whom = "of yours" if scope == "yours" else "in your own words"
+        raise WrongUsage(
+            f"a {kind} cannot be edited", hint=f"What can: {', '.join(sorted(EDITABLE))} {of_whom}."
+        )
+
+
+def edit(assistant: Assistant, user_id: int, passage_id: int, text: str) -> str:
+    """Another text of a memory: a new version of one's own; a shared one goes through the check."""
+    if assistant.catalogue.line(user_id, passage_id).scope == "shared":
+        learned = weigh_for_all(assistant, user_id, text)
+        return shared_line(learned) if learned else _WAITS
+    assistant.knowledge.edit(user_id, passage_id, text)
+    assistant.indexer.catch_up()
+    return f"{passage_id} is changed; u brings the old text back."
+
+
+def share(assistant: Assistant, user_id: int, passage_id: int) -> str:
+    """Offers a memory to every user, through the check."""
+    learned = share_memory(assistant, user_id, passage_id)
+    return shared_line(learned) if learned else _WAITS
+
+
+def export(assistant: Assistant, user_id: int, file: str, scope: Literal["yours", "shared", "all"]) -> str:
+    """Writes JSON lines into a new file that only its owner can read, as `vouch memory export` does."""
+    place = Path(file).expanduser()
+    try:
+        place.touch(mode=0o600, exist_ok=False)
+        with place.open("w", encoding="utf-8") as out:
+            count = 0
+            for line in assistant.memory_export.lines(user_id, scope=scope):
+                out.write(json.dumps(line, ensure_ascii=False) + "\n")
+                count += 1
+    except FileExistsError as error:
+        raise WrongUsage(f"{one_line(file)} is there already", hint="Name another file.") from error
+    except OSError as error:
+        raise WrongUsage(f"{one_line(file)} cannot be written: {error.strerror}") from error
+    return f"{count} lines ({scope}) written to {place.resolve()}"

@@ -1,0 +1,174 @@
+"""What the chat does about training: its screen, a round in the status line, answers before and after."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from assistant.terminal.screens.answer_actions import AnswerActions
+from assistant.terminal.screens.two_sided_line import TwoSidedLine
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
+    from stores.records import Round
+
+_LOOKS_EVERY_SECONDS = 1.0
+_SENTENCE_STAYS_SECONDS = 6.0  # in the status line
+
+
+class TrainingActions(AnswerActions):
+    """Opens the screens of training, and shows a round that runs."""
+
+    _training = ("", "")  # what the status line tells of a round; empty where none runs
+    _told_at = 0.0  # when a sentence came into the status line
+    _goes = False  # that sentence, when its time is over
+    clock: Callable[[], float] = staticmethod(time.monotonic)
+    _ended_round = 0  # the newest one that has ended
+    _looks_at_training = False
+
+    def on_mount(self) -> None:
+        """Looks now and then whether a round runs."""
+        self.set_interval(_LOOKS_EVERY_SECONDS, self._look_at_training)
+
+    # A round in the status line
+
+    def tell(self, sentence: str, *, stays: bool = False) -> None:
+        """As everywhere; a round that runs is shown where there is nothing to tell."""
+        super().tell(sentence, stays=stays)
+        self._told_at = self.clock() if sentence else 0.0
+        self._goes = bool(sentence) and not stays
+        if not sentence:
+            self._show_training()
+
+    def _look_at_training(self) -> None:
+        if self._goes and self.clock() - self._told_at >= _SENTENCE_STAYS_SECONDS:
+            self.tell("")
+        if self.desk.slash_commands and not self._looks_at_training and self.app.screen is self.screen:
+            self._looks_at_training = True
+            self.work(self._look_for_a_round())
+
+    async def _look_for_a_round(self) -> None:
+        from assistant.terminal.screens.training_lines import status_line
+
+        after = self._ended_round
+        try:
+            row = await self.desk.look(lambda assistant, _user_id: _newest(assistant, after))
+        finally:
+            self._looks_at_training = False
+        was = self._training
+        self._training = ("", "")
+        if row is not None and row.state == "running":
+            self._training = status_line(row, self.size.width)
+        elif row is not None and row.state != "waiting":
+            self._ended_round = row.id or 0
+        if any(self._training) or any(was):
+            self._show_training(was[0])
+
+    def _show_training(self, was: str = "") -> None:
+        """was: what it told of the round before now."""
+        status = self.query_one("#status", TwoSidedLine)
+        is_free = status.left in ("", was, self.standing)
+        if not is_free and self.clock() - self._told_at < _SENTENCE_STAYS_SECONDS:
+            return
+        if self._training[0]:
+            status.say(*self._training)
+        elif was and status.left == was:
+            status.say(self.standing)
+
+    # Screens
+
+    def action_training(self) -> None:
+        """Training."""
+        if self._is_open:
+            self.work(self._open_training())
+
+    async def _open_training(self) -> None:
+        from assistant.terminal.screens.training_facts import training_facts
+        from assistant.terminal.screens.training_screen import TrainingScreen
+
+        facts = await self.desk.look(lambda assistant, _user_id: training_facts(assistant))
+        self.app.push_screen(TrainingScreen(self.desk, facts, self._compare_session))
+
+    def action_log(self) -> None:
+        """The log."""
+        if self._is_open:
+            from assistant.terminal.screens.log_screen import LogScreen
+
+            self.app.push_screen(LogScreen(self.desk))
+
+    def action_compare_current(self) -> None:
+        """The turn that is read, by the live model and the one before."""
+        answer = self.answer
+        if answer is None or answer.turn_id is None:
+            self.tell("no turn yet")
+        else:
+            self.compare_turn(answer.turn_id)
+
+    def compare_turn(self, turn_id: int | None) -> None:
+        """A turn, or the whole session for None, by the live model and the one before."""
+        if self._is_open:
+            self.work(self._compare_with_previous(turn_id))
+
+    async def _compare_with_previous(self, turn_id: int | None) -> None:
+        from assistant.terminal.screens.training_facts import training_facts
+
+        facts = await self.desk.look(lambda assistant, _user_id: training_facts(assistant))
+        if not facts.previous:
+            self.tell("there is no model before the live one to compare with; F4 shows how training goes")
+            return
+        await self._open_comparison(
+            facts.name_of(facts.live), "previous", facts.name_of(facts.previous), turn_id
+        )
+
+    def _compare_session(self, against: str, name: str) -> None:
+        """From the training screen: this session by the live model and another one."""
+        self.work(self._compare_session_with(against, name))
+
+    async def _compare_session_with(self, against: str, name: str) -> None:
+        from assistant.terminal.screens.training_facts import training_facts
+
+        facts = await self.desk.look(lambda assistant, _user_id: training_facts(assistant))
+        await self._open_comparison(facts.name_of(facts.live), against, name, None)
+
+    async def _open_comparison(self, live: str, against: str, name: str, turn_id: int | None) -> None:
+        from assistant.terminal.screens.compare_child import ComparisonChild
+        from assistant.terminal.screens.compare_facts import Sides
+        from assistant.terminal.screens.compare_screen import CompareScreen
+
+        here = self.talk.session_id
+        session_id = await self.desk.look(
+            lambda assistant, user_id: _session_to_compare(assistant, user_id, here, turn_id)
+        )
+        user = self.desk.user
+        child = await self.desk.look(
+            lambda assistant, _user_id: ComparisonChild.of(
+                assistant, user, session_id, against=against, turn_id=turn_id
+            )
+        )
+        sides = Sides(live=f"live {live}", other=_name_of_other(against, name), session_id=session_id)
+        self.app.push_screen(CompareScreen(self.desk, child, sides, turn_id))
+
+    @property
+    def _is_open(self) -> bool:
+        if not self.desk.slash_commands:
+            self.tell("not yet: it is still opening")
+        return bool(self.desk.slash_commands)
+
+
+def _session_to_compare(assistant: Assistant, user_id: int, here: int, turn_id: int | None) -> int:
+    """That of the turn; else the one that is open, or the last one while nothing was said in it."""
+    if turn_id is not None:
+        return assistant.journal.turn(user_id, turn_id).session_id
+    if assistant.journal.turns(user_id, here, limit=1):
+        return here
+    latest = next(iter(assistant.journal.sessions(user_id, limit=1)), None)
+    return latest.session_id if latest is not None else here
+
+
+def _name_of_other(against: str, name: str) -> str:
+    return f"previous {name}" if against == "previous" else f"candidate {name}"
+
+
+def _newest(assistant: Assistant, after: int) -> Round | None:
+    return next(iter(assistant.rounds.latest(1, after=after)), None)

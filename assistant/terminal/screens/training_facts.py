@@ -1,0 +1,201 @@
+"""How training goes, as the database tells it; the same whoever trains, this chat or another process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from stores.clock import now
+from stores.one_line import one_line
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
+    from stores.records import Round
+
+SHOWN_ROUNDS = 50
+DECIDED_BY = "nDCG@10"  # the measure that must gain
+_UNTRAINED = "untrained"
+
+
+@dataclass(frozen=True)
+class TrainingFacts:
+    """All that the training screen tells."""
+
+    rounds: tuple[Round, ...]  # newest first
+    live: str  # the version that answers; empty before the first
+    previous: str  # the version before it; empty where there is none
+    declined: str  # the version last stepped back from; empty where there is none
+    new_lessons: int  # judged questions that no decided round has learned from
+    begins_at: int  # with so many a round begins
+    in_chat: bool  # it begins in this chat by itself
+    is_paused: bool  # somebody has asked this chat to wait with it
+    is_leading: bool  # a round of this chat's own is under way
+    least_gain: float
+    margin: float
+
+    @property
+    def current(self) -> Round | None:
+        """The round that runs or waits."""
+        return next((row for row in self.rounds if row.state in ("running", "waiting")), None)
+
+    def state_of(self, row: Round) -> str:
+        """In one word; of a promoted round what became of its model."""
+        version = version_of(row)
+        if row.state == "running" and is_silent(row):
+            return "broken off"
+        if row.state != "promoted" or not version:
+            return row.state
+        if version == self.live:
+            return "live"
+        return "undone" if version == self.declined else "replaced"
+
+    def name_of(self, version: str) -> str:
+        """A model by its round, or as untrained."""
+        made_by = [row for row in self.rounds if row.state == "promoted" and version_of(row) == version]
+        if made_by:
+            return f"{made_by[0].id}"
+        return _UNTRAINED if version in ("", _UNTRAINED) else one_line(version)[:16]
+
+
+def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> TrainingFacts:
+    """Of now. known: of a moment ago; rounds that had ended then, and the lessons, are taken from it."""
+    from assistant.wiring import QUERY_ENCODER
+
+    rounds = _rounds(assistant, known.rounds if known is not None else ())
+    last = next((row for row in rounds if row.state == "promoted"), None)
+    if last is not None and last.figures.get("side") == "both":
+        versions, declined = assistant.encoder_versions, assistant.encoder_versions.declined()
+        live, previous = versions.live(), versions.previous()
+        names = live.version if live else "", previous.version if previous else ""
+    else:
+        models, declined = assistant.live_models, assistant.live_models.declined(QUERY_ENCODER)
+        names = models.live(QUERY_ENCODER) or "", models.previous(QUERY_ENCODER) or ""
+    learning, learner = assistant.settings.learning, assistant.background_learner
+    if known is None:
+        new, wanted = assistant.occasions.not_learned(), assistant.occasions.begins_at()
+    else:
+        new, wanted = known.new_lessons, known.begins_at
+    return TrainingFacts(
+        rounds=tuple(rounds),
+        live=names[0],
+        previous=names[1],
+        declined=declined,
+        new_lessons=new,
+        begins_at=wanted,
+        in_chat=learning.in_chat,
+        is_paused=learner.is_paused,
+        is_leading=learner.is_leading,
+        least_gain=learning.least_gain,
+        margin=learning.margin,
+    )
+
+
+def _rounds(assistant: Assistant, known: Sequence[Round]) -> list[Round]:
+    """The latest; an ended one changes no more, and its row, which names all its turns, is not read again."""
+    ended: list[Round] = []
+    for row in reversed(known):
+        if row.state in ("running", "waiting"):
+            break
+        ended.insert(0, row)
+    after = ended[0].id if ended else 0
+    return [*assistant.rounds.latest(SHOWN_ROUNDS, after=after or 0), *ended][:SHOWN_ROUNDS]
+
+
+def version_of(row: Round) -> str:
+    """The version of a round's candidate; empty where it has none."""
+    return str(row.figures.get("version", ""))
+
+
+def is_silent(row: Round) -> bool:
+    """Whether a running round was not heard of for longer than its lease."""
+    until = row.figures.get("lease_until")
+    return bool(until) and datetime.fromisoformat(str(until)) < now()
+
+
+def curve_of(row: Round) -> list[tuple[float, float]]:
+    """Step and loss of a round, as far as it has come; what is no pair of numbers is left out."""
+    found = row.figures.get("curve", ())
+    return [(float(point[0]), float(point[1])) for point in found if len(point) >= 2]
+
+
+def comparison_of(row: Round) -> dict[str, Mapping[str, Any]]:
+    """What came of the comparison, by measure, the one that decides first; empty where there was none."""
+    found = row.figures.get("comparison", {})
+    compared = {name: told for name, told in found.items() if isinstance(told, dict) and "candidate" in told}
+    return dict(sorted(compared.items(), key=lambda each: each[0] != DECIDED_BY))
+
+
+def gain_of(row: Round) -> str:
+    """What the candidate won or lost, in the measure that decides; empty where it was not compared."""
+    told = comparison_of(row).get(DECIDED_BY)
+    return f"{told['gain']:+.3f} {DECIDED_BY}" if told else ""
+
+
+def reason_of(row: Round) -> str:
+    """Why a round ended as it did, without the word that its state says already."""
+    said = one_line(row.reason)
+    for word in ("Promoted: ", "Refused: "):
+        said = said.removeprefix(word)
+    return said
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One row of a table: a measure under two models."""
+
+    name: str
+    before: float
+    after: float
+    low: float | None = None  # of the interval of the difference, where there is one
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class MeasuredTable:
+    """What was measured of a round until now."""
+
+    title: str
+    columns: tuple[str, str]
+    rows: tuple[Measured, ...]
+
+
+def measured_table(row: Round) -> MeasuredTable | None:
+    """The comparison on held-out questions; before it, what was measured while it was trained; or None."""
+    if compared := comparison_of(row):
+        rows = [
+            Measured(name, told["live"], told["candidate"], told.get("low"), told.get("high"))
+            for name, told in compared.items()
+        ]
+        questions = row.figures["comparison"].get("questions", 0)
+        return MeasuredTable(f"Held-out questions: {questions}", ("live", "candidate"), tuple(rows))
+    measured: Sequence[Mapping[str, Any]] = row.figures.get("measured", ())
+    if not measured:
+        return None
+    start, latest = measured[0], measured[-1]
+    rows = [
+        Measured(told, float(start[name]), float(latest[name]))
+        for name, told in _MEASURED.items()
+        if name in start and name in latest
+    ]
+    epoch = latest.get("epoch", len(measured) - 1)
+    return MeasuredTable("Set aside to end the training", ("start", f"epoch {epoch}"), tuple(rows))
+
+
+_MEASURED = {"ndcg_at_10": DECIDED_BY, "recall_at_5": "R@5", "reciprocal_rank": "MRR"}
+
+
+def months_of(row: Round) -> list[tuple[str, float, int]]:
+    """Month, gain and number of its questions, of those with enough of them."""
+    slices = row.figures.get("comparison", {}).get("slices", {})
+    return [(one_line(month), float(told["gain"]), int(told["questions"])) for month, told in slices.items()]
+
+
+def rule(facts: TrainingFacts) -> str:
+    """When a candidate goes live, in words."""
+    over = f" more than {facts.least_gain:.3f}" if facts.least_gain else ""
+    return (
+        f"Goes live when {DECIDED_BY} surely gains{over}, and neither R@5 nor a month "
+        f"loses more than {facts.margin:.3f}."
+    )

@@ -1,0 +1,164 @@
+"""Rounds of training in words: how far one is, what was measured, what the list of them tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from assistant.terminal.screens.plot import sparkline
+from assistant.terminal.screens.training_facts import (
+    TrainingFacts,
+    curve_of,
+    gain_of,
+    is_silent,
+    measured_table,
+    months_of,
+    reason_of,
+)
+from stores.one_line import one_line
+
+if TYPE_CHECKING:
+    from stores.records import Round
+
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_NARROW = 60  # columns
+_SPARK = 8  # columns of the curve in the status line
+_MONTHS = 3  # told in the table; the page of a round tells all
+_GAIN = re.compile(r"^nDCG@10 [+-]\d+\.\d+ points ")
+_PHASES = {  # as a learner notes them, and as a person reads them
+    "": "beginning",
+    "reading": "reading the lessons",
+    "exporting": "writing the candidate down",
+    "comparing": "comparing with the live model",
+    "encoding": "encoding what is searched",
+    "indexing": "filling the index",
+    "going live": "going live",
+}
+
+
+def bar(done: float, of: float, width: int) -> str:
+    """So much of a bar of `width` columns, between two marks."""
+    eighths = round(8 * width * max(0.0, min(1.0, done / of))) if of > 0 else 0
+    full, rest = divmod(eighths, 8)
+    drawn = "█" * full + (_EIGHTHS[rest] if rest else "")
+    return f"▕{drawn:<{width}}▏"
+
+
+def lasting(seconds: float) -> str:
+    """About how long, in the largest unit that fits."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def title_line(facts: TrainingFacts) -> str:
+    """Which model answers, and which one is being made."""
+    current = facts.current
+    told = [f"live model: {facts.name_of(facts.live)}"]
+    if current is not None:
+        told.append(f"candidate: {current.id}")
+    return " · ".join(told)
+
+
+def progress_line(facts: TrainingFacts, width: int) -> str:
+    """How far the round is that runs; where none does, what is needed for one."""
+    row = facts.current
+    if row is None:
+        return _needed(facts)
+    if row.state == "waiting":
+        return f"round {row.id} waits: {one_line(row.reason)}"
+    if is_silent(row):
+        return f"round {row.id} broke off; it goes on at the next occasion"
+    done, of, words = _how_far(row)
+    if not of:
+        return f"round {row.id}: {words}"
+    tail = [f"{100 * done / of:.0f} %"]
+    if row.figures.get("is_paused"):
+        tail.append("waiting")
+    elif (left := _progress(row).get("seconds_left")) is not None:
+        tail.append(f"about {lasting(float(left))} left")
+    told = " ".join(tail)
+    room = width - len(words) - len(told) - 4
+    return f"{words} {bar(done, of, min(36, room))} {told}" if room >= 8 else f"{words}, {told}"
+
+
+def status_line(row: Round, width: int) -> tuple[str, str]:
+    """A round that runs, for the chat: words for the left end and, where there is room, the right one."""
+    done, of, words = _how_far(row)
+    waits = ", waiting" if row.figures.get("is_paused") else ""
+    left = f"training: round {row.id}, {words}{waits}"
+    if of:
+        left += f" {bar(done, of, 10)}"
+    if width < 100:
+        return left, ""
+    losses = [loss for _, loss in curve_of(row)]
+    if losses:
+        left += f" loss {losses[-1]:.2f} {sparkline(losses, _SPARK)}"
+    table = measured_table(row)
+    if table is None or not table.rows:
+        return left, ""
+    first = table.rows[0]
+    return left, f"{first.name} {first.after:.3f} ({table.columns[0]} {first.before:.3f})"
+
+
+def round_line(facts: TrainingFacts, row: Round, width: int) -> str:
+    """A round in the list: number, state, gain, when, reason."""
+    state, gain, reason = facts.state_of(row), gain_of(row), reason_of(row)
+    day = row.created_at.astimezone()
+    when = f"{day.day:>2} {day:%b %H:%M}"
+    if row.state == "running" and not reason:
+        reason = f"from {len(row.settings.get('turns', ()))} lessons"
+    reason = _GAIN.sub("", reason)  # it stands before it
+    if facts.previous and state in ("replaced", "undone") and facts.name_of(facts.previous) == f"{row.id}":
+        reason = f"one step back · {reason}"
+    if width < _NARROW:
+        return f"{row.id:>3} {state:<10} {gain.partition(' ')[0]:<6} {when}"
+    return f"{row.id:>3}  {state:<10} {gain:<15} {when:<12}  {reason}"
+
+
+def table_lines(row: Round, width: int) -> list[str]:
+    """What was measured of a round, a row a measure, with the differences; as much as the width holds."""
+    table = measured_table(row)
+    if table is None:
+        return []
+    shown = width >= 50  # the intervals too
+    head = f"{'':<9}{table.columns[0]:>7}{table.columns[1]:>11}{'':>8}"
+    lines = [head.rstrip()]
+    for each in table.rows:
+        line = f"{each.name:<9}{each.before:>7.3f}{each.after:>11.3f} {each.after - each.before:>+7.3f}"
+        if shown and each.low is not None and each.high is not None:
+            line += f"  [{each.low:+.3f}, {each.high:+.3f}]"
+        lines.append(line)
+    worst = sorted(months_of(row), key=lambda month: month[1])[:_MONTHS]
+    lines += [f"{month:<9}{'':>18} {gain:>+7.3f}" for month, gain, _ in worst]
+    return lines
+
+
+def _needed(facts: TrainingFacts) -> str:
+    new, wanted = facts.new_lessons, facts.begins_at
+    told = f"{new} of {wanted} new lessons"
+    if facts.is_paused:
+        return f"{told}; training in this chat waits until Space"
+    if not facts.in_chat:
+        return f"{told}; s begins a round (learning.in_chat is false)"
+    return f"{told}; then a round begins by itself" if new < wanted else f"{told}; a round begins soon"
+
+
+def _how_far(row: Round) -> tuple[float, float, str]:
+    """Done, of how many (0: that is not known), and both in words."""
+    facts = _progress(row)
+    for done, of, what in (
+        ("step", "steps", "step"),
+        ("questions", "questions_in_all", "question"),
+        ("passages", "passages_in_all", "passage"),
+    ):
+        if of in facts and done in facts:
+            return float(facts[done]), float(facts[of]), f"{what} {facts[done]} of {facts[of]}"
+    phase = str(row.figures.get("phase", ""))
+    return 0, 0, _PHASES.get(phase, one_line(phase))
+
+
+def _progress(row: Round) -> Mapping[str, Any]:
+    found = row.figures.get("progress", {})
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,100 @@
+"""One round on a page: how it ended, its figures, its settings, and from what it learned."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from assistant.terminal.screens.training_facts import TrainingFacts, comparison_of, months_of, version_of
+from stores.one_line import one_line
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
+    from stores.records import Round
+    from stores.round_lineage import RoundLineage
+
+_SPANS_TOLD = 40  # of turns, the last ones
+
+
+def round_page(assistant: Assistant, facts: TrainingFacts, row: Round) -> tuple[str, str]:
+    """A title and a text."""
+    from stores.round_lineage import lineage_of
+
+    lineage = lineage_of(assistant.database, row)
+    parts = [_ended(facts, row), _figures(row), _learned_from(row, lineage), _settings(facts, row)]
+    text = "\n\n".join("\n".join(lines) for part in parts if (lines := list(part)))
+    return f"Round {row.id} · {facts.state_of(row)}", text
+
+
+def _ended(facts: TrainingFacts, row: Round) -> Iterator[str]:
+    yield one_line(row.reason) or "It has not ended yet."
+    began = row.created_at.astimezone()
+    yield f"Began      {began:%Y-%m-%d %H:%M}"
+    if row.ended_at is not None:
+        yield f"Ended      {row.ended_at.astimezone():%Y-%m-%d %H:%M}"
+    if version := version_of(row):
+        yield f"Candidate  {one_line(version)}"
+        if version == facts.live:
+            yield f"It answers now; one step back is {facts.name_of(facts.previous)}."
+    if times := row.figures.get("taken_over"):
+        yield f"It was broken off and gone on with {times} times."
+
+
+def _figures(row: Round) -> Iterator[str]:
+    compared = comparison_of(row)
+    if compared:
+        yield f"Held-out questions: {row.figures['comparison'].get('questions', 0)}"
+        yield "           live  candidate  difference and its interval"
+    for name, told in compared.items():
+        yield (
+            f"{name:<9}{told['live']:>6.3f}{told['candidate']:>11.3f}  "
+            f"{told['gain']:+.4f} [{told['low']:+.4f}, {told['high']:+.4f}]"
+        )
+    for month, gain, questions in months_of(row):
+        yield f"{month:<9}{'':>17}  {gain:+.4f} on {questions} questions"
+    measured = row.figures.get("measured", ())
+    if measured:
+        yield "While it was trained, on questions set aside to end the training:"
+    for found in measured:
+        yield (
+            f"epoch {found.get('epoch', '?'):<3} nDCG@10 {found.get('ndcg_at_10', 0):.3f}  "
+            f"R@5 {found.get('recall_at_5', 0):.3f}  among {found.get('among', '?')} passages"
+        )
+
+
+def _learned_from(row: Round, lineage: RoundLineage) -> Iterator[str]:
+    turns, held_out = len(lineage.turns), int(row.settings.get("held_out", 0))
+    yield f"Learned from {turns - held_out} lessons; {held_out} more were held out to judge it by."
+    judged = [f"{count} by {one_line(judge)}" for judge, count in sorted(lineage.judged.items())]
+    if judged:
+        yield f"Judged     {', '.join(judged)}"
+    rated = [f"{count} {one_line(rating)}" for rating, count in sorted(lineage.rated.items())]
+    yield f"Rated      {', '.join(rated) or 'by nobody'}"
+    if lineage.forgotten:
+        yield f"Forgotten  {lineage.forgotten} of its turns since; the next round learns without them."
+    yield f"Passages   {len(row.settings.get('passages', ()))} versions"
+    spans = list(_spans(lineage.turns))
+    told = ", ".join(spans[-_SPANS_TOLD:])
+    yield f"Turns      {'… ' if len(spans) > _SPANS_TOLD else ''}{told or 'none'}"
+
+
+def _settings(facts: TrainingFacts, row: Round) -> Iterator[str]:
+    training: Mapping[str, Any] = row.settings.get("training", {})
+    for name, value in training.items():
+        yield f"{one_line(name):<14} {one_line(json.dumps(value))}"
+    yield f"{'began from':<14} {facts.name_of(str(row.settings.get('live') or ''))}"
+    yield f"{'encoder':<14} {one_line(str(row.settings.get('encoder_version', '')))}"
+    yield f"{'taught sha256':<14} {one_line(str(row.settings.get('taught_sha256', '')))}"
+
+
+def _spans(numbers: tuple[int, ...]) -> Iterator[str]:
+    """1, 2, 3, 7 as 1-3, 7."""
+    start = last = 0
+    for number in (*sorted(numbers), 0):
+        if number == last + 1 and start:
+            last = number
+            continue
+        if start:
+            yield f"{start}" if start == last else f"{start}-{last}"
+        start = last = number

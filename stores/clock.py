@@ -1,0 +1,27 @@
+"""The one clock of all that is stored: the present, or in a replay a time of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+
+_real_time: Callable[[], datetime] = partial(datetime.now, UTC)
+_clock = _real_time
+
+
+def now() -> datetime:
+    """The present moment, in UTC, to the second's millionth."""
+    return _clock()
+
+
+@contextmanager
+def time_by(clock: Callable[[], datetime]) -> Iterator[None]:
+    """Has `now` ask this clock meanwhile, in the whole process: a replay has a time of its own."""
+    global _clock
+    before, _clock = _clock, clock
+    try:
+        yield
+    finally:
+        _clock = before

@@ -1,0 +1,72 @@
+"""Which processes live: whoever was killed has let go of a lock that nobody else can have had.
+
+A process takes a lock of the system on a file that has its name, in a folder beside the database. Another
+one that can take the lock knows that the first is gone. Of a process of another machine nothing is known.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import time
+from contextlib import suppress
+from pathlib import Path
+
+_KEPT_SECONDS = 24 * 3600  # the file of a process that was killed; nothing it left is asked for by then
+
+
+class LivingProcess:
+    """This process, as others can tell whether it lives; until `close`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._descriptor = -1
+        self._name = ""
+
+    @property
+    def name(self) -> str:
+        """Its name, from the first call on; empty where no lock can be had."""
+        if not self._name:
+            with suppress(OSError):  # a disk that cannot be written: then nothing is written there either
+                self._take_lock()
+        return self._name
+
+    def has_died(self, name: str) -> bool:
+        """Whether the process of that name lived here and is gone; False where that is not known."""
+        if not name or name == self._name:
+            return False
+        with suppress(OSError):
+            descriptor = os.open(self._file(name), os.O_RDWR | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            finally:
+                os.close(descriptor)
+            return True
+        return False
+
+    def close(self) -> None:
+        """Ends it for others, who need not ask any more: all that it began has ended."""
+        if self._descriptor >= 0:
+            with suppress(OSError):
+                self._file(self._name).unlink()
+            os.close(self._descriptor)
+            self._descriptor, self._name = -1, ""
+
+    def _take_lock(self) -> None:
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        self._sweep()
+        name = secrets.token_hex(8)
+        self._descriptor = os.open(self._file(name), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._name = name
+
+    def _sweep(self) -> None:
+        """Deletes what processes left that were killed long ago."""
+        for file in self._folder.glob("*.lock"):
+            with suppress(OSError):
+                if file.stat().st_mtime < time.time() - _KEPT_SECONDS and self.has_died(file.stem):
+                    file.unlink()
+
+    def _file(self, name: str) -> Path:
+        return self._folder / f"{name}.lock"

@@ -1,0 +1,253 @@
+"""The sessions of a user: listed, named, put away, deleted and brought back, with their branches.
+
+Deleting hides a session at once: from lists, from Find and from what was sent before. It can be brought
+back, and what it taught stays; only forgetting takes words away for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy.orm import Session as SqlSession
+from sqlmodel import col
+
+from stores.clock import now
+from stores.database import Database
+from stores.errors import NotFound, WrongUsage
+from stores.records import Session, Turn, well_formed
+from stores.session_branches import (
+    BranchPlace,
+    branch,
+    branch_place,
+    parent,
+    parents_in,
+    switch_by,
+    switch_to,
+)
+
+Shelf: TypeAlias = Literal["open", "archived", "deleted"]
+_LONGEST_TITLE = 200
+
+
+@dataclass(frozen=True)
+class SessionLine:
+    """A session in a list."""
+
+    session_id: int
+    title: str
+    turns: int
+    created_at: datetime
+    last_at: datetime  # when something was said in it last
+    origin: str = ""  # whose export it was taken in from; empty of what was said here
+    is_private: bool = False
+
+
+@dataclass(frozen=True)
+class SessionTree:
+    """A whole session, with every branch."""
+
+    session_id: int
+    title: str
+    created_at: datetime
+    origin: str
+    is_private: bool
+    turns: Sequence[Turn]  # in the order of their ids
+    follows: Mapping[int, int]  # which turn each one follows; 0 for none
+    branch: Sequence[int]  # the turns of the branch that is on
+
+
+class Sessions:
+    """What a user does with their sessions. Raises `NotFound` for a session or turn of anybody else."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def lines(self, user_id: int, *, shelf: Shelf = "open", limit: int = 50) -> list[SessionLine]:
+        """This user's sessions that hold something, those spoken in last first."""
+        with self._database.reading() as sql:
+            return session_lines(sql, user_id, shelf=shelf, limit=limit)
+
+    def count(self, user_id: int, shelf: Shelf) -> int:
+        """How many sessions there are that hold something."""
+        with self._database.reading() as sql:
+            statement = (
+                select(func.count(col(Turn.session_id).distinct()))
+                .join(Session, col(Session.id) == col(Turn.session_id))
+                .where(*_listed(user_id, shelf))
+            )
+            return sql.scalar(statement) or 0
+
+    def title(self, user_id: int, session_id: int) -> str:
+        """What a session is called; empty while nothing was said."""
+        with self._database.reading() as sql:
+            return session_of(sql, user_id, session_id).title
+
+    def rename(self, user_id: int, session_id: int, title: str) -> str:
+        """Gives a session another title and returns the old one."""
+        written = " ".join(well_formed(title).split())[:_LONGEST_TITLE]
+        if not written:
+            raise WrongUsage("the title is empty")
+        with self._database.writing() as sql:
+            session = session_of(sql, user_id, session_id)
+            old, session.title = session.title, written
+        return old
+
+    def archive(self, user_id: int, session_id: int, *, archived: bool = True) -> None:
+        """Takes a session out of the list, or back into it; Find still finds it."""
+        with self._database.writing() as sql:
+            session_of(sql, user_id, session_id).archived_at = now() if archived else None
+
+    def delete(self, user_id: int, session_id: int) -> None:
+        """Hides a session; what it taught stays."""
+        with self._database.writing() as sql:
+            session_of(sql, user_id, session_id).deleted_at = now()
+
+    def bring_back(self, user_id: int, session_id: int) -> None:
+        """Shows a deleted session again."""
+        with self._database.writing() as sql:
+            session_of(sql, user_id, session_id).deleted_at = None
+
+    def is_deleted(self, user_id: int, session_id: int) -> bool:
+        """Whether a session is hidden."""
+        with self._database.reading() as sql:
+            return session_of(sql, user_id, session_id).deleted_at is not None
+
+    def prompts(self, user_id: int, *, limit: int = 20_000) -> list[str]:
+        """What this user sent, newest first; nothing of private, deleted or imported sessions."""
+        with self._database.reading() as sql:
+            statement = (
+                select(col(Turn.message))
+                .join(Session, col(Session.id) == col(Turn.session_id))
+                .where(
+                    col(Turn.user_id) == user_id,
+                    col(Turn.state) != "imported",
+                    col(Turn.message) != "",
+                    col(Session.is_private).is_(False),
+                    col(Session.deleted_at).is_(None),
+                )
+                .order_by(col(Turn.id).desc())
+                .limit(limit)
+            )
+            return list(dict.fromkeys(sql.scalars(statement)))
+
+    # Branches
+
+    def tree(self, user_id: int, session_id: int) -> SessionTree:
+        """All that was said in a session."""
+        with self._database.reading() as sql:
+            session = session_of(sql, user_id, session_id)
+            turns = sql.scalars(
+                select(Turn).where(col(Turn.session_id) == session_id).order_by(col(Turn.id))
+            ).all()
+            return SessionTree(
+                session_id,
+                session.title,
+                session.created_at,
+                session.origin,
+                session.is_private,
+                turns,
+                parents_in(sql, session_id),
+                branch(sql, session),
+            )
+
+    def branch(self, user_id: int, session_id: int) -> BranchPlace:
+        """Which branch of a session is on, and how many there are."""
+        with self._database.reading() as sql:
+            return branch_place(sql, session_of(sql, user_id, session_id))
+
+    def switch_branch(self, user_id: int, session_id: int, steps: int) -> BranchPlace:
+        """Has another branch go on: the one so many behind this one, around at the ends."""
+        with self._database.writing() as sql:
+            return switch_by(sql, session_of(sql, user_id, session_id), steps)
+
+    def show_turn(self, user_id: int, turn_id: int) -> int:
+        """Has a branch go on in which a turn is; returns its session."""
+        with self._database.reading() as sql:
+            session_id = _turn_of(sql, user_id, turn_id).session_id
+        with self._database.writing() as sql:
+            switch_to(sql, session_of(sql, user_id, session_id), turn_id)
+        return session_id
+
+    def is_on(self, user_id: int, turn_id: int) -> bool:
+        """Whether a turn is in the branch of its session that is on."""
+        with self._database.reading() as sql:
+            turn = _turn_of(sql, user_id, turn_id)
+            return turn_id in branch(sql, session_of(sql, user_id, turn.session_id))
+
+    def go_behind(self, user_id: int, turn_id: int) -> int | None:
+        """What is said next comes in place of a turn, which is kept. Returns the place before: `go_on_at`."""
+        with self._database.writing() as sql:
+            turn = _turn_of(sql, user_id, turn_id)
+            session = session_of(sql, user_id, turn.session_id)
+            before, session.head_id = session.head_id, parent(sql, turn)
+            return before
+
+    def go_on_at(self, user_id: int, session_id: int, head_id: int | None) -> None:
+        """Has a session go on where it went on before."""
+        with self._database.writing() as sql:
+            session_of(sql, user_id, session_id).head_id = head_id
+
+
+def session_of(sql: SqlSession, user_id: int, session_id: int) -> Session:
+    """A session of this user, in the caller's transaction. Raises `NotFound` where it is none of theirs."""
+    session = sql.get(Session, session_id)
+    if session is None or session.user_id != user_id:
+        raise NotFound(
+            f"there is no session {session_id} of yours",
+            hint="`vouch chat` and then /sessions lists them.",
+        )
+    return session
+
+
+def session_lines(
+    sql: SqlSession, user_id: int, *, shelf: Shelf = "open", limit: int = 50
+) -> list[SessionLine]:
+    """See `Sessions.lines`, in the caller's transaction."""
+    last_at = func.max(Turn.accepted_at)
+    read = sql.execute(
+        select(Session, func.count(col(Turn.id)), last_at)
+        .join(Turn, col(Turn.session_id) == col(Session.id))
+        .where(*_listed(user_id, shelf))
+        .group_by(col(Session.id))
+        .order_by(last_at.desc(), func.max(Turn.id).desc())
+        .limit(limit)
+    )
+    return [
+        SessionLine(
+            session.id or 0,
+            session.title,
+            turns,
+            session.created_at,
+            last,
+            session.origin,
+            session.is_private,
+        )
+        for session, turns, last in read
+    ]
+
+
+def was_held_here() -> ColumnElement[bool]:
+    """The condition that a turn was no import's: of those only what was said is known."""
+    return col(Turn.state) != "imported"
+
+
+def _listed(user_id: int, shelf: Shelf) -> tuple[ColumnElement[bool], ...]:
+    is_deleted = col(Session.deleted_at).is_not(None)
+    is_archived = col(Session.archived_at).is_not(None)
+    return (
+        col(Session.user_id) == user_id,
+        or_(was_held_here(), col(Session.origin) != ""),
+        is_deleted if shelf == "deleted" else ~is_deleted,
+        *(() if shelf == "deleted" else (is_archived if shelf == "archived" else ~is_archived,)),
+    )
+
+
+def _turn_of(sql: SqlSession, user_id: int, turn_id: int) -> Turn:
+    turn = sql.get(Turn, turn_id)
+    if turn is None or turn.user_id != user_id:
+        raise NotFound(f"there is no turn {turn_id} of yours")
+    return turn

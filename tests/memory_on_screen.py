@@ -1,0 +1,85 @@
+"""The Memory screen as a person uses it: opened, settled, with memories to look at and no model to load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from screen_fixtures import ChatOnScreen
+
+from agents.classifier import Classifier
+from agents.interfaces import Candidate, Claim, Curation, Weighed
+from assistant.terminal.screens.memory_screen import MemoryScreen
+from assistant.turns.remembering import Agents
+from assistant.wiring import Assistant
+from stores.claims import NewClaim
+
+T = TypeVar("T")
+
+
+def assistant_of(chat: ChatOnScreen) -> Assistant:
+    return chat.app.chat.desk._known_assistant
+
+
+async def stored(chat: ChatOnScreen, work: Callable[[Assistant, int], T]) -> T:
+    """Something written or read on the assistant's own thread."""
+    return await chat.app.chat.desk.do(work)
+
+
+async def remembered(chat: ChatOnScreen, *texts: str, **told: Any) -> list[int]:
+    def work(assistant: Assistant, user_id: int) -> list[int]:
+        return [assistant.knowledge.remember(user_id, text, **told)[0] for text in texts]
+
+    return await stored(chat, work)
+
+
+async def opened(chat: ChatOnScreen, *, key: str = "f3") -> MemoryScreen:
+    await chat.presses(key)
+    await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+    await settled(chat)
+    assert isinstance(chat.screen, MemoryScreen)
+    return chat.screen
+
+
+async def settled(chat: ChatOnScreen) -> None:
+    """The list and the box are those of what is marked."""
+
+    def is_settled() -> bool:
+        screen = chat.screen
+        assert isinstance(screen, MemoryScreen)
+        return screen._found is not None and not screen._loads and not screen._looks
+
+    await chat.until(is_settled)
+
+
+def texts(chat: ChatOnScreen) -> list[str]:
+    screen = next(s for s in chat.app.screen_stack if isinstance(s, MemoryScreen))
+    return [row.text for row in screen._rows]
+
+
+async def scope(chat: ChatOnScreen, name: str) -> None:
+    while f"[{name} (" not in chat.text:
+        await chat.presses("tab")
+        await settled(chat)
+
+
+class UndecidedAgents:
+    """What weighs without a model: no shared passage decides anything, and nothing known is meant."""
+
+    async def weigh(self, _claim: Claim, _evidence: Sequence[Candidate]) -> Weighed:
+        return Weighed("unknown", 1.0, by="fake")
+
+    async def curate(self, claim: Claim, *_: object) -> Curation:
+        return Curation("add", text=claim.text)
+
+
+def weighs_without_a_model(chat: ChatOnScreen) -> None:
+    fakes: Any = UndecidedAgents()
+    agents = Agents(fakes, fakes, Classifier(shared_from=0.9), fakes)
+    assistant_of(chat).__dict__["_remembering_agents"] = agents
+
+
+def put_claim(assistant: Assistant, user: int, *, text: str) -> int:
+    return assistant.claims.put_one(
+        user, NewClaim(text=text, quote=text, kind="fact", about="world"), origin="share"
+    )

@@ -1,0 +1,112 @@
+"""Conversations played under models that were trained here: each brings the vectors that it searches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_poisoned_rounds import World, tiny, torch_encodes
+from test_train_command import locations
+
+from assistant.config import AnswerSettings, MemorySettings, ModelSettings, RerankingSettings, Settings
+from assistant.learning.ended import Ended
+from assistant.learning.learner import ROLE, UNTRAINED
+from assistant.replay.conversations import Conversations, Message
+from assistant.replay.replay_assistant import ReplayAssistant
+from stores.errors import CannotUndo, NotFound
+
+__all__ = ["tiny", "torch_encodes"]  # fixtures
+
+
+class Played:
+    """A store after one round, and what its conversations are played with."""
+
+    def __init__(self, folder: Path, tiny: Path, *, side: str) -> None:
+        self.folder = folder
+        self.world = World(folder, tiny, side=side)
+        self.base = self.world.assistant.encoder.version
+        self.round: Ended | None = None
+        self.queries: list[str | None] = []  # the query encoders that were played last
+
+    def learn(self) -> str:
+        self.round = self.world.round()
+        assert self.round.state == "promoted", self.round.reason
+        return self.round.version
+
+    def found_with(self, one: str, other: str = "live", *, backend: Any = "extractive") -> list[str]:
+        """The encoder versions that two models search with."""
+        settings = replace(
+            self.world.assistant.settings,
+            answer=AnswerSettings(reader=False),
+            memory=MemorySettings(learn=False),
+            model=ModelSettings(backend=backend, name="chat", base_url="http://127.0.0.1:9"),
+            reranking=RerankingSettings(judge="scores"),
+        )
+        place = self.folder / f"played {len(list(self.folder.iterdir()))}"
+        live = locations(self.folder)
+        conversations = Conversations(place, settings=settings, live=live, user="ann", offline=True)
+        made: list[ReplayAssistant] = []
+        open_over = conversations._over
+
+        def noted(folder: Path, settings: Settings) -> ReplayAssistant:
+            made.append(open_over(folder, settings))
+            return made[-1]
+
+        conversations._over = noted  # type: ignore[method-assign]
+        (row,) = conversations.compare([Message("where is the cat 1001?")], one, other)
+        assert row.message.text.startswith("where")
+        found = []
+        self.queries = [assistant.live_models.live(ROLE) for assistant in made]
+        for assistant in made:
+            found.append(assistant.encoder.version)
+            assert assistant.encoder_versions.missing(found[-1]) == 0
+            assistant.database.close()
+        return found
+
+
+@pytest.fixture
+def both_sides(
+    tmp_path: Path, tiny: Path, torch_encodes: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Played]:
+    monkeypatch.setattr("agents.models.encoder.prepare_encoder", lambda *given, **more: tiny)
+    made = Played(tmp_path, tiny, side="both")
+    yield made
+    made.world.assistant.close()
+
+
+def test_a_round_of_both_sides_is_stepped_back_from_with_its_encoder(both_sides: Played) -> None:
+    with pytest.raises(CannotUndo):
+        both_sides.found_with("previous")
+    version = both_sides.learn()
+    base = both_sides.base
+    assert both_sides.found_with("previous") == [base, version]
+    assert both_sides.found_with("untrained") == [base, version]
+    assert both_sides.world.assistant.encoder.version == version  # the live store was only read
+
+    assert both_sides.world.assistant.step_back() == base
+    assert both_sides.found_with(version) == [version, base]
+    assert both_sides.found_with(version[:14], "previous") == [version, version]
+
+
+@pytest.mark.parametrize("backend", ["extractive", "openai"])
+def test_a_trained_model_that_is_not_here_is_no_chat_model(both_sides: Played, backend: str) -> None:
+    for gone in ("trained-0123456789ab", "trained-", "0123456789ab"):
+        with pytest.raises(NotFound, match=f"no trained model '{gone}' here any more"):
+            both_sides.found_with(gone, backend=backend)
+
+
+def test_a_round_of_the_query_side_is_played_with_the_vectors_that_it_was_made_for(
+    tmp_path: Path, tiny: Path, torch_encodes: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.models.encoder.prepare_encoder", lambda *given, **more: tiny)
+    played = Played(tmp_path, tiny, side="query")
+    version, base = played.learn(), played.base
+    assert played.found_with("previous") == [base, base]
+    assert played.queries == [UNTRAINED, version]
+    played.world.assistant.step_back()
+    assert played.found_with(version[:6], "untrained") == [base, base]
+    assert played.queries == [version, UNTRAINED]
+    played.world.assistant.close()

@@ -1,0 +1,258 @@
+"""Sessions: listed, named, put away, deleted and brought back, with branches and ratings."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import text
+from store_fixtures import Stores
+
+from stores.claims import Claims
+from stores.clock import time_by
+from stores.database import Database
+from stores.errors import NotFound, WrongUsage
+from stores.journal import Outcome
+from stores.ratings import Ratings
+from stores.session_branches import BranchPlace
+from stores.session_list import Sessions, Shelf
+
+
+@pytest.fixture
+def stores_(database: Database) -> Stores:
+    return Stores.over(database)
+
+
+@pytest.fixture
+def sessions(database: Database) -> Sessions:
+    return Sessions(database)
+
+
+@pytest.fixture
+def ann(stores_: Stores) -> int:
+    return stores_.journal.user_id("ann")
+
+
+def says(stores: Stores, user: int, session: int, *messages: str) -> list[int]:
+    turns = []
+    for message in messages:
+        turn = stores.journal.accept(user, session, message, parts=[message], learns=True).turn_id
+        stores.journal.finish(turn, Outcome(state="done", answer=f"re {message}"))
+        turns.append(turn)
+    return turns
+
+
+def told(stores: Stores, user: int, session: int) -> list[str]:
+    return [turn.message for turn in stores.journal.turns(user, session)]
+
+
+def shelf(sessions: Sessions, user: int, name: Shelf) -> list[int]:
+    lines = sessions.lines(user, shelf=name)
+    assert sessions.count(user, name) == len(lines)
+    return [line.session_id for line in lines]
+
+
+# Lists
+
+
+def test_a_session_is_archived_and_deleted_and_brought_back(
+    stores_: Stores, sessions: Sessions, ann: int
+) -> None:
+    one, two, empty = (stores_.journal.open_session(ann) for _ in range(3))
+    says(stores_, ann, one, "one")
+    says(stores_, ann, two, "two", "three")
+    assert empty not in shelf(sessions, ann, "open")
+    assert shelf(sessions, ann, "open") == [two, one]
+    sessions.archive(ann, two)
+    assert (shelf(sessions, ann, "open"), shelf(sessions, ann, "archived")) == ([one], [two])
+    sessions.delete(ann, two)
+    assert shelf(sessions, ann, "archived") == []
+    assert shelf(sessions, ann, "deleted") == [two]
+    assert stores_.journal.last_session(ann) == one
+    with pytest.raises(NotFound, match="deleted"):
+        stores_.journal.check_session(ann, two)
+    assert stores_.own_texts(ann) == {"one", "two", "three"}  # what was said stays known
+    sessions.bring_back(ann, two)
+    assert shelf(sessions, ann, "archived") == [two]
+    sessions.archive(ann, two, archived=False)
+    assert shelf(sessions, ann, "open") == [two, one]
+
+
+def test_the_session_spoken_in_last_comes_first(stores_: Stores, sessions: Sessions, ann: int) -> None:
+    moment = [datetime(2026, 5, 1, tzinfo=UTC)]
+    with time_by(lambda: moment[0]):
+        one, two = stores_.journal.open_session(ann), stores_.journal.open_session(ann)
+        for session in (one, two, one):
+            moment[0] += timedelta(hours=1)
+            says(stores_, ann, session, "x")
+    lines = sessions.lines(ann)
+    assert [(line.session_id, line.turns, line.last_at.hour) for line in lines] == [(one, 2, 3), (two, 1, 2)]
+
+
+def test_a_title_is_changed_and_never_empty(stores_: Stores, sessions: Sessions, ann: int) -> None:
+    session = stores_.journal.open_session(ann)
+    says(stores_, ann, session, "What is a locker?")
+    assert sessions.rename(ann, session, "  Lockers \n and keys\0 ") == "What is a locker?"
+    assert sessions.title(ann, session) == "Lockers and keys\ufffd"
+    with pytest.raises(WrongUsage):
+        sessions.rename(ann, session, " \n")
+    sessions.rename(ann, session, "x" * 5_000)
+    assert len(sessions.title(ann, session)) == 200
+
+
+def test_nobody_touches_a_session_of_somebody_else(stores_: Stores, sessions: Sessions, ann: int) -> None:
+    bob = stores_.journal.user_id("bob")
+    session = stores_.journal.open_session(ann)
+    [turn] = says(stores_, ann, session, "mine")
+    before = sessions.lines(ann)
+    for touch in (
+        lambda: sessions.title(bob, session),
+        lambda: sessions.rename(bob, session, "his"),
+        lambda: sessions.archive(bob, session),
+        lambda: sessions.delete(bob, session),
+        lambda: sessions.bring_back(bob, session),
+        lambda: sessions.branch(bob, session),
+        lambda: sessions.switch_branch(bob, session, 1),
+        lambda: sessions.show_turn(bob, turn),
+        lambda: sessions.go_behind(bob, turn),
+        lambda: sessions.go_on_at(bob, session, 0),
+    ):
+        with pytest.raises(NotFound):
+            touch()
+    assert sessions.lines(ann) == before
+    assert sessions.lines(bob) == []
+    assert sessions.prompts(bob) == []
+
+
+def test_earlier_prompts_are_all_but_private_and_deleted_ones(
+    stores_: Stores, sessions: Sessions, ann: int
+) -> None:
+    one, two, deleted = (stores_.journal.open_session(ann) for _ in range(3))
+    private = stores_.journal.open_session(ann, is_private=True)
+    says(stores_, ann, one, "a", "b")
+    says(stores_, ann, private, "secret")
+    says(stores_, ann, deleted, "gone")
+    says(stores_, ann, two, "a", "c")
+    sessions.delete(ann, deleted)
+    assert sessions.prompts(ann) == ["c", "a", "b"]
+
+
+# Branches
+
+
+def test_a_changed_message_begins_a_branch_and_the_old_one_is_kept(
+    stores_: Stores, sessions: Sessions, ann: int
+) -> None:
+    session = stores_.journal.open_session(ann)
+    one, two, three = says(stores_, ann, session, "1", "2", "3")
+    assert sessions.branch(ann, session) == BranchPlace(1, 1)
+    sessions.go_behind(ann, two)
+    assert told(stores_, ann, session) == ["1"]
+    four, five = says(stores_, ann, session, "2b", "3b")
+    assert told(stores_, ann, session) == ["1", "2b", "3b"]
+    assert sessions.branch(ann, session) == BranchPlace(2, 2)
+    assert sessions.switch_branch(ann, session, 1) == BranchPlace(1, 2)
+    assert told(stores_, ann, session) == ["1", "2", "3"]
+    says(stores_, ann, session, "4")  # goes on in the branch that is on
+    assert told(stores_, ann, session) == ["1", "2", "3", "4"]
+    assert sessions.switch_branch(ann, session, -1) == BranchPlace(1, 2)
+    assert told(stores_, ann, session) == ["1", "2b", "3b"]
+    assert [turn.id for turn in stores_.journal.turns(ann, session, limit=2)] == [four, five]
+    sessions.show_turn(ann, three)
+    assert told(stores_, ann, session) == ["1", "2", "3", "4"]
+    sessions.show_turn(ann, one)  # it is in this branch already
+    assert told(stores_, ann, session) == ["1", "2", "3", "4"]
+    assert sessions.lines(ann)[0].turns == 6
+
+
+def test_the_first_message_can_be_changed_too(stores_: Stores, sessions: Sessions, ann: int) -> None:
+    session = stores_.journal.open_session(ann)
+    [first] = says(stores_, ann, session, "1")
+    before = sessions.go_behind(ann, first)
+    assert told(stores_, ann, session) == []
+    assert sessions.branch(ann, session) == BranchPlace(1, 1)
+    sessions.go_on_at(ann, session, before)  # it was not sent after all
+    assert told(stores_, ann, session) == ["1"]
+    sessions.go_behind(ann, first)
+    says(stores_, ann, session, "1b", "2b")
+    assert told(stores_, ann, session) == ["1b", "2b"]
+    assert sessions.branch(ann, session) == BranchPlace(2, 2)
+
+
+def test_what_is_asked_again_is_neither_kept_nor_learned_twice(
+    stores_: Stores, sessions: Sessions, ann: int
+) -> None:
+    session = stores_.journal.open_session(ann)
+    first = stores_.journal.accept(ann, session, "My cat is Ada.", parts=["My cat is Ada."], learns=True)
+    stores_.journal.finish(first.turn_id, Outcome(state="done", answer="Noted"))
+    sessions.go_behind(ann, first.turn_id)
+    again = stores_.journal.accept(ann, session, "My cat is Ada.", parts=["My cat is Ada."], learns=True)
+    assert again.turn_id != first.turn_id
+    assert again.version_ids == first.version_ids
+    with stores_.database.reading() as sql:
+        assert sql.execute(text("SELECT count(*) FROM passages")).scalar() == 1
+        assert sql.execute(text("SELECT count(*) FROM jobs WHERE kind = 'summarize'")).scalar() == 1
+    says(stores_, ann, session, "My cat is Ada.")  # said once more, later: that counts
+    with stores_.database.reading() as sql:
+        assert sql.execute(text("SELECT count(*) FROM passages")).scalar() == 2
+
+
+def test_what_a_turn_is_understood_from_is_its_own_branch(
+    stores_: Stores, sessions: Sessions, ann: int
+) -> None:
+    session = stores_.journal.open_session(ann)
+    _, two = says(stores_, ann, session, "1", "2")
+    sessions.go_behind(ann, two)
+    [changed] = says(stores_, ann, session, "2b")
+    earlier = Claims(stores_.database).told(ann, changed).earlier
+    assert [turn.message for turn in earlier] == ["1"]
+
+
+def test_turns_that_name_one_another_in_a_circle_are_still_told(stores_: Stores, ann: int) -> None:
+    session = stores_.journal.open_session(ann)
+    one, two = says(stores_, ann, session, "1", "2")
+    with stores_.database.writing() as sql:
+        sql.execute(text(f"UPDATE turns SET parent_id = {two} WHERE id = {one}"))
+        sql.execute(text(f"UPDATE turns SET parent_id = {two} WHERE id = {two}"))
+    assert told(stores_, ann, session) == ["2"]
+
+
+# Ratings
+
+
+def test_a_rating_takes_the_place_of_the_one_before_and_undo_brings_that_back(
+    stores_: Stores, ann: int
+) -> None:
+    ratings = Ratings(stores_.database)
+    session = stores_.journal.open_session(ann)
+    one, two = says(stores_, ann, session, "1", "2")
+    for turn, rating in ((one, "good"), (two, "bad"), (one, "bad")):
+        stores_.journal.rate(ann, turn, rating)
+    assert ratings.of_turns(ann, [one, two]) == {one: "bad", two: "bad"}
+    latest = ratings.latest(ann)
+    assert latest is not None
+    assert (latest.turn_id, latest.rating) == (one, "bad")
+    ratings.undo(ann, latest.feedback_id)
+    assert ratings.of_turns(ann, [one, two]) == {one: "good", two: "bad"}
+    assert ratings.withdraw(ann, one)
+    assert not ratings.withdraw(ann, one)
+    assert ratings.of_turns(ann, [one, two]) == {two: "bad"}
+
+
+def test_a_rating_of_a_passage_is_none_of_the_answer_and_of_another_user_nothing(
+    stores_: Stores, ann: int
+) -> None:
+    ratings = Ratings(stores_.database)
+    bob = stores_.journal.user_id("bob")
+    session = stores_.journal.open_session(ann)
+    accepted = stores_.journal.accept(ann, session, "x", parts=["x"])
+    stores_.journal.rate(ann, accepted.turn_id, "good")
+    stores_.journal.rate(ann, accepted.turn_id, "bad", version_id=accepted.version_ids[0])
+    assert ratings.of_turns(ann, [accepted.turn_id]) == {accepted.turn_id: "good"}
+    assert ratings.of_turns(bob, [accepted.turn_id]) == {}
+    assert ratings.latest(bob) is None
+    assert not ratings.withdraw(bob, accepted.turn_id)
+    latest = ratings.latest(ann)
+    assert latest is not None
+    ratings.undo(bob, latest.feedback_id)
+    assert ratings.latest(ann) == latest

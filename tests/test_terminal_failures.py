@@ -1,0 +1,194 @@
+"""What goes wrong is told where the person looks, and nothing that was typed is lost.
+
+Each test is a process at a pseudo-terminal, as a person has it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from cli_helpers import HANDBOOK, QUESTION, Person, Vouch
+from scripted_server import ScriptedServer, cuts, refuses, says, unused_url
+
+from assistant.terminal.screens.trying_again import wait_seconds
+from stores.errors import ModelBusy
+from stores.records import Turn
+
+_PROMPT = "Ask anything"
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Vouch:
+    """A store with one shared document, made once; tests work on copies of it."""
+    made = Vouch(tmp_path_factory.mktemp("failures"), minilm_folder.parent)
+    made.run("ingest", "--shared", made.write("handbook.md", HANDBOOK))
+    return made
+
+
+@pytest.fixture
+def vouch(library: Vouch, tmp_path: Path) -> Vouch:
+    return library.copy_to(tmp_path)
+
+
+def turns(vouch: Vouch) -> list[tuple[str, str, str]]:
+    with vouch.database() as database, database.reading() as sql:
+        return [(t.message, t.answer, t.state) for t in sql.query(Turn).order_by(Turn.id)]  # type: ignore[arg-type]
+
+
+@contextmanager
+def chatting(vouch: Vouch) -> Iterator[Person]:
+    """Somebody whose chat is ready, and who leaves it in the end."""
+    with vouch.terminal("chat") as person:
+        person.sees("1 shared")
+        yield person
+        person.types("\x03\x11")  # whatever stands in the prompt
+        assert person.exit_code() == 0
+
+
+def sends(person: Person, text: str) -> None:
+    person.types(text)
+    person.sees(text[-4:])
+    person.types("\r")
+
+
+def test_without_a_reply_model_the_status_says_so_and_what_was_found_is_quoted(vouch: Vouch) -> None:
+    with chatting(vouch) as person:
+        person.sees("no reply model")
+        sends(person, QUESTION)
+        person.sees("[1] shared")
+
+
+def test_a_model_that_cannot_be_reached_is_offline_and_enter_tries_the_message_again(vouch: Vouch) -> None:
+    with ScriptedServer([says("At ten.")]) as server:
+        vouch.use_server(unused_url())
+        with chatting(vouch) as person:
+            sends(person, "question one")
+            person.sees("offline: ")
+            person.sees("Enter to try again")
+        assert turns(vouch) == [("question one", "", "failed")]  # the message is kept
+
+        with vouch.terminal("chat", "--last") as person:  # nothing waits in another chat
+            vouch.use_server(server.base_url)
+            person.sees("question one")
+            person.types("\r\x11")
+            assert person.exit_code() == 0
+        assert len(turns(vouch)) == 1
+
+
+def test_enter_on_an_empty_prompt_answers_the_message_that_waits(vouch: Vouch) -> None:
+    with ScriptedServer([cuts(), says("At ten.")]) as server:
+        vouch.use_server(server.base_url)
+        with chatting(vouch) as person:
+            sends(person, "question one")
+            person.sees("Enter to try again")
+            person.types("\r")
+            person.sees("At ten.")
+    assert [state for _, _, state in turns(vouch)] == ["failed", "done"]
+
+
+def test_a_rate_limit_is_counted_down_and_tried_again_by_itself(vouch: Vouch) -> None:
+    busy = refuses(429, "slow down", headers={"retry-after": "2"})
+    with ScriptedServer([busy, says("At ten.")]) as server:
+        vouch.use_server(server.base_url)
+        with chatting(vouch) as person:
+            sends(person, "question one")
+            person.sees("tried again in 2 s · Esc stops trying")
+            person.sees("At ten.")
+    assert [state for _, _, state in turns(vouch)] == ["failed", "done"]
+
+
+def test_esc_stops_trying_a_busy_model(vouch: Vouch) -> None:
+    busy = refuses(429, "slow down", headers={"retry-after": "600"})
+    with ScriptedServer([busy]) as server:
+        vouch.use_server(server.base_url)
+        with chatting(vouch) as person:
+            sends(person, "question one")
+            person.sees("tried again in 600 s")
+            person.types("\x1b")
+            person.sees("failed")
+    assert turns(vouch) == [("question one", "", "failed")]
+
+
+def test_an_error_amid_a_reply_keeps_its_part_and_r_answers_again(vouch: Vouch) -> None:
+    with ScriptedServer([cuts(["Half of it"])], then=says("At ten.")) as server:
+        vouch.use_server(server.base_url)
+        with chatting(vouch) as person:
+            sends(person, "question one")
+            person.sees("Half of it")
+            person.sees("failed: ")
+            person.types("\x1b")
+            person.sees("previous")  # the keys of reading
+            person.types("r")
+            person.sees("At ten.")
+    assert turns(vouch) == [("question one", "Half of it", "failed"), ("question one", "At ten.", "done")]
+
+
+def test_a_full_disk_stops_sending_and_the_prompt_keeps_its_text(vouch: Vouch) -> None:
+    is_full = Path(vouch.write("is-full", ""))
+    is_full.unlink()
+    vouch.write(
+        "full/sitecustomize.py",
+        "import os, sqlite3\n"
+        "class Full(sqlite3.Cursor):\n"
+        "    def execute(self, sql, *rest):\n"
+        f"        if sql.lstrip().upper().startswith('INSERT') and os.path.exists({str(is_full)!r}):\n"
+        "            raise sqlite3.OperationalError('database or disk is full')\n"
+        "        return super().execute(sql, *rest)\n"
+        "    def executemany(self, sql, *rest):\n"
+        f"        if sql.lstrip().upper().startswith('INSERT') and os.path.exists({str(is_full)!r}):\n"
+        "            raise sqlite3.OperationalError('database or disk is full')\n"
+        "        return super().executemany(sql, *rest)\n"
+        "class Connection(sqlite3.Connection):\n"
+        "    def cursor(self, factory=Full): return super().cursor(factory)\n"
+        "connect = sqlite3.connect\n"
+        "sqlite3.connect = lambda *a, **k: connect(*a, **(k | {'factory': Connection}))\n"
+        "sqlite3.dbapi2.connect = sqlite3.connect\n",
+    )
+    paths = [str(vouch.folder / "full"), vouch.environment.get("PYTHONPATH", "")]
+    vouch.environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    with ScriptedServer([says("At ten.")]) as server:
+        vouch.use_server(server.base_url)
+        with chatting(vouch) as person:
+            is_full.touch()
+            sends(person, "question one")
+            person.sees("not sent: ")
+            person.sees("Make room")
+            assert turns(vouch) == []
+            is_full.unlink()
+            person.types("\r")  # it stands in the prompt still
+            person.sees("At ten.")
+    assert turns(vouch) == [("question one", "At ten.", "done")]
+
+
+def test_a_store_that_another_process_locks_is_read_only_and_the_header_says_so(vouch: Vouch) -> None:
+    with ScriptedServer([says("At ten.")]) as server:
+        vouch.use_server(server.base_url)
+        with chatting(vouch) as person:
+            with closing(sqlite3.connect(vouch.data / "vouch.db", isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")
+                sends(person, "question one")
+                person.sees("not sent: ")
+                other.execute("ROLLBACK")
+            assert "Read-only · New session" in person.screen
+            assert turns(vouch) == []
+            person.types("\r")
+            person.sees("At ten.")
+    assert turns(vouch) == [("question one", "At ten.", "done")]
+
+
+def test_settings_that_cannot_be_read_are_told_before_the_screen_with_2(vouch: Vouch) -> None:
+    vouch.set("[terminal\n")
+    with vouch.terminal("chat") as person:
+        assert person.exit_code() == 2
+        assert "settings.toml" in person.screen
+        assert "\x1b[?1049h" not in person.screen
+
+
+def test_a_busy_model_is_waited_for_as_long_as_it_says_and_else_longer_each_time() -> None:
+    assert wait_seconds(ModelBusy("busy", retry_after_seconds=20.0), 3) == 20.0
+    assert [wait_seconds(ModelBusy("busy"), tries) for tries in range(5)] == [5.0, 10.0, 20.0, 40.0, 60.0]

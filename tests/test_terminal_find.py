@@ -1,0 +1,160 @@
+"""Find on the screen: it opens from anywhere, tells as one types, leads to a turn, and is left at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from screen_fixtures import HOLD, ChatOnScreen, on_screen
+from test_terminal_screens import SIZES, assert_golden
+
+from assistant.terminal.screens.find_screen import FindScreen
+
+REPLIES = [["In the cellar."], ["On the roof."], ["Under the stairs."], ["Nowhere."]]
+
+
+async def two_sessions(chat: ChatOnScreen) -> None:
+    """Two turns about a ladder in the first, one in the second, which is on."""
+    await chat.asks("Where is the ladder?")
+    await chat.asks("And the long ladder?")
+    await chat.presses("ctrl+n")
+    await chat.until(lambda: not chat.app.chat.conversation.messages)
+    await chat.asks("What became of the ladder?")
+
+
+def is_open(chat: ChatOnScreen) -> bool:
+    return isinstance(chat.screen, FindScreen)
+
+
+async def finds(chat: ChatOnScreen, words: str) -> None:
+    await chat.presses("ctrl+f")
+    await chat.until(lambda: is_open(chat))
+    await chat.types(words)
+
+
+@pytest.mark.parametrize("key", ["escape", "ctrl+c", "ctrl+f"])
+async def test_find_opens_from_the_prompt_and_is_left_by_one_key(tmp_path: Path, key: str) -> None:
+    async with on_screen(tmp_path) as chat:
+        await chat.types("half a thought")
+        await finds(chat, "abc")
+        await chat.presses(key)
+        await chat.until(lambda: chat.screen is chat.app.chat)
+        assert chat.app.chat.prompt.has_focus
+        assert chat.prompt == "half a thought"
+
+
+async def test_this_session_comes_first_then_all_others(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await two_sessions(chat)
+        await finds(chat, "ladder")
+        await chat.shows("Find · 3 with ladder")
+        rows = [line for line in chat.text.splitlines() if "ladder" in line]
+        here, elsewhere = chat.text.index("In this session · 1"), chat.text.index("In other sessions · 2")
+        assert here < chat.text.index("What became of the ladder?") < elsewhere
+        assert elsewhere < chat.text.index("And the long ladder?")
+        assert len(rows) == 5  # with the title and what is typed
+        await chat.types(" long")
+        await chat.shows("Find · 1 with ladder long")
+        await chat.types(" xyzzy")
+        await chat.shows("Find · nothing with ladder long xyzzy")
+
+
+async def test_enter_leads_to_the_turn_in_its_session_and_n_goes_on(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await two_sessions(chat)
+        await finds(chat, "ladder")
+        await chat.shows("Find · 3 with ladder")
+        await chat.presses("down", "enter")
+        await chat.shows("2 of 3 with ladder · n next, N previous")
+        conversation = chat.app.chat.conversation
+        assert chat.app.chat.talk.session_id == 1
+        assert conversation.current is not None
+        assert conversation.current.text == "And the long ladder?"
+        await chat.presses("n")
+        await chat.shows("3 of 3 with ladder")
+        assert conversation.current.text == "Where is the ladder?"
+        await chat.presses("n")
+        await chat.shows("1 of 3 with ladder")
+        assert chat.app.chat.talk.session_id == 2
+        assert conversation.current.text == "What became of the ladder?"
+        await chat.presses("N")
+        await chat.shows("3 of 3 with ladder")
+        await chat.presses("enter")
+        assert chat.app.chat.prompt.has_focus
+
+
+async def test_an_answer_is_led_to_where_it_holds_the_words(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await chat.asks("Where is it?")
+        await chat.presses("escape", "slash")
+        await chat.until(lambda: is_open(chat))
+        await chat.types("cellar")
+        await chat.presses("enter")  # before anything was shown
+        await chat.shows("1 of 1 with cellar")
+        current = chat.app.chat.conversation.current
+        assert current is not None
+        assert (current.speaker, current.text) == ("Assistant", "In the cellar.")
+
+
+async def test_a_turn_far_above_is_led_to(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        journal = chat.app.chat.desk._known_assistant.journal
+        session = journal.open_session(1)
+        for number in range(200):
+            said = "a needle" if number == 20 else f"hay {number}"
+            journal.accept(1, session, said, parts=[])
+        await chat.sends("/find needle")
+        await chat.shows("Find · 1 with needle")
+        await chat.presses("enter")
+        await chat.shows("1 of 1 with needle")
+        await chat.shows("a needle")
+        current = chat.app.chat.conversation.current
+        assert current is not None
+        assert current.text == "a needle"
+
+
+async def test_what_was_looked_for_stands_there_again(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await chat.presses("escape", "n")
+        assert "Find" not in chat.text
+        await chat.asks("Where is the ladder?")
+        await finds(chat, "ladder")
+        await chat.presses("enter")
+        await chat.shows("1 of 1 with ladder")
+        await chat.presses("slash")
+        await chat.shows("Find · 1 with ladder")
+
+
+async def test_a_private_session_is_not_searched_and_says_so(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await chat.sends("/private")
+        await chat.shows("Private session")
+        await chat.until(lambda: not chat.app.chat.conversation.messages)
+        await chat.asks("Where is the ladder?")
+        await chat.presses("ctrl+f")
+        await chat.shows("what is said in a private session is not searched")
+        await chat.types("ladder")
+        await chat.shows("nothing with ladder")
+
+
+async def test_find_does_not_leave_a_reply_that_is_being_written(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["One."], ["Half", HOLD]]) as chat:
+        await chat.asks("the ladder")
+        await chat.presses("ctrl+n")
+        await chat.until(lambda: not chat.app.chat.conversation.messages)
+        await chat.sends("go on")
+        await chat.shows("Half")
+        await finds(chat, "ladder")
+        await chat.presses("enter")
+        await chat.shows("a reply is being written: Esc stops it")
+        assert chat.app.chat.talk.session_id == 2
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_find_looks_as_it_should(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with on_screen(tmp_path, replies=REPLIES, size=size) as chat:
+        await two_sessions(chat)
+        await finds(chat, "ladder")
+        await chat.shows("Find · 3 with ladder")
+        await chat.pilot.pause(0.2)
+        assert_golden(chat, "find")

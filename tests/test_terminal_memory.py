@@ -1,0 +1,360 @@
+"""The Memory screen: how it opens, what it lists, and what it tells of each memory."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from memory_on_screen import (
+    assistant_of,
+    opened,
+    put_claim,
+    remembered,
+    scope,
+    settled,
+    stored,
+    texts,
+)
+from screen_fixtures import ANSWER, HANDBOOK, QUESTION, on_screen
+from textual.widgets import Input
+
+from assistant.terminal.screens.memory_list import MemoryList
+from assistant.terminal.screens.memory_privacy import PrivacyScreen
+from assistant.terminal.screens.memory_screen import MemoryScreen
+from assistant.terminal.screens.page_screen import PageScreen
+from assistant.wiring import Assistant
+from stores.claims import NewClaim
+from stores.clock import now
+from stores.records import Round, StatedClaim
+
+# Opening ----------------------------------------------------------------------------------------
+
+
+async def test_f3_opens_from_the_prompt_and_goes_back_with_what_was_typed(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await chat.types("half a")
+        await opened(chat)
+        await chat.presses("f3")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+        assert chat.prompt == "half a"
+        await opened(chat)
+        await chat.presses("escape")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+
+
+async def test_it_opens_before_it_is_ready_only_with_a_word(tmp_path: Path) -> None:
+    opens: list[int] = []
+    async with on_screen(tmp_path, waits_for_ready=False, opens_when=lambda: bool(opens)) as chat:
+        await chat.presses("f3")
+        await chat.shows("not yet: it is still opening")
+        opens.append(1)
+        await chat.is_ready()
+
+
+async def test_the_command_takes_words_and_a_number(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        tea, _ = await remembered(chat, "I like tea.", "My bicycle is red.")
+        await chat.sends("/memory bicycle")
+        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+        await settled(chat)
+        assert texts(chat) == ["My bicycle is red."]
+        await chat.presses("escape")
+        await settled(chat)
+        assert len(texts(chat)) == 2
+        await chat.presses("escape")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.sends(f"/memory {tea}")
+        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.shows(f"Memory {tea}")
+        await chat.presses("escape")
+        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+
+
+async def test_digits_that_name_no_memory_are_looked_for(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await remembered(chat, "My locker number is 214.", "I like tea.")
+        await chat.sends("/memory 214")
+        await chat.until(lambda: isinstance(chat.screen, MemoryScreen) and texts(chat) != [])
+        await chat.until(lambda: texts(chat) == ["My locker number is 214."])
+
+
+async def test_the_palette_has_it(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        commands = {c.title: c for c in chat.app.get_system_commands(chat.screen)}
+        commands["Memory: what is remembered"].callback()
+        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+
+
+async def test_an_empty_memory_says_how_to_begin(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await opened(chat)
+        await chat.shows("Nothing of yours is remembered yet.")
+        await chat.presses("x", "u", "s", "e", "enter")
+        await chat.shows("nothing is marked")
+        await chat.presses("U")
+        await chat.shows("Take back: add “ingested rules.md”, for every user?")
+        await chat.presses("y")
+        await chat.shows("Undone: add “ingested rules.md”.")
+        await chat.presses("U")
+        await chat.shows("there is nothing to undo")
+
+
+async def test_only_messages_are_told_of_and_v_lists_them(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["Noted."]]) as chat:
+        await chat.asks("My cat is called Ada.")
+        await opened(chat)
+        await chat.shows("1 message and passages of your documents are kept beside it: v shows them.")
+        await chat.presses("v")
+        await settled(chat)
+        assert texts(chat) == ["My cat is called Ada."]
+        await chat.presses("v")
+        await settled(chat)
+        assert texts(chat) == []
+
+
+# The list ---------------------------------------------------------------------------------------
+
+
+async def test_the_scopes_have_their_counts_and_tab_goes_through_them(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        keep, gone = await remembered(chat, "I like tea.", "I like coffee.")
+        await stored(chat, lambda assistant, user: assistant.knowledge.set_aside(user, [gone]))
+        await stored(chat, partial(put_claim, text="The lift works."))
+        await opened(chat)
+        assert "All (2)  [Yours (1)]  Shared (1)  Waiting for check (1)  Gone (1)" in chat.text
+        seen = []
+        for _ in range(5):
+            await chat.presses("tab")
+            await settled(chat)
+            seen.append(texts(chat))
+        assert seen[0] == [f"House rules: {HANDBOOK}"]
+        assert seen[1] == ["The lift works."]
+        assert len(seen[2]) == 1
+        assert seen[2][0].endswith("I like coffee.")
+        assert seen[3] == ["I like tea.", f"House rules: {HANDBOOK}"]
+        assert seen[4] == ["I like tea."]
+        await chat.presses("shift+tab")
+        await settled(chat)
+        assert len(texts(chat)) == 2
+        assert keep < gone
+
+
+async def test_words_find_as_they_are_typed_also_in_what_was_said(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["Noted."]]) as chat:
+        await chat.asks("Tea is served at four.")
+        await remembered(chat, "I like tea.", "I like coffee.", "Half a % of TEA.")
+        await opened(chat)
+        await chat.presses("slash")
+        await chat.types("tea")
+        await chat.until(lambda: texts(chat) == ["Half a % of TEA.", "I like tea.", "Tea is served at four."])
+        await chat.types(" like")
+        await chat.until(lambda: texts(chat) == ["I like tea."])
+        assert "[Yours (1)]" in chat.text
+        await chat.types(" x")
+        await chat.shows("Nothing here says “tea like x”. Esc shows everything again.")
+        await chat.presses("escape")
+        await chat.until(lambda: len(texts(chat)) == 3)
+        assert chat.screen.query_one(MemoryList).has_focus
+        await chat.presses("slash", "%")
+        await chat.presses("enter")
+        await chat.until(lambda: texts(chat) == ["Half a % of TEA."])
+        assert chat.screen.query_one(MemoryList).has_focus
+        assert chat.screen.query_one(Input).display
+
+
+async def test_letters_in_the_filter_are_no_keys(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await remembered(chat, "express")
+        await opened(chat)
+        await chat.presses("slash", "e", "x", "p", "s")
+        await chat.until(lambda: texts(chat) == [])
+        assert isinstance(chat.screen, MemoryScreen)
+        assert chat.screen.query_one(Input).value == "exps"
+
+
+async def test_ten_thousand_memories_open_by_page(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await stored(chat, _ten_thousand)
+        screen = await opened(chat)
+        assert "[Yours (10000)]" in chat.text
+        assert len(screen._rows) == 200
+        await chat.presses("end")
+        await chat.until(lambda: len(screen._rows) == 400)
+        await settled(chat)
+        assert screen._rows[0].text == "memory 9999"
+        assert screen._rows[399].text == "memory 9600"
+        assert screen.query_one(MemoryList).option_count == 400
+
+
+def _ten_thousand(assistant: Assistant, user: int) -> None:
+    from stores.changes import NewVersion, add_versions
+    from stores.receipts import open_receipt
+    from stores.records import own_space
+
+    space = own_space(user)
+    with assistant.database.writing() as sql:
+        receipt = open_receipt(sql, user, "add", space, "many")
+        versions = [NewVersion(text=f"memory {n}", kind="fact") for n in range(10_000)]
+        add_versions(sql, space, versions, author="user", receipt_id=receipt)
+
+
+async def test_used_counts_the_answers_that_it_was_put_before_the_model_for(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER], [ANSWER], ["No."]]) as chat:
+        await chat.asks(QUESTION)
+        await chat.asks(QUESTION + " Please.")
+        await stored(chat, lambda assistant, user: assistant.journal.rate(user, 1, "good", version_id=1))
+        await stored(chat, lambda assistant, user: assistant.journal.rate(user, 2, "good", version_id=1))
+        await stored(chat, lambda assistant, user: assistant.journal.rate(user, 2, "bad", version_id=1))
+        screen = await opened(chat)
+        await scope(chat, "Shared")
+        assert [row.used for row in screen._rows] == ["2"]
+        await chat.shows("2 answers, last")
+        assert "by you: helped 1, not 1" in chat.text
+
+
+async def test_what_waits_has_its_mark(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        (number,) = await remembered(chat, "The lift works.", kind="correction")
+
+        def claimed(assistant: Assistant, user: int) -> int:
+            claim = NewClaim(text="The lift works.", quote="The lift works.", kind="fact", about="world")
+            return assistant.claims.put_one(user, claim, origin="share", passage_id=number)
+
+        await stored(chat, claimed)
+        screen = await opened(chat)
+        assert f"{number} ?" in chat.text
+        await scope(chat, "Waiting for check")
+        assert [row.name for row in screen._rows] == [str(number)]
+        await chat.shows("offered for the shared memory")
+        await chat.shows("to be weighed")
+
+
+# The box and the page ---------------------------------------------------------------------------
+
+
+async def test_the_box_tells_where_it_is_from_what_checked_it_and_what_became_of_it(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, size=(100, 40), replies=[["Noted."], [ANSWER]]) as chat:
+        await chat.asks("I read German and French.")
+
+        def learned(assistant: Assistant, user: int) -> int:
+            number, receipt = assistant.knowledge.remember(user, "Reads German.", kind="fact", turn_id=1)
+            with assistant.database.writing() as sql:
+                sql.add(
+                    StatedClaim(
+                        user_id=user,
+                        turn_id=1,
+                        origin="turn",
+                        number=1,
+                        text="Reads German.",
+                        text_key="read german",
+                        quote="I read German and French.",
+                        kind="fact",
+                        about="world",
+                        state="stored",
+                        status="unknown",
+                        confidence=0.93,
+                        scope="yours",
+                        passage_id=number,
+                        receipt_id=receipt,
+                        grounds={"reason": "nothing says otherwise"},
+                        created_at=now(),
+                    )
+                )
+                sql.add(Round(recipe="r", state="promoted", settings={"turns": [1]}, created_at=now()))
+                sql.add(Round(recipe="r", state="promoted", settings={"turns": [7]}, created_at=now()))
+            return number
+
+        await stored(chat, learned)
+        await opened(chat)
+        await chat.shows("fact · yours only")
+        for words in (
+            "From      turn 1 of “I read German and French.”",
+            "> You: I read German and French.",
+            "Checked   unknown, 0.93 · stored, yours · nothing says otherwise",
+            "Used      in no answer yet · by you: helped 0, not 0",
+            "Trained   round 1 saw it",
+            "Sent to   never left this machine",
+        ):
+            assert words in chat.text, chat.text
+
+
+async def test_what_a_server_was_asked_with_is_told(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        assistant_of(chat).pipeline._server = "api.example.com"
+        await chat.asks(QUESTION)
+        await opened(chat)
+        await scope(chat, "Shared")
+        await chat.shows("api.example.com (scripted), with 1 answer, last")
+        await chat.presses("p")
+        await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
+        assert "Api.example.com (scripted), with 1 answer" in chat.text
+
+
+async def test_enter_opens_all_versions_and_receipts(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, size=(100, 40)) as chat:
+        (number,) = await remembered(chat, "I like tea.")
+        await stored(chat, lambda assistant, user: assistant.knowledge.edit(user, number, "I like milk."))
+        await opened(chat)
+        await chat.presses("enter")
+        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        assert f"Memory {number}" in chat.text
+        assert "“I like tea.”" in chat.text
+        assert "Version 2 by user" in chat.text
+        assert "Version 1 by user" in chat.text
+        assert "Receipt 3: modify" in chat.text
+
+
+async def test_text_from_outside_steers_nothing(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await remembered(chat, "[bold]x[/bold] \x1b[31mred\x07 [link=a]b[/link")
+        await opened(chat)
+        assert chat.text.count("[bold]x[/bold] [31mred [link=a]b[/link") == 2
+        await chat.presses("enter")
+        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        assert "[bold]x[/bold] [31mred [link=a]b[/link" in chat.text
+
+
+# The palette ------------------------------------------------------------------------------------
+
+
+async def test_the_palette_shows_the_brackets_of_a_command_and_opens_memory_once(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, size=(120, 40)) as chat:
+        await opened(chat)
+        await chat.presses("ctrl+p")
+        await chat.until(lambda: not isinstance(chat.screen, MemoryScreen))
+        await chat.types("/memory")
+        await chat.shows("[WORDS or ID]: list what is remembered of you")
+        await chat.presses("escape")
+        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+        chat.app.chat.action_memory()
+        await chat.pilot.pause()
+        assert sum(isinstance(screen, MemoryScreen) for screen in chat.app.screen_stack) == 1
+
+
+async def test_j_and_k_move_the_mark_and_are_letters_where_words_are_typed(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await remembered(chat, "I like tea.", "I like coffee.")
+        screen = await opened(chat)
+        rows = screen.query_one(MemoryList)
+        await chat.presses("j")
+        assert rows.highlighted == 1
+        await chat.presses("k")
+        assert rows.highlighted == 0
+        await chat.presses("slash", "j", "k")
+        assert screen.query_one(Input).value == "jk"
+
+
+async def test_a_check_that_was_taken_back_is_not_told_of_a_memory_that_is_known(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        (number,) = await remembered(chat, "The lift works.")
+        claim = NewClaim(text="The lift works.", quote="The lift works.", kind="fact", about="world")
+
+        def take_back(assistant: Assistant, user: int) -> None:
+            assistant.claims.put_one(user, claim, origin="share", passage_id=number)
+            with assistant.database.writing() as sql:
+                sql.query(StatedClaim).update({"state": "withdrawn", "status": "correct", "confidence": 0.9})
+
+        await stored(chat, take_back)
+        await opened(chat)
+        await chat.shows("what was checked of it was taken back")
+        assert "withdrawn" not in chat.text

@@ -1,0 +1,226 @@
+"""The screens in a browser: who gets in, what is painted there, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from cli_helpers import ENDS_WITHIN_SECONDS, HANDBOOK, Vouch, read_until, tell_to_end
+from scripted_server import ScriptedServer, hangs, says
+
+aiohttp = pytest.importorskip("aiohttp")
+pytest.importorskip("textual_serve", reason="the extra `serve` is not installed")
+
+from assistant.terminal.serving import address, is_loopback, is_own_name  # noqa: E402
+from stores.records import Turn, User  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Vouch:
+    made = Vouch(tmp_path_factory.mktemp("serve"), minilm_folder.parent)
+    made.run("ingest", "--shared", made.write("handbook.md", HANDBOOK))
+    return made
+
+
+@pytest.fixture
+def vouch(library: Vouch, tmp_path: Path) -> Vouch:
+    copied = library.copy_to(tmp_path)
+    copied.environment["PYTHONPATH"] = os.environ.get("PYTHONPATH", "")
+    copied.environment.pop("PYTHONWARNINGS")  # of libraries that are not ours
+    return copied
+
+
+@contextmanager
+def serving(vouch: Vouch, *options: str) -> Iterator[tuple[str, Any]]:
+    """The address that was printed, and the process."""
+    process = vouch.start("serve", "--port", "0", *options)
+    try:
+        yield read_until(process.stdout, "\n").strip(), process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def base_of(printed: str) -> str:
+    return printed.partition("/?")[0]
+
+
+def browser() -> Any:
+    """Keeps cookies, also of an address that is no name."""
+    return aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True))
+
+
+class Tab:
+    """One tab: what was painted there, and keys."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+        self.painted = ""
+
+    async def types(self, keys: str) -> None:
+        await self.connection.send_str(json.dumps(["stdin", keys]))
+
+    async def sees(self, text: str) -> None:
+        async with asyncio.timeout(ENDS_WITHIN_SECONDS):
+            while text not in self.painted:
+                message = await self.connection.receive()
+                assert message.type in (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT), self.painted[-500:]
+                if message.type == aiohttp.WSMsgType.BINARY:
+                    self.painted += re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", message.data.decode())
+
+
+def turns(vouch: Vouch) -> list[tuple[str, str, str, str]]:
+    with vouch.database() as database, database.reading() as sql:
+        users = {user.id: user.name for user in sql.query(User)}
+        return [(users[t.user_id], t.message, t.answer, t.state) for t in sql.query(Turn).order_by(Turn.id)]  # type: ignore[arg-type]
+
+
+async def test_a_chat_in_a_browser_is_the_persons_who_serves_it(vouch: Vouch) -> None:
+    with ScriptedServer([says("At ten.")]) as server:
+        vouch.use_server(server.base_url)
+        with serving(vouch) as (printed, process):
+            async with browser() as session:
+                page = await session.get(printed)
+                assert page.status == 200
+                assert "token" not in str(page.url)  # it has left the address
+                assert base_of(printed).replace("http", "ws") + "/ws" in await page.text()
+                async with session.ws_connect(base_of(printed) + "/ws?width=80&height=24") as connection:
+                    tab = Tab(connection)
+                    await tab.sees("1 shared")
+                    await tab.types("question one\r")
+                    await tab.types("\r")
+                    await tab.sees("At ten.")
+                    await tab.types("\x11")
+                    while not connection.closed:
+                        await connection.receive()
+            assert tell_to_end(process, signal.SIGINT) == 0
+    assert turns(vouch) == [("ann", "question one", "At ten.", "done")]
+
+
+async def test_without_the_token_nothing_is_shown_and_nothing_starts(vouch: Vouch) -> None:
+    with serving(vouch) as (printed, _process):
+        base = base_of(printed)
+        token = printed.partition("token=")[2]
+        assert len(token) >= 32
+        async with browser() as session:
+            for path in (
+                "/",
+                "/?token=wrong",
+                f"/ws?token={token}",
+                "/ws",
+                "/static/js/textual.js",
+                "/download/x",
+            ):
+                answered = await session.get(base + path)
+                assert answered.status == 403, path
+                assert token not in await answered.text()
+
+
+async def test_another_site_gets_in_neither_by_a_name_of_its_own_nor_by_the_cookie(vouch: Vouch) -> None:
+    with serving(vouch) as (printed, _process):
+        base, port = base_of(printed), urlsplit(printed).port
+        async with browser() as session:
+            assert (await session.get(printed)).status == 200  # it has the cookie now
+            rebound = await session.get(base + "/", headers={"Host": f"evil.example:{port}"})
+            assert rebound.status == 403
+            with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
+                await session.ws_connect(base + "/ws", origin="http://evil.example")
+            with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
+                await session.ws_connect(base + "/ws", origin=f"http://127.0.0.1:{port + 1}")
+
+
+async def test_a_tab_that_is_closed_keeps_the_part_of_a_reply(vouch: Vouch) -> None:
+    with ScriptedServer([hangs(["Half of it"])]) as server:
+        vouch.use_server(server.base_url)
+        with serving(vouch) as (printed, process):
+            async with browser() as session:
+                await session.get(printed)
+                async with session.ws_connect(base_of(printed) + "/ws?width=80&height=24") as connection:
+                    tab = Tab(connection)
+                    await tab.sees("1 shared")
+                    await tab.types("question one\r")
+                    await tab.types("\r")
+                    await tab.sees("Half of it")
+            assert tell_to_end(process, signal.SIGTERM) == 143
+    assert turns(vouch) == [("ann", "question one", "Half of it", "stopped")]
+
+
+def test_the_token_of_a_file_is_used_and_one_that_others_can_read_is_not(vouch: Vouch) -> None:
+    file = Path(vouch.write("token", "0123456789abcdef\n"))
+    file.chmod(0o600)
+    with serving(vouch, "--token-file", str(file)) as (printed, _process):
+        assert printed.endswith("/?token=0123456789abcdef")
+    file.chmod(0o644)
+    assert "can be read by others" in vouch.run("serve", "--token-file", str(file), code=2).err
+    file.chmod(0o600)
+    file.write_text("short")
+    assert "16 characters" in vouch.run("serve", "--token-file", str(file), code=2).err
+
+
+def test_a_port_that_is_taken_is_named_with_3(vouch: Vouch) -> None:
+    with serving(vouch) as (printed, _process):
+        port = str(urlsplit(printed).port)
+        assert f"127.0.0.1:{port}" in vouch.run("serve", "--port", port, code=3).err
+
+
+@pytest.mark.parametrize(
+    ("asked", "host", "is_ours"),
+    [
+        ("127.0.0.1:8484", "127.0.0.1", True),
+        ("localhost:8484", "127.0.0.1", True),
+        ("[::1]:8484", "::1", True),
+        ("evil.example:8484", "127.0.0.1", False),
+        ("192.168.0.7:8484", "127.0.0.1", False),
+        ("", "127.0.0.1", False),
+        ("192.168.0.7:8484", "0.0.0.0", True),
+        ("evil.example:8484", "0.0.0.0", False),
+        ("home.example:8484", "home.example", True),
+    ],
+)
+def test_a_request_names_this_server_by_a_name_of_its_own(asked: str, host: str, is_ours: bool) -> None:
+    assert is_own_name(asked, host) is is_ours
+
+
+def test_an_address_is_one_that_a_browser_takes() -> None:
+    assert address("::1", 80, "a b") == "http://[::1]:80/?token=a+b"
+    assert is_loopback("127.3.2.1")
+    assert not is_loopback("0.0.0.0")
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed")
+def test_chromium_shows_the_screen(vouch: Vouch) -> None:
+    with serving(vouch) as (printed, _process):
+        picture = vouch.folder / "screen.png"
+        ran = subprocess.run(
+            [
+                *(
+                    "chromium",
+                    "--headless",
+                    "--no-sandbox",
+                    "--disable-gpu",
+                    "--disable-background-networking",
+                ),
+                *(
+                    "--window-size=1000,700",
+                    "--virtual-time-budget=20000",
+                    f"--screenshot={picture}",
+                    printed,
+                ),
+            ],
+            capture_output=True,
+            timeout=ENDS_WITHIN_SECONDS,
+            env=vouch.environment,
+        )
+        assert ran.returncode == 0, ran.stderr[-500:]
+        assert picture.read_bytes().startswith(b"\x89PNG")

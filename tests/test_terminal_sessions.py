@@ -1,0 +1,316 @@
+"""Sessions on the screen: opened, filtered, renamed, archived and deleted, each change with its undo."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from cli_helpers import Vouch
+from screen_fixtures import HOLD, ChatOnScreen, on_screen
+from test_terminal_screens import SIZES, assert_golden
+from textual.widgets import Input, OptionList
+
+from assistant.terminal.screens.desk import SessionChoice
+from assistant.terminal.screens.sessions_screen import SessionsScreen
+from stores.session_list import Sessions, Shelf
+
+REPLIES = [["1"], ["2"], ["3"]]
+
+
+async def three_sessions(chat: ChatOnScreen) -> None:
+    """The last of them is on."""
+    for number, message in enumerate(("about lockers", "about ladders", "about lamps")):
+        if number:
+            await chat.presses("ctrl+n")
+            await chat.until(lambda: not chat.app.chat.conversation.messages)
+        await chat.asks(message)
+
+
+async def opens_list(chat: ChatOnScreen) -> None:
+    await chat.presses("f5")
+    await chat.until(lambda: isinstance(chat.screen, SessionsScreen))
+    await chat.shows("[open ")
+
+
+def on_shelf(chat: ChatOnScreen, shelf: Shelf) -> list[str]:
+    database = chat.app.chat.desk._known_assistant.database
+    return [line.title for line in Sessions(database).lines(1, shelf=shelf)]
+
+
+async def test_the_filter_opens_the_marked_session_with_one_enter(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await three_sessions(chat)
+        await opens_list(chat)
+        await chat.presses("slash")
+        await chat.types("about l")
+        await chat.shows("Sessions · 3")
+        await chat.types("a")
+        await chat.shows("Sessions · 2")
+        await chat.presses("down", "enter")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.shows(" about ladders")
+        assert chat.app.chat.talk.session_id == 2
+
+
+async def test_the_command_filters_at_once_and_escape_gives_the_whole_list(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await three_sessions(chat)
+        await chat.sends("/sessions lockers")
+        await chat.shows("Sessions · 1")
+        await chat.presses("escape")
+        await chat.shows("Sessions · 3")
+        await chat.presses("escape")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+
+
+async def test_a_session_is_renamed_and_undo_brings_its_title_back(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await three_sessions(chat)
+        await opens_list(chat)
+        await chat.presses("e", "ctrl+u")
+        await chat.types("Light")
+        await chat.presses("enter")
+        await chat.shows("renamed: “Light”")
+        assert on_shelf(chat, "open") == ["Light", "about ladders", "about lockers"]
+        await chat.presses("u")
+        await chat.shows("undone: renamed: “Light”")
+        assert on_shelf(chat, "open")[0] == "about lamps"
+        await chat.presses("e", "ctrl+u", "enter")  # no title is no change
+        await chat.presses("e", "x", "escape")  # nor is one that was given up
+        assert on_shelf(chat, "open")[0] == "about lamps"
+        await chat.presses("e")
+        await chat.types(" and bulbs")
+        await chat.presses("enter")
+        await chat.shows("renamed")
+        await chat.presses("escape")
+        await chat.shows(" about lamps and bulbs")  # in the header
+
+
+async def test_a_session_is_deleted_and_brought_back_by_undo_or_later(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await three_sessions(chat)
+        await opens_list(chat)
+        await chat.presses("down", "x")
+        await chat.shows("deleted: “about ladders” · u brings it back · what it taught stays")
+        assert on_shelf(chat, "open") == ["about lamps", "about lockers"]
+        await chat.presses("u")
+        await chat.shows("undone: deleted: “about ladders”")
+        assert len(on_shelf(chat, "open")) == 3
+        await chat.presses("down", "x")
+        await chat.shows("u brings it back")
+        await chat.presses("escape")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.presses("f5")
+        await chat.shows("deleted 1")
+        await chat.presses("tab", "tab")
+        await chat.shows("[deleted 1]")
+        await chat.presses("enter")
+        await chat.shows("it is deleted: z brings it back")
+        await chat.presses("z")
+        await chat.shows("brought back")
+        assert len(on_shelf(chat, "open")) == 3
+
+
+async def test_a_session_is_archived_and_taken_out_again(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await three_sessions(chat)
+        await opens_list(chat)
+        await chat.presses("z")
+        await chat.shows("archived: “about lamps”")
+        assert on_shelf(chat, "archived") == ["about lamps"]
+        await chat.presses("tab")
+        await chat.shows("[archived 1]")
+        await chat.presses("enter")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+        await opens_list(chat)
+        await chat.presses("tab")
+        await chat.shows("[archived 1]")
+        await chat.presses("z")
+        await chat.shows("out of the archive")
+        assert len(on_shelf(chat, "open")) == 3
+
+
+async def test_where_the_session_that_is_on_was_deleted_a_new_one_begins(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await three_sessions(chat)
+        await opens_list(chat)
+        await chat.presses("x")
+        await chat.shows("deleted: “about lamps”")
+        await chat.presses("escape")
+        await chat.shows("New session")
+        assert not chat.app.chat.conversation.messages
+
+
+async def test_undo_without_a_change_says_so(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await opens_list(chat)
+        await chat.presses("u")
+        await chat.shows("nothing to undo here")
+        for key in ("x", "z", "e", "enter"):
+            await chat.presses(key)  # there is no session yet
+        assert isinstance(chat.screen, SessionsScreen)
+
+
+async def test_a_long_list_is_told_page_by_page(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        journal = chat.app.chat.desk._known_assistant.journal
+        for number in range(230):
+            journal.accept(1, journal.open_session(1), f"session {number:03}", parts=[])
+        await opens_list(chat)
+        await chat.shows("Sessions · 230")
+        await chat.presses("end")
+        await chat.presses("end")
+        await chat.shows("session 000")
+
+
+async def test_the_list_can_be_changed_while_a_reply_is_written(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["1"], ["Half", HOLD]]) as chat:
+        await chat.asks("about lockers")
+        await chat.presses("ctrl+n")
+        await chat.until(lambda: not chat.app.chat.conversation.messages)
+        await chat.sends("go on")
+        await chat.shows("Half")
+        await opens_list(chat)
+        await chat.presses("down", "x")
+        await chat.shows("deleted: “about lockers”")
+        await chat.presses("escape")
+        await chat.shows("Half")
+
+
+@pytest.mark.parametrize("size", [(40, 12), (120, 40)])
+async def test_every_shelf_and_the_counts_are_told_at_any_size(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with on_screen(tmp_path, replies=REPLIES, size=size) as chat:
+        await three_sessions(chat)
+        await opens_list(chat)
+        await chat.shows("about lockers")
+        assert "[open 3]" in chat.text
+
+
+# What was typed
+
+
+async def test_ctrl_r_finds_what_was_sent_in_any_session_but_a_private_one(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        journal = chat.app.chat.desk._known_assistant.journal
+        for number in range(150):
+            journal.accept(1, journal.open_session(1), f"errand {number}", parts=[])
+        private = journal.open_session(1, is_private=True)
+        journal.accept(1, private, "errand in private", parts=[])
+        await chat.presses("ctrl+r")
+        await chat.shows("errand 149")
+        assert "in private" not in chat.text
+        await chat.types("errand 77")
+        await chat.shows("errand 77")
+        await chat.presses("enter")
+        await chat.until(lambda: chat.prompt == "errand 77")
+
+
+async def test_what_is_typed_on_behind_escape_stays_in_the_prompt(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES, burst_seconds=600.0) as chat:
+        chat.app.chat.prompt._knows_pastes = True  # this terminal tells pastes from keys
+        await chat.asks("about lockers")
+        await chat.types("half")
+        chat.app.chat.action_stop_or_read()
+        chat.app.chat.conversation.typing_until += 600.0  # however slow the machine is
+        await chat.until(lambda: chat.app.chat.conversation.has_focus)
+        await chat.types("/re")
+        await chat.until(lambda: chat.prompt == "half/re")
+        assert chat.screen is chat.app.chat
+        assert chat.app.chat.prompt.has_focus
+
+
+async def test_a_letter_that_is_no_command_while_reading_goes_to_the_prompt(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await chat.asks("about lockers")
+        await chat.presses("escape")
+        await chat.until(lambda: chat.app.chat.conversation.has_focus)
+        await chat.types("quiet")  # of these letters e, t and u would be commands
+        await chat.until(lambda: chat.prompt == "quiet")
+        assert chat.app.chat.prompt.has_focus
+        assert chat.app.chat.conversation.current is None
+
+
+async def test_the_palette_says_that_nothing_matches(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await chat.presses("ctrl+p")
+        await chat.types("xyzzy")
+        await chat.shows("No matches found")
+
+
+def test_a_draft_comes_back_after_a_kill(tmp_path: Path, minilm_folder: Path) -> None:
+    vouch = Vouch(tmp_path, minilm_folder.parent)
+    with vouch.terminal("chat") as person:
+        person.sees("Ask anything")
+        person.types("half a thought")
+        person.sees("thought")
+        ends = time.monotonic() + 60
+        while not (kept := list((tmp_path / "state").rglob("drafts/*/*.txt"))):
+            assert time.monotonic() < ends, "it was never kept"
+            time.sleep(0.05)
+        assert kept[0].read_text(encoding="utf-8") in "half a thought"
+        time.sleep(1.5)  # the rest of it is kept within a second
+        os.kill(person._process.pid, signal.SIGKILL)
+        person.exit_code()
+    with vouch.terminal("chat") as person:
+        person.sees("half a thought")
+
+
+async def test_what_was_accepted_before_a_kill_stands_in_the_prompt_no_more(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
+        await chat.asks("about lockers")
+        session = chat.app.chat.talk.session_id
+        drafts = chat.app.chat.drafts
+    for choice, key in ((SessionChoice(last=True), session), (SessionChoice(), "new")):
+        for draft, left in (
+            ("about lockers", ""),
+            ("about lockers\n\nhalf", "half"),
+            ("about locks", "about locks"),
+        ):
+            drafts.write(key, draft)
+            async with on_screen(tmp_path, choice=choice) as chat:
+                assert chat.prompt == left
+                chat.app.chat.prompt.put("")
+
+
+async def test_a_message_is_a_draft_until_it_is_accepted_and_no_longer(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["Yes, ", HOLD], ["And."]]) as chat:
+        drafts = chat.app.chat.drafts
+        await chat.sends("one")
+        await chat.shows("Yes,")
+        await chat.sends("two")
+        await chat.until(lambda: drafts.read("new") == "two")
+        chat.go_on()
+        await chat.until(lambda: chat.app.chat.talk.is_idle)
+        key = chat.app.chat.talk.session_id
+        await chat.until(lambda: drafts.read("new") == drafts.read(key) == "")
+
+
+async def test_j_and_k_move_the_mark_and_are_letters_in_the_filter(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await three_sessions(chat)
+        await opens_list(chat)
+        options = chat.screen.query_one(OptionList)
+        await chat.presses("j")
+        assert options.highlighted == 1
+        await chat.presses("k")
+        assert options.highlighted == 0
+        await chat.presses("slash", "j")
+        assert chat.screen.query_one(Input).value == "j"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_deleted_ones_look_as_they_should(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with on_screen(tmp_path, replies=REPLIES, size=size) as chat:
+        await three_sessions(chat)
+        await opens_list(chat)
+        await chat.presses("down", "x")
+        await chat.shows("deleted: “about ladders”")
+        await chat.presses("tab")
+        await chat.shows("[archived 0]")
+        await chat.presses("tab")
+        await chat.shows("[deleted 1]")
+        await chat.pilot.pause(0.2)
+        assert_golden(chat, "sessions-deleted")

@@ -1,0 +1,323 @@
+"""Training on the screen: what it tells of rounds, whoever trains, and what its keys do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from round_rows import NAMES, keep, led_by_fake, of, promoted, refused, row, running
+from screen_fixtures import ChatOnScreen, on_screen
+from test_terminal_screens import SIZES, assert_golden
+
+from assistant.terminal.screens.page_screen import PageScreen
+from assistant.terminal.screens.training_facts import training_facts
+from assistant.terminal.screens.training_lines import bar, lasting, progress_line, round_line, status_line
+from assistant.terminal.screens.training_screen import TrainingScreen
+from assistant.terminal.training import steer_training
+from stores.live_models import LiveModels
+from stores.records import Round
+
+
+@pytest.fixture(autouse=True)
+def in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Times are shown by the clock of the machine."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+async def opens_training(chat: ChatOnScreen) -> None:
+    await chat.presses("f4")
+    await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
+    await chat.shows("live model")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_training_while_a_round_runs(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with on_screen(tmp_path, size=size) as chat:
+        keep(of(chat), refused(), promoted(), running())
+        await opens_training(chat)
+        await chat.shows("step 210 of 400")
+        await chat.pilot.pause(0.2)
+        assert_golden(chat, "training")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_training_where_nothing_was_ever_trained(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with on_screen(tmp_path, size=size) as chat:
+        await opens_training(chat)
+        await chat.shows("Nothing was trained yet")
+        await chat.pilot.pause(0.2)
+        assert_golden(chat, "training-first")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_all_about_a_round(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with on_screen(tmp_path, size=size) as chat:
+        keep(of(chat), refused(), promoted())
+        await opens_training(chat)
+        await chat.presses("enter")
+        await chat.shows("Round 2 · live")
+        await chat.pilot.pause(0.2)
+        assert_golden(chat, "training-round")
+
+
+async def test_the_page_of_a_round_tells_its_settings_hashes_and_lineage(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["One [1]."], ["Two [1]."]], size=(120, 50)) as chat:
+        await chat.asks("When does it open?")
+        await chat.asks("And on Sundays?")
+        await chat.asks("/good 1")
+        keep(of(chat), promoted())
+        with of(chat).database.writing() as sql:
+            made = sql.get_one(Round, 2)
+            made.settings = {**made.settings, "turns": [1, 2, 3, 7], "held_out": 1}
+            made.created_at = made.created_at.replace(year=2100)  # behind the rating
+        await opens_training(chat)
+        await chat.presses("enter")
+        await chat.shows("Round 2 · live")
+        for told in (
+            "Learned from 3 lessons; 1 more were held out",
+            "Judged     2 by scores",
+            "Rated      1 good",
+            "Forgotten  2 of its turns since",  # 3 and 7 are not there
+            "Turns      1-3, 7",
+            "nDCG@10   0.500      0.521  +0.0210 [+0.0160, +0.0260]",
+            "2026-10                     -0.0040 on 96 questions",
+            'update_side    "query"',
+            "seed           1",
+            f"taught sha256  {'ab' * 32}",
+            f"Candidate  {NAMES[1]}",
+        ):
+            assert told in chat.text, f"{told!r} is not in\n{chat.text}"
+
+
+async def test_a_round_that_another_process_trains_is_followed(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await opens_training(chat)
+        keep(of(chat), running(1, step=40))
+        await chat.shows("step 40 of 400")
+        keep(of(chat), running(1, step=60))
+        await chat.shows("step 60 of 400")
+        keep(of(chat), promoted(1))
+        await chat.shows("live model: 1")
+        await chat.shows("1  live       +0.021 nDCG@10")
+
+
+async def test_the_mark_stays_with_its_round_when_another_one_begins(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        keep(of(chat), refused(), promoted())
+        await opens_training(chat)
+        await chat.presses("down")
+        await chat.shows("Loss, round 1")
+        keep(of(chat), running())
+        await chat.shows("candidate: 3")
+        await chat.pilot.pause(0.2)
+        assert "Loss, round 1" in chat.text
+        await chat.presses("up", "up")
+        await chat.shows("Loss, round 3")
+
+
+async def test_training_opens_by_its_command_and_closes_by_its_key(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await chat.sends("/training")
+        await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
+        await chat.presses("f4")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+        assert chat.app.chat.prompt.has_focus
+        await opens_training(chat)
+        await chat.presses("escape")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+
+
+# Its keys
+
+
+async def test_s_begins_a_round_and_ends_the_one_that_runs_once_that_is_sure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assistant.terminal.training._lacks", lambda assistant: "")
+    async with on_screen(tmp_path) as chat:
+        with led_by_fake(chat) as learner:
+            await opens_training(chat)
+            await chat.presses("s")
+            await chat.until(lambda: "begin" in learner.asked)
+            keep(of(chat), running(1))
+            await chat.shows("s stop")
+            await chat.presses("s")
+            await chat.shows("End round 1?")
+            await chat.presses("n")
+            await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
+            assert of(chat).rounds.latest(1)[0].state == "running"
+            await chat.presses("s")
+            await chat.shows("End round 1?")
+            await chat.presses("y")
+            await chat.until(lambda: of(chat).rounds.latest(1)[0].state == "stopped")
+            await chat.shows("s start")
+            await chat.shows("1  stopped")
+
+
+async def test_s_says_at_once_that_there_are_too_few_lessons(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        with led_by_fake(chat) as learner:
+            await opens_training(chat)
+            await chat.presses("s")
+            await chat.shows("No round was begun: there are 0 lessons, and a round wants 100.")
+            assert learner.asked == []
+            keep(of(chat), running(1))
+            assert next(steer_training(of(chat), "start")).startswith("A round begins")  # one goes on
+            assert learner.asked == ["begin"]
+
+
+async def test_space_has_training_wait_and_go_on(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        with led_by_fake(chat) as learner:
+            await opens_training(chat)
+            await chat.presses("space")
+            await chat.shows("Space go on")
+            await chat.shows("waits until Space")
+            await chat.presses("space")
+            await chat.shows("Space pause")
+            assert learner.asked == ["pause", "go on"]
+
+
+async def test_space_says_that_it_cannot_hold_up_another_process(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        with led_by_fake(chat):
+            keep(of(chat), running(1))
+            await opens_training(chat)
+            await chat.presses("space")
+            await chat.shows("Another process trains this round")
+
+
+async def test_b_goes_back_to_the_model_before_and_says_which(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        keep(of(chat), promoted(1, NAMES[0]), promoted(2, NAMES[1]))
+        await opens_training(chat)
+        await chat.shows("b back to 1")
+        await chat.shows("one step back")  # beside round 1
+        await chat.presses("b")
+        await chat.shows("live model: 1")
+        await chat.shows("Search uses the model of round 1 again")
+        await chat.shows("2  undone")
+        assert LiveModels(of(chat).database).live("query encoder") == NAMES[0]
+        await chat.presses("b")
+        await chat.shows("live model: 2")
+
+
+async def test_b_and_c_without_another_model_say_so(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await opens_training(chat)
+        await chat.presses("b")
+        await chat.shows("There is no model before the live one")
+        await chat.presses("c")
+        await chat.shows("There is no other model to compare with yet")
+
+
+async def test_c_on_a_round_whose_model_is_gone_says_so(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        keep(of(chat), refused(1))
+        await opens_training(chat)
+        await chat.presses("c")
+        await chat.shows("The model of round 1 is not kept any more")
+
+
+async def test_text_in_a_round_is_no_markup_and_steers_no_terminal(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, size=(120, 40)) as chat:
+        keep(of(chat), row(1, "failed", "[b]its[/b] files \x1b[31mcould not be kept", {"phase": "[/]"}))
+        await opens_training(chat)
+        await chat.shows("[b]its[/b] files [31mcould not be kept")
+        await chat.presses("enter")
+        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.shows("[b]its[/b] files [31mcould not be kept")
+
+
+# The status line of the chat
+
+
+async def test_the_status_line_shows_a_round_gives_way_to_what_is_told_and_ends_with_it(
+    tmp_path: Path,
+) -> None:
+    async with on_screen(tmp_path, size=(120, 40)) as chat:
+        keep(of(chat), running(1))
+        await chat.shows("training: round 1, step 210 of 400")
+        await chat.shows("nDCG@10 0.530 (start 0.500)")
+        chat.app.chat.tell("copied the message")
+        await chat.shows("copied the message")
+        chat.app.chat.tell("")
+        await chat.shows("training: round 1")
+        keep(of(chat), promoted(1))
+        await chat.until(lambda: "training:" not in chat.text)
+
+
+def test_a_status_line_has_more_where_there_is_room() -> None:
+    assert status_line(running(13), 80) == ("training: round 13, step 210 of 400 ▕█████▎    ▏", "")
+    left, right = status_line(running(13, is_paused=True), 120)
+    assert left.startswith("training: round 13, step 210 of 400, waiting ▕█████▎    ▏ loss 1.12 █")
+    assert right == "nDCG@10 0.530 (start 0.500)"
+    compared = running(13, progress={"questions": 60, "questions_in_all": 240}, phase="comparing")
+    assert status_line(compared, 80)[0] == "training: round 13, question 60 of 240 ▕██▌       ▏"
+    reading = running(13, progress={"lessons": 3}, phase="reading")
+    assert status_line(reading, 80) == ("training: round 13, reading the lessons", "")
+
+
+# In words
+
+
+async def test_what_is_told_of_rounds_in_each_state(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        silent = running(4, lease_until="2026-11-18T00:00:00+00:00")
+        waiting = row(5, "waiting", "it was left to be gone on with", {})
+        keep(of(chat), refused(1), promoted(2), promoted(3, NAMES[2]))
+        facts = training_facts(of(chat))
+        told = [facts.state_of(each) for each in facts.rounds]
+        assert told == ["live", "replaced", "refused"]
+        assert [facts.name_of(v) for v in (facts.live, facts.previous, "untrained")] == [
+            "3",
+            "2",
+            "untrained",
+        ]
+        keep(of(chat), silent)
+        facts = training_facts(of(chat))
+        assert facts.state_of(facts.rounds[0]) == "broken off"
+        assert "broke off; it goes on at the next occasion" in progress_line(facts, 80)
+        keep(of(chat), row(4, "stopped", "by command", {}), waiting)
+        facts = training_facts(of(chat))
+        assert progress_line(facts, 80) == "round 5 waits: it was left to be gone on with"
+        line = round_line(facts, refused(1), 100)
+        assert line == (
+            "  1  refused    -0.014 nDCG@10  19 Nov 22:03  [-1.90, -0.90] is not surely above 0.00 points."
+        )
+
+
+async def test_rounds_that_had_ended_are_not_read_again(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        keep(of(chat), refused(1), running(2), promoted(3))
+        known = training_facts(of(chat))
+        keep(of(chat), row(1, "refused", "changed", {}), refused(2), row(4, "stopped", "by command", {}))
+        again = training_facts(of(chat), known)
+        assert [(each.id, each.state) for each in again.rounds] == [
+            (4, "stopped"), (3, "promoted"), (2, "refused"), (1, "refused"),
+        ]  # fmt: skip
+        assert again.rounds[-1].reason != "changed"  # it was known
+
+
+def test_a_bar_and_a_time_in_words() -> None:
+    assert bar(0, 10, 4) == "▕    ▏"
+    assert bar(5, 10, 4) == "▕██  ▏"
+    assert bar(9, 16, 2) == "▕█▏▏"  # nine eighths
+    assert bar(20, 10, 4) == "▕████▏"
+    assert bar(1, 0, 4) == "▕    ▏"
+    assert [lasting(s) for s in (9.6, 240.0, 7200.0)] == ["10 s", "4 min", "2.0 h"]
+
+
+async def test_f1_tells_all_keys_those_of_training_first(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await opens_training(chat)
+        await chat.presses("f1")
+        await chat.shows("start or stop a round  [training_start]")
+        await chat.presses("escape")
+        await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
