@@ -81,7 +81,7 @@ def test_the_screen_is_painted_and_takes_keys_before_any_model_or_database_libra
             ["Vouch answers", "No reply model yet", "Nothing to read", "F1"],
         ),
         (Counts(0, 3, "scripted"), ["Vouch answers", "F1"]),
-        (Counts(1, 0, "extractive (quotes only)"), []),
+        (Counts(0, 0, "extractive (quotes only)", has_spoken=True), []),
     ],
 )
 def test_who_never_said_anything_is_told_what_works_and_what_one_command_adds(

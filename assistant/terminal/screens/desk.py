@@ -65,6 +65,7 @@ class Counts:
     yours: int
     shared: int
     model: str
+    has_spoken: bool = False  # something the person said, or gave to read, is there
 
 
 class Desk:
@@ -263,7 +264,8 @@ class Desk:
 
     def _count(self, assistant: Assistant) -> Counts:
         yours, shared = assistant.catalogue.counts(self._user_id)
-        return Counts(yours, shared, assistant.pipeline.model_name)
+        has_spoken = yours > 0 or assistant.catalogue.count(self._user_id, scope="yours") > 0
+        return Counts(yours, shared, assistant.pipeline.model_name, has_spoken)
 
     def _learn(self) -> None:
         self._known_assistant.player.remember(self._user_id, self._tell_learned)

@@ -7,8 +7,8 @@ from assistant.terminal.screens.messages import quotes_only
 
 
 def first_start_text(counts: Counts) -> str:
-    """Five lines at most on a normal screen; empty for somebody of whom something is known."""
-    if counts.yours:
+    """Five lines at most on a normal screen; empty for somebody who has said something."""
+    if counts.has_spoken:
         return ""
     lines = ["Vouch answers with its sources, and remembers what you tell it."]
     if quotes_only(counts.model):
