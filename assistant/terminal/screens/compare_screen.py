@@ -127,7 +127,8 @@ class CompareScreen(Screen[None], HasHelp):
                     self._tell_progress(str(told["model"]), int(told["done"]), int(told["of"]))
         except VouchError as error:
             self._message(f"They could not be compared: {one_line(error.message)}")
-            self.query_one("#compare-keys", Static).update("Esc back")
+            for keys in self.query("#compare-keys").results(Static):  # none where it was left
+                keys.update("Esc back")
             return
         if self._turn_id is not None:
             pairs = [pair for pair in pairs if pair.turn_id == self._turn_id]
@@ -146,8 +147,8 @@ class CompareScreen(Screen[None], HasHelp):
         )
 
     def _message(self, words: str) -> None:
-        if self.is_mounted:
-            self.query_one("#compare-message", Static).update(words)
+        for box in self.query("#compare-message").results(Static):  # none where it was left
+            box.update(words)
 
     # Showing
 
