@@ -12,6 +12,7 @@ reader_discriminator, chat_discriminator  a claim is weighed beside passages; cl
 classifier        shared, or the user's own
 curator, chat_curator    what a claim changes; values, bindings, value_changes
 relations/        what somebody has one of at a time: said, changed, asked for
+quoting           which sentences of the sources are quoted; quote_order, which of them first
 said_here         what a message states beside what it asks
 sentences         text becomes sentences; which of them are questions
 models/           the encoder, the reader

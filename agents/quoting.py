@@ -13,31 +13,22 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.claim_rules.lead_ins import tells_hearsay
 from agents.claim_rules.requests import asks_to_forget
 from agents.claim_rules.speaker import is_of_the_user
 from agents.interfaces import AnswerSpan, Encoder, Reading, Source
+from agents.quote_order import Quote, as_asked_for, asked_for, is_own_words, with_what_changed_since
 from agents.readings import Readings
-from agents.relations.comparison import relations
-from agents.relations.questions import Asked, asked, gives
 from agents.sentences import Sentence, is_question, sentences
-from agents.value_changes import effect
 from agents.values import content, values
 from stores.lexical import tokens
-from stores.records import Passage
 
 Floats = npt.NDArray[np.float64]
 
-_TOLD = ("message", "note", "fact", "preference", "correction")  # kinds of passages that a user said
 _CLOSE = 0.85  # a further sentence is quoted when it is at least this share as probable as the best
-_GIVEN = 0.9  # probability of a statement of the user that gives the very thing that is asked for
-_OF_ANOTHER_THING = 0.5  # share that is left to one that gives something else
-_LOOKED_THROUGH = 50  # sentences, most probable first, for what changes those that are quoted
 _SURE = 0.5  # of the reader's answers in a sentence, the share that the best one needs to be named
 _MOST_OF_IT = 0.6  # of a sentence: an answer longer than this is the sentence
 _SOFT = 0.01  # keeps a probability of 0 or 1 from deciding alone
@@ -60,17 +51,6 @@ READ_FEATURES = (
     "bias",
 )
 _READ_WEIGHTS = np.array([2.755, 2.151, 0.188, 1.724, 0.592, 0.388, 0.972, -0.667, -7.477])
-
-
-@dataclass(frozen=True)
-class Quote:
-    """A sentence of a source, and how probably it answers the question."""
-
-    source: Source
-    text: str
-    probability: float
-    answer: str = ""  # the words of it that answer, where the reader is sure of them
-    is_sure: bool = True  # false: too improbable to be given as the answer
 
 
 @dataclass(frozen=True)
@@ -107,17 +87,17 @@ class Quoter:
 
     def best_quotes(self, question: str, sources: Sequence[Source]) -> list[Quote]:
         """The sentences that answer best, best first; else the one that may help, or nothing."""
-        asking = _asked_for(question)
-        found = _as_asked_for(asking, self.quotes(question, sources))
+        asking = asked_for(question)
+        found = as_asked_for(asking, self.quotes(question, sources))
         ranked = sorted(found, key=lambda quote: -quote.probability)
         if not ranked or ranked[0].probability < min(self._threshold, self._unsure_from):
             return []
         if ranked[0].probability < self._threshold:
-            (first, *_) = _with_what_changed_since(ranked[:1], ranked, asking)
+            (first, *_) = with_what_changed_since(ranked[:1], ranked, asking)
             return [replace(first, answer="", is_sure=False)]
         least = max(self._threshold, _CLOSE * ranked[0].probability)
         best = [quote for quote in ranked if quote.probability >= least]
-        best = _with_what_changed_since(best, ranked, asking)
+        best = with_what_changed_since(best, ranked, asking)
         return self._behind_the_shared(question, self._with_a_document(best[: self._quotes], ranked), ranked)
 
     def _with_a_document(self, best: list[Quote], ranked: Sequence[Quote]) -> list[Quote]:
@@ -147,7 +127,10 @@ class Quoter:
         first = next((quote for quote in shared if self._is_answer(question, quote)), None)
         if first is None:
             return best
-        return [first, *(quote for quote in best if quote != first)][: self._quotes]
+        beside = [quote for quote in best if quote != first]
+        if first.probability < self._threshold:
+            first = replace(first, answer="", is_sure=False)
+        return [first, *beside][: self._quotes]
 
     def _is_answer(self, question: str, quote: Quote) -> bool:
         """Whether the reader calls a passage an answer, and it names something that the question names."""
@@ -267,11 +250,6 @@ def _is_order(source: Source, sentence: Sentence) -> bool:
     return is_own_words(source.passage) and asks_to_forget(sentence.text)
 
 
-def is_own_words(passage: Passage) -> bool:
-    """Whether the user who searches said it; a fact that was shared is everybody's."""
-    return passage.kind in _TOLD and not passage.is_shared
-
-
 def _is_undecided(quote: Quote) -> bool:
     """Whether a user only stated it, and of the world: not of themselves, nor as a note or correction."""
     passage = quote.source.passage
@@ -308,67 +286,3 @@ def _kind_of_answer(question: str) -> re.Pattern[str] | None:
     if _ASKS_NUMBER.search(question):
         return _NUMBER
     return _NAME if _ASKS_NAME.search(question) else None
-
-
-def _asked_for(question: str) -> list[Asked]:
-    return [one for sentence in sentences(question) if (one := asked(sentence.text)) is not None]
-
-
-def _gives_any(text: str, asking: Sequence[Asked]) -> bool:
-    return any(gives(text, one) for one in asking)
-
-
-def _as_asked_for(asking: Sequence[Asked], quotes: Sequence[Quote]) -> list[Quote]:
-    """A user's own statement that gives what is asked for is probable, in whatever words it does.
-
-    Beside it, one that gives something else of theirs is not: a home where a workplace is asked for.
-    """
-    own = [quote for quote in quotes if is_own_words(quote.source.passage)] if asking else []
-    giving = [quote for quote in own if _gives_any(quote.text, asking)]
-    beside = [quote for quote in own if giving and quote not in giving and relations(quote.text)]
-    return [
-        replace(quote, probability=max(quote.probability, _GIVEN))
-        if quote in giving
-        else replace(quote, probability=_OF_ANOTHER_THING * quote.probability)
-        if quote in beside
-        else quote
-        for quote in quotes
-    ]
-
-
-def _with_what_changed_since(
-    best: Sequence[Quote], ranked: Sequence[Quote], asking: Sequence[Asked]
-) -> list[Quote]:
-    """Of what a user said of the same thing at different times, the latest holds and comes first.
-
-    That is what was chosen, and, however improbable it is, what gives another value or denies it since.
-    What somebody else said comes last. The other places stay. A later one that changes another thing than
-    the one asked for is left out: "I moved to Berlin" says nothing of who "my wife Marta" is.
-    """
-    own = [quote for quote in best if is_own_words(quote.source.passage)]
-    since = [
-        quote
-        for quote in ranked[:_LOOKED_THROUGH]
-        if quote not in best and any(_is_changed_by(one, quote, asking) for one in own)
-    ]
-    newest_first = iter(sorted([*own, *since], key=_rank_of_ones_own, reverse=True))
-    chosen = [*best, *since]
-    return [next(newest_first) if is_own_words(quote.source.passage) else quote for quote in chosen]
-
-
-def _rank_of_ones_own(quote: Quote) -> tuple[bool, datetime]:
-    return not tells_hearsay(quote.text), _said_at(quote)
-
-
-def _said_at(quote: Quote) -> datetime:
-    return quote.source.passage.created_at
-
-
-def _is_changed_by(earlier: Quote, later: Quote, asking: Sequence[Asked]) -> bool:
-    if _gives_any(earlier.text, asking) and relations(later.text) and not _gives_any(later.text, asking):
-        return False
-    return (
-        is_own_words(later.source.passage)
-        and _said_at(later) > _said_at(earlier)
-        and effect(earlier.text, later.text) in ("value", "negated", "withdrawn")
-    )

@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from agents.interfaces import Candidate, Judge, Source
-from agents.quoting import Quote, Quoter
+from agents.quote_order import Quote
+from agents.quoting import Quoter
 from agents.reranker import Reranker
 from agents.score_judge import ScoreJudge
 from assistant.config import Settings

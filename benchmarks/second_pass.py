@@ -32,7 +32,7 @@ from typing import Any, get_args
 
 from agents.claim_rules.statements import statements
 from agents.interfaces import Exchange, Said, Source
-from agents.quoting import is_own_words
+from agents.quote_order import is_own_words
 from agents.reader_summarizer import candidates
 from assistant.replay.bootstrap import Gain, paired_gain
 from assistant.replay.feedback import Feedback, answerable, simulated

@@ -90,6 +90,7 @@ class Rounds:
         self._fill()
         with self._assistant() as assistant:
             rows = [self._measured(assistant)]
+        _tell(seed=self._seed, round=0, **rows[0])
         states = []
         for domain in self._domains:
             share = len(domain.asked) // self._options.rounds

@@ -44,6 +44,7 @@ MAY_IMPORT = {
     "agents.backends.extractive": {
         "agents.claim_rules.requests",
         "agents.interfaces",
+        "agents.quote_order",
         "agents.quoting",
         "agents.said_here",
         "agents.sentences",
@@ -54,12 +55,18 @@ MAY_IMPORT = {
     "agents.quoting": {
         "agents.claim_rules",
         "agents.interfaces",
+        "agents.quote_order",
         "agents.readings",
+        "agents.sentences",
+        "agents.values",
+        "stores.lexical",
+    },
+    "agents.quote_order": {
+        "agents.claim_rules",
+        "agents.interfaces",
         "agents.relations",
         "agents.sentences",
         "agents.value_changes",
-        "agents.values",
-        "stores.lexical",
         "stores.records",
     },
     "agents.readings": {"agents.interfaces"},

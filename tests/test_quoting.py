@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -9,6 +10,7 @@ import numpy as np
 from agent_fakes import FixedEncoder, FixedReader, source
 
 from agents.interfaces import Source
+from agents.quote_order import Quote
 from agents.quoting import FEATURES, READ_FEATURES, Placed, Quoter, features, read
 from agents.readings import Readings
 from agents.sentences import sentences
@@ -118,29 +120,39 @@ SAYS_NINE = "The reading room opens at nine."
 
 def beside_the_shared(
     told: str, *, kind: str = "fact", question: str = QUESTION, read: bool = True
-) -> list[str]:
+) -> list[Quote]:
     """What is quoted of a user's own sentence and an improbable one of a shared document."""
     known = {question: (1, 0, 0, 0), OPENS: (0.5, 0.866, 0, 0), told: (1, 0, 0, 0)}
     reader = Readings(FixedReader({"at ten": 0.6, "at nine": 0.9})) if read else None
     chosen = Quoter(FixedEncoder(known), threshold=0.5, unsure_from=0.01, quotes=3, readings=reader)
-    return [q.text for q in chosen.best_quotes(question, [source(1, told, kind=kind), source(2, OPENS)])]
+    return chosen.best_quotes(question, [source(1, told, kind=kind), source(2, OPENS)])
+
+
+def texts(quotes: Sequence[Quote]) -> list[str]:
+    return [quote.text for quote in quotes]
 
 
 def test_what_is_only_stated_of_the_world_comes_behind_the_shared_passage_that_answers() -> None:
-    assert beside_the_shared(SAYS_NINE) == [OPENS, SAYS_NINE]
-    assert beside_the_shared(SAYS_NINE, kind="message") == [OPENS, SAYS_NINE]
-    assert beside_the_shared(SAYS_NINE, kind="note") == [SAYS_NINE]  # kept on purpose
-    assert beside_the_shared(SAYS_NINE, read=False) == [SAYS_NINE]
+    assert texts(beside_the_shared(SAYS_NINE)) == [OPENS, SAYS_NINE]
+    assert texts(beside_the_shared(SAYS_NINE, kind="message")) == [OPENS, SAYS_NINE]
+    assert texts(beside_the_shared(SAYS_NINE, kind="note")) == [SAYS_NINE]  # kept on purpose
+    assert texts(beside_the_shared(SAYS_NINE, read=False)) == [SAYS_NINE]
     mine = "My reading room opens at nine."
-    assert beside_the_shared(mine) == [mine]
+    assert texts(beside_the_shared(mine)) == [mine]
     asks_of_the_user = "When does my reading room open?"
-    assert beside_the_shared(SAYS_NINE, question=asks_of_the_user) == [SAYS_NINE]
+    assert texts(beside_the_shared(SAYS_NINE, question=asks_of_the_user)) == [SAYS_NINE]
 
 
 def test_a_shared_passage_on_something_else_does_not_come_before_what_was_stated() -> None:
     named = "When does the Velm reading room open?"
     told = "The Velm reading room opens at nine."
-    assert beside_the_shared(told, question=named) == [told]  # the document names no Velm
+    assert texts(beside_the_shared(told, question=named)) == [told]  # the document names no Velm
+
+
+def test_an_improbable_shared_passage_comes_first_as_one_that_may_answer() -> None:
+    first, second = beside_the_shared(SAYS_NINE)
+    assert (first.text, first.is_sure, first.answer) == (OPENS, False, "")
+    assert (second.text, second.is_sure) == (SAYS_NINE, True)
 
 
 def test_what_was_changed_beside_the_thing_asked_for_is_not_quoted() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.interfaces import Verdict
-from agents.quoting import Quote
+from agents.quote_order import Quote
 from agents.readings import Readings
 from benchmarks.offline_answers import Answers, f1
 from benchmarks.reader_reranking import Known, Read, by_reranker, by_score

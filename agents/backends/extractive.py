@@ -15,7 +15,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 
 from agents.claim_rules.requests import to_forget
 from agents.interfaces import ChatMessage, ContinuationScore, ReplyRequest
-from agents.quoting import Quote, Quoter, is_own_words
+from agents.quote_order import Quote, is_own_words
+from agents.quoting import Quoter
 from agents.said_here import said_here
 from agents.sentences import asks_only, is_question, sentences
 from agents.token_budget import estimated_tokens

@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from agents.values import content
 
+Over: TypeAlias = Literal["", "negated", "withdrawn"]
+
 
 class Relation(NamedTuple):
     """One value of somebody, as a statement gives it."""
@@ -16,7 +18,7 @@ class Relation(NamedTuple):
     name: str
     value: frozenset[str]  # as `content` has it; may be empty where it is over
     kind: str = ""  # of the value: of two kinds both may hold
-    over: Literal["", "negated", "withdrawn"] = ""  # it holds no more: said in its place, or only taken back
+    over: Over = ""  # it holds no more: said in its place, or only taken back
     is_new: bool = False  # it is said to be so now, or instead
     needs_new: bool = False  # several may hold, unless the later one is said to be new
 
@@ -59,11 +61,20 @@ def whose(who: str | None) -> tuple[str, ...] | None:
     return None if MANY_OF_THEM.search(who) else tuple(content(who.removesuffix("'s")))
 
 
-def one_of(who: str | None, name: str, value: str, kind: str = "", **more: object) -> Iterator[Relation]:
+def one_of(
+    who: str | None,
+    name: str,
+    value: str,
+    kind: str = "",
+    *,
+    over: Over = "",
+    is_new: bool = False,
+    needs_new: bool = False,
+) -> Iterator[Relation]:
     """The relation of one value; none where it is of one of many, or where several values are listed."""
     of, items = whose(who), frozenset(content(value))
     if of is not None and items and not re.search(r"\band\b|\bor\b", value):
-        yield Relation(of, name, items, kind, **more)  # type: ignore[arg-type]
+        yield Relation(of, name, items, kind, over, is_new, needs_new)
 
 
 _HOW_IT_IS = re.compile(

@@ -20,7 +20,7 @@ from agents.interfaces import ChatModel, Encoder, Vectors
 from assistant.learning.training_child import Tell, train_apart
 from assistant.replay import query2doc, query_rewrite
 from assistant.replay.datasets import ReplayPassage, ReplayQuestion
-from assistant.replay.luf import LOSSES, Luf
+from assistant.replay.luf import LOSSES, Loss, Luf
 from assistant.replay.methods import Frozen, Method
 from assistant.replay.query2doc import Query2Doc
 from assistant.replay.query_rewrite import QueryRewrite
@@ -43,7 +43,7 @@ class MethodChoice:
     """One method, as it is to be played."""
 
     kind: str  # of METHODS
-    losses: tuple[str, ...] = tuple(LOSSES)  # of luf
+    losses: tuple[Loss, ...] = tuple(LOSSES)  # of luf
     quality: float | None = None  # of the simulated writer in the chat model's place; None: there is none
 
     @staticmethod
@@ -137,7 +137,7 @@ def make_method(choice: MethodChoice, parts: MethodParts) -> Method:
             parts.vectors_of,
             parts.folder / "rounds",
             dimension=parts.dimension,
-            losses=choice.losses,  # type: ignore[arg-type]
+            losses=choice.losses,
             settings={**parts.training, "seed": parts.seed},
             hears_users=parts.hears_users,
             threads=parts.threads,

@@ -1,0 +1,104 @@
+"""Which of the quoted sentences a user's own words, said at different times, let stand first.
+
+quotes -> what gives the thing that is asked for is raised -> what changed since comes first
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from agents.claim_rules.lead_ins import tells_hearsay
+from agents.interfaces import Source
+from agents.relations.comparison import relations
+from agents.relations.questions import Asked, asked, gives
+from agents.sentences import sentences
+from agents.value_changes import effect
+from stores.records import Passage
+
+_TOLD = ("message", "note", "fact", "preference", "correction")  # kinds of passages that a user said
+_GIVEN = 0.9  # probability of a statement of the user that gives the very thing that is asked for
+_OF_ANOTHER_THING = 0.5  # share that is left to one that gives something else
+_LOOKED_THROUGH = 50  # sentences, most probable first, for what changes those that are quoted
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A sentence of a source, and how probably it answers the question."""
+
+    source: Source
+    text: str
+    probability: float
+    answer: str = ""  # the words of it that answer, where the reader is sure of them
+    is_sure: bool = True  # false: too improbable to be given as the answer
+
+
+def is_own_words(passage: Passage) -> bool:
+    """Whether the user who searches said it; a fact that was shared is everybody's."""
+    return passage.kind in _TOLD and not passage.is_shared
+
+
+def asked_for(question: str) -> list[Asked]:
+    """The things of somebody that a question asks for; none where it is not understood."""
+    return [one for sentence in sentences(question) if (one := asked(sentence.text)) is not None]
+
+
+def _gives_any(text: str, asking: Sequence[Asked]) -> bool:
+    return any(gives(text, one) for one in asking)
+
+
+def as_asked_for(asking: Sequence[Asked], quotes: Sequence[Quote]) -> list[Quote]:
+    """A user's own statement that gives what is asked for is probable, in whatever words it does.
+
+    Beside it, one that gives something else of theirs is not: a home where a workplace is asked for.
+    """
+    own = [quote for quote in quotes if is_own_words(quote.source.passage)] if asking else []
+    giving = [quote for quote in own if _gives_any(quote.text, asking)]
+    beside = [quote for quote in own if giving and quote not in giving and relations(quote.text)]
+    return [
+        replace(quote, probability=max(quote.probability, _GIVEN))
+        if quote in giving
+        else replace(quote, probability=_OF_ANOTHER_THING * quote.probability)
+        if quote in beside
+        else quote
+        for quote in quotes
+    ]
+
+
+def with_what_changed_since(
+    best: Sequence[Quote], ranked: Sequence[Quote], asking: Sequence[Asked]
+) -> list[Quote]:
+    """Of what a user said of the same thing at different times, the latest holds and comes first.
+
+    That is what was chosen, and, however improbable it is, what gives another value or denies it since.
+    What somebody else said comes last. The other places stay. A later one that changes another thing than
+    the one asked for is left out: "I moved to Berlin" says nothing of who "my wife Marta" is.
+    """
+    own = [quote for quote in best if is_own_words(quote.source.passage)]
+    since = [
+        quote
+        for quote in ranked[:_LOOKED_THROUGH]
+        if quote not in best and any(_is_changed_by(one, quote, asking) for one in own)
+    ]
+    newest_first = iter(sorted([*own, *since], key=_rank_of_ones_own, reverse=True))
+    chosen = [*best, *since]
+    return [next(newest_first) if is_own_words(quote.source.passage) else quote for quote in chosen]
+
+
+def _rank_of_ones_own(quote: Quote) -> tuple[bool, datetime]:
+    return not tells_hearsay(quote.text), _said_at(quote)
+
+
+def _said_at(quote: Quote) -> datetime:
+    return quote.source.passage.created_at
+
+
+def _is_changed_by(earlier: Quote, later: Quote, asking: Sequence[Asked]) -> bool:
+    if _gives_any(earlier.text, asking) and relations(later.text) and not _gives_any(later.text, asking):
+        return False
+    return (
+        is_own_words(later.source.passage)
+        and _said_at(later) > _said_at(earlier)
+        and effect(earlier.text, later.text) in ("value", "negated", "withdrawn")
+    )
