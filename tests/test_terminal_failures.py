@@ -81,7 +81,7 @@ def test_a_model_that_cannot_be_reached_is_offline_and_enter_tries_the_message_a
 
 
 def test_enter_on_an_empty_prompt_answers_the_message_that_waits(vouch: Vouch) -> None:
-    with ScriptedServer([cuts(), says("At ten.")]) as server:
+    with ScriptedServer([cuts()], then=says("At ten.")) as server:
         vouch.use_server(server.base_url)
         with chatting(vouch) as person:
             sends(person, "question one")
@@ -93,7 +93,7 @@ def test_enter_on_an_empty_prompt_answers_the_message_that_waits(vouch: Vouch) -
 
 def test_a_rate_limit_is_counted_down_and_tried_again_by_itself(vouch: Vouch) -> None:
     busy = refuses(429, "slow down", headers={"retry-after": "2"})
-    with ScriptedServer([busy, says("At ten.")]) as server:
+    with ScriptedServer([busy], then=says("At ten.")) as server:
         vouch.use_server(server.base_url)
         with chatting(vouch) as person:
             sends(person, "question one")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from assistant.wiring import Assistant
 
 _LONGEST_LINE = 1 << 26  # bytes
+_LONGEST_END = 10.0  # seconds, in which it deletes its copies
 SOURCES = Path(__file__).parents[3]  # Python searches the folder it begins in first: never the person's
 
 
@@ -77,19 +78,30 @@ class ComparisonChild:
             words = (await said).decode("utf-8", "replace").strip().splitlines()
             was_left = self._is_left
         finally:
-            self.leave()
             said.cancel()
+            await self.ended()
         if code != 0 and not was_left:
             raise ComparisonFailed(_reason(words), hint="")
 
     def leave(self) -> None:
         """Has it end; its copies are deleted by itself."""
-        if self._process is None or self._process.returncode is not None:
-            self._is_left = True
-            return
         self._is_left = True
+        if self._process is None or self._process.returncode is not None:
+            return
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGTERM)
+
+    async def ended(self) -> None:
+        """Has it end, and waits for that: a loop that ends first would leave its pipes open."""
+        self.leave()
+        if self._process is None:
+            return
+        try:
+            await asyncio.wait_for(self._process.wait(), _LONGEST_END)
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            await self._process.wait()
 
 
 def _reason(said: Sequence[str]) -> str:

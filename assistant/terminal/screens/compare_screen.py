@@ -104,9 +104,9 @@ class CompareScreen(Screen[None], HasHelp):
         self.query_one("#compare-sides").display = False
         self.work(self._play())
 
-    def on_unmount(self) -> None:
+    async def on_unmount(self) -> None:
         """Nobody waits for it any more."""
-        self._child.leave()
+        await self._child.ended()
 
     def on_resize(self) -> None:
         """One answer below the other where there is no room beside it."""
@@ -114,6 +114,11 @@ class CompareScreen(Screen[None], HasHelp):
         self.set_class(width < _NARROW or height < _LOW, "-small")
         self.set_class(height < _LOW, "-low")
         self._show()
+
+    @property
+    def _is_left(self) -> bool:
+        """It goes, and its widgets are taken away one after another."""
+        return not self.is_attached or self._pruning
 
     # Playing
 
@@ -127,15 +132,14 @@ class CompareScreen(Screen[None], HasHelp):
                     self._tell_progress(str(told["model"]), int(told["done"]), int(told["of"]))
         except VouchError as error:
             self._message(f"They could not be compared: {one_line(error.message)}")
-            for keys in self.query("#compare-keys").results(Static):  # none where it was left
-                keys.update("Esc back")
+            if not self._is_left:
+                self.query_one("#compare-keys", Static).update("Esc back")
             return
         if self._turn_id is not None:
             pairs = [pair for pair in pairs if pair.turn_id == self._turn_id]
         self._pairs = await self._desk.look(lambda assistant, user_id: with_found(assistant, user_id, pairs))
         self._is_done = True
-        if self.is_mounted:
-            self._show()
+        self._show()
 
     def _tell_progress(self, model: str, done: int, of: int) -> None:
         first = model == "live"
@@ -147,8 +151,8 @@ class CompareScreen(Screen[None], HasHelp):
         )
 
     def _message(self, words: str) -> None:
-        for box in self.query("#compare-message").results(Static):  # none where it was left
-            box.update(words)
+        if not self._is_left:
+            self.query_one("#compare-message", Static).update(words)
 
     # Showing
 
@@ -164,7 +168,7 @@ class CompareScreen(Screen[None], HasHelp):
         return chosen if chosen in (BETTER, WORSE) else self._pairs[place].kind
 
     def _show(self) -> None:
-        if not self._is_done:
+        if not self._is_done or self._is_left:
             return
         places = self._shown
         self.query_one("#compare-sides").display = bool(places)
@@ -283,7 +287,7 @@ class CompareScreen(Screen[None], HasHelp):
             self._said("Nothing new to keep: it cites no passage that this turn had found and nobody rated.")
 
     def _said(self, words: str) -> None:
-        if self.is_mounted:
+        if not self._is_left:
             self.query_one("#compare-said", Static).update(words)
             if self.has_class("-low") and words:
                 host(self).tell(words)
