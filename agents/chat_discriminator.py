@@ -46,7 +46,7 @@ class ChatDiscriminator:
     ) -> None:
         """mode: direct judges the claim alone, as a baseline. least_confidence: below it is "unknown".
 
-        believes_itself: whether its own paragraph alone can make a claim correct, as it can in luf.md. It is
+        believes_itself: whether its own paragraph alone can make a claim correct, as it can in LUF. It is
         written by one who has read the claim, and a model that agrees with everybody says there what the
         claim says: without a passage such a claim stays unknown, and its paragraph is kept beside it.
         """

@@ -27,6 +27,8 @@ from agents.claim_rules.statements import (
 )
 from agents.interfaces import ChatModel, Claim, Said
 from agents.prompts.claims import SCHEMA, messages
+from agents.told_before import put_right, tells_anew
+from agents.values import content
 from stores.errors import ContextTooLong
 from stores.lexical import tokens
 
@@ -83,6 +85,7 @@ class _Guards:
 
     def __init__(self, said: Said, stated: list[Statement]) -> None:
         self._message = said.message
+        self._said = said
         self._plain = plain_text(said.message)
         self._stated = stated
         self._echoes = Echoes(said)
@@ -158,6 +161,9 @@ class _Guards:
 
     def _is_said(self, text: str, statement: Statement, *, is_preference: bool) -> bool:
         """Whether the claim says what the statement does: no order, nothing added or denied, no echo."""
+        if statement.is_right_words:
+            meant = put_right(statement.text, statement.before, self._said.earlier)
+            return meant is not None and content(meant) == content(text)
         if _POINTS.match(text) or not all(map(self._is_known, names_and_numbers(text, opening=True))):
             return False
         said = self._words | _OF_A_WISH if is_preference else self._words
@@ -171,7 +177,8 @@ class _Guards:
             is_order_to_do(text) or stated_in(text) is None
         ):
             return False
-        return not (self._echoes.repeats(statement.text) or self._echoes.repeats(text))
+        is_echo = self._echoes.repeats(statement.text) or self._echoes.repeats(text)
+        return not is_echo or tells_anew(text, self._said)
 
 
 def _holds_most(sentence: str, claim: str, *, is_preference: bool = False) -> bool:

@@ -17,7 +17,7 @@ class Classifier:
     def classify(self, claim: Claim, weighed: Weighed) -> Literal["shared", "yours"]:
         """Shared is a fact of the world, in the user's own name, that was found correct with evidence.
 
-        By luf.md section 8: what cannot be decided, and every preference, is personal. A verdict of the
+        By LUF, section 2.3: what cannot be decided, and every preference, is personal. A verdict of the
         claim alone, without evidence, shares nothing.
         """
         is_of_the_world = claim.kind == "fact" and claim.about == "world" and not claim.is_hearsay

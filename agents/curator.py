@@ -18,12 +18,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agents.claim_rules.corrections import right_words
 from agents.claim_rules.lead_ins import is_correction, tells_hearsay
 from agents.interfaces import Candidate, Claim, Curation, Reader, Weighed
 from agents.relations.comparison import clauses, relation_change, relations, says_more
+from agents.relations.listed import says_as_much, says_more_than, without_listed
 from agents.sentences import Sentence, sentences
-from agents.value_changes import Change, are_swapped, denies_all, effect, puts_right
+from agents.value_changes import (
+    Change,
+    are_swapped,
+    denies_all,
+    effect,
+    is_withdrawal,
+    puts_right,
+    what_holds,
+    withdrawn_words,
+)
 from agents.values import values
+from stores.claim_decisions import STAYS
 from stores.lexical import tokens
 
 SAME_TOPIC = 0.6  # cosine from which a passage is on the claim's topic
@@ -69,7 +81,7 @@ class RuleCurator:
             self._said_already(claim, near, met)
             or (None if claim.is_hearsay else _changed(claim, met) or _put_right(claim, near))
             or (self._entailed(claim, weighed, near) if is_shared else None)
-            or Curation("add", text=claim.text, reason=_why_added(claim, near, met))
+            or Curation("add", text=what_holds(claim.text), reason=_why_added(claim, near, met))
         )
 
     def _said_already(self, claim: Claim, near: Sequence[Candidate], met: Sequence[_Met]) -> Curation | None:
@@ -112,7 +124,23 @@ def is_near(claim: str, candidate: Candidate) -> bool:
     if candidate.dense >= SAME_TOPIC:
         return True
     passage = candidate.passage
-    return not passage.is_shared and passage.kind in CHANGEABLE and gives_otherwise(claim, passage.text)
+    return not passage.is_shared and passage.kind in CHANGEABLE and is_met(claim, passage.text)
+
+
+def is_met(claim: str, text: str) -> bool:
+    """Whether a claim changes what a text says by rule, however little alike they are."""
+    return gives_otherwise(claim, text) or _takes_from_a_list(claim, text)
+
+
+def _takes_from_a_list(claim: str, text: str) -> bool:
+    """Whether a claim says that one of several things that a sentence lists holds no more."""
+    if not is_withdrawal(claim):
+        return False
+    gone = withdrawn_words(claim)
+    return any(
+        says_as_much(one.text, claim) and without_listed(one.text, gone) is not None
+        for one in sentences(text)
+    )
 
 
 def gives_otherwise(claim: str, text: str) -> bool:
@@ -162,17 +190,26 @@ def _changed(claim: Claim, met: Sequence[_Met]) -> Curation | None:
         passage = one.candidate.passage
         before, after = _around(passage.text, one.sentence)
         if one.change == "withdrawn" and not denies_all(one.sentence.text, claim.text):
+            gone = withdrawn_words(claim.text)
+            if (kept := without_listed(one.sentence.text, gone)) is not None:
+                text = f"{before}{kept} {claim.text}{after}"
+                return Curation("modify", passage, text, f"a part holds no more{STAYS}{kept}")
+            if says_more_than(one.sentence.text, gone):
+                reason = f"only a part may hold no more{STAYS}{one.sentence.text}"
+                return Curation("add", text=claim.text, reason=reason)
             left = f"{before.rstrip()} {after.lstrip()}".strip()
             if not left:
                 return Curation("delete", passage, reason=f"it holds no more: {one.sentence.text!r}")
             return Curation("modify", passage, left, reason=f"a part holds no more: {one.sentence.text!r}")
-        return Curation("modify", passage, f"{before}{claim.text}{after}", _REASONS[one.change](one))
+        return Curation(
+            "modify", passage, f"{before}{what_holds(claim.text)}{after}", _REASONS[one.change](one)
+        )
     return None
 
 
 def _put_right(claim: Claim, near: Sequence[Candidate]) -> Curation | None:
     """What a claim does that its user calls a correction, where it can mean one sentence alone."""
-    if not is_correction(claim.quote):
+    if not is_correction(claim.quote) and right_words(claim.quote) is None:
         return None
     meant = [
         _Met(candidate, sentence, "value")

@@ -5,6 +5,7 @@ quotes -> what gives the thing that is asked for is raised -> what changed since
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,12 +15,13 @@ from agents.interfaces import Source
 from agents.relations.comparison import relations
 from agents.relations.questions import Asked, asked, gives
 from agents.sentences import sentences
-from agents.value_changes import effect
+from agents.value_changes import began, effect
 from stores.records import Passage
 
 _TOLD = ("message", "note", "fact", "preference", "correction")  # kinds of passages that a user said
 _GIVEN = 0.9  # probability of a statement of the user that gives the very thing that is asked for
 _OF_ANOTHER_THING = 0.5  # share that is left to one that gives something else
+_CHANGES = ("value", "negated", "withdrawn")  # effects of a later statement on an earlier one
 _LOOKED_THROUGH = 50  # sentences, most probable first, for what changes those that are quoted
 
 
@@ -32,6 +34,7 @@ class Quote:
     probability: float
     answer: str = ""  # the words of it that answer, where the reader is sure of them
     is_sure: bool = True  # false: too improbable to be given as the answer
+    is_earlier: bool = False  # the user said otherwise since: that is quoted before it
 
 
 def is_own_words(passage: Passage) -> bool:
@@ -81,13 +84,47 @@ def with_what_changed_since(
         for quote in ranked[:_LOOKED_THROUGH]
         if quote not in best and any(_is_changed_by(one, quote, asking) for one in own)
     ]
-    newest_first = iter(sorted([*own, *since], key=_rank_of_ones_own, reverse=True))
+    beside = [
+        quote
+        for quote in ranked[:_LOOKED_THROUGH]
+        if quote not in best and quote not in since and any(_is_of_one_list(one, quote) for one in own)
+    ]
+    since += beside
+    newest_first = iter(_newest_first([*own, *since]))
     chosen = [*best, *since]
     return [next(newest_first) if is_own_words(quote.source.passage) else quote for quote in chosen]
 
 
-def _rank_of_ones_own(quote: Quote) -> tuple[bool, datetime]:
-    return not tells_hearsay(quote.text), _said_at(quote)
+_LISTED = re.compile(r"((?:my|our|the) (?:[\w-]+ ){0,3}list): ", re.IGNORECASE)
+
+
+def _is_of_one_list(one: Quote, other: Quote) -> bool:
+    """Whether two statements of the user name things of the same list: "My shopping list: butter"."""
+    lists = [_LISTED.match(quote.text) for quote in (one, other)]
+    named = {found[1].casefold() for found in lists if found}
+    return all(lists) and len(named) == 1 and is_own_words(other.source.passage)
+
+
+def _newest_first(own: Sequence[Quote]) -> list[Quote]:
+    """In the order of what they say to hold since when, if all do, else of when they were said.
+
+    Those that a newer one changes are marked.
+    """
+    years = [began(quote.text) or 0 for quote in own]
+    is_dated = all(years)
+    keys = [
+        (not tells_hearsay(q.text), y if is_dated else 0, _said_at(q))
+        for q, y in zip(own, years, strict=True)
+    ]
+    order = [own[i] for i in sorted(range(len(own)), key=lambda i: keys[i], reverse=True)]
+    return [
+        replace(quote, is_earlier=any(_changes(newer, quote) for newer in order[:place]))
+        for place, quote in enumerate(order)
+    ]
+
+
+def _changes(newer: Quote, quote: Quote) -> bool:
+    return not tells_hearsay(newer.text) and effect(quote.text, newer.text) in _CHANGES
 
 
 def _said_at(quote: Quote) -> datetime:
@@ -100,5 +137,5 @@ def _is_changed_by(earlier: Quote, later: Quote, asking: Sequence[Asked]) -> boo
     return (
         is_own_words(later.source.passage)
         and _said_at(later) > _said_at(earlier)
-        and effect(earlier.text, later.text) in ("value", "negated", "withdrawn")
+        and effect(earlier.text, later.text) in _CHANGES
     )

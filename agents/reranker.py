@@ -1,4 +1,4 @@
-"""Judges candidates in growing steps until one of them helps (luf.md section 5).
+"""Judges candidates in growing steps until one of them helps (LUF, Appendix A.2).
 
     judge 1 -> helps? stop : judge 1 -> helps? stop : 1, 2, 4, 8, 16 ... until the budget is spent
 
@@ -61,7 +61,7 @@ class Reranker:
         """budget: candidates judged at most. min_judged: judged at least, however soon one helps.
 
         order: `mixed` goes by the score found, made 0 to 1 over the candidates, and the judge's, which has
-        `judge_share` of the sum; `classes` goes by the verdicts alone (luf.md section 3): those that answer
+        `judge_share` of the sum; `classes` goes by the verdicts alone, as LUF does: those that answer
         or help in the order found, then the unjudged, then the useless.
         """
         self._judge = judge
@@ -105,7 +105,7 @@ def steps(schedule: Schedule, budget: int) -> Iterator[int]:
     """How many candidates each call judges; their sum is the budget.
 
     multi: 1, 1, 1, 2, 4, 8, 16, ...; single: 1, 1, ...; every_5: 5, 5, ...; every_20: 20, 20, ...
-    Source: luf.md section 5; the paper names the schedules, the sizes of `multi` are ours.
+    Source: LUF, Appendix A.2, which names the schedules; the sizes of `multi` are ours.
     """
     left = budget
     for step in _sizes(schedule):

@@ -30,13 +30,16 @@ _NEGATION = re.compile(
 _WITHDRAWAL = re.compile(
     r"\bno longer\b|n['’]t\b.*\bany ?more\b|\bnot\b.*\bany ?more\b|\bnot\b.*\bany longer\b|\bgot rid of\b"
     r"|\b(?:is|was|are) (?:obsolete|outdated|out of date|not true|untrue|wrong|false|incorrect)\b"
+    r"|\b(?:left|resigned from|dropped out of) (?:the|my|our) (?:[\w-]+ ){0,2}?(?:club|choir|team|band|"
+    r"orchestra|"
+    r"class|course|group|party|union|board|committee|society|association|gym)\b"
     r"|\b(?:stopped(?! (?:for|at|by|in|to|off|over)\b)|quit|gave up|sold|cancelled|canceled|closed down)\b",
     re.IGNORECASE,
 )
 _WITHDRAWING_WORDS = frozenset(
     tokens(
         "longer anymore any more got rid obsolete outdated out date not true untrue wrong false incorrect "
-        "stopped quit gave give up sold cancelled canceled closed down that it"
+        "stopped quit gave give up sold cancelled canceled closed down that it left resigned dropped"
     )
 )
 
@@ -64,6 +67,15 @@ _IS_PLACED = re.compile(
 _LONGEST_VALUE = 4  # items
 
 
+_SINCE = re.compile(r"\bsince (?:\w+ ){0,2}([12]\d{3})\b", re.IGNORECASE)
+
+
+def began(text: str) -> int | None:
+    """The year since which it holds, where it says so."""
+    since = _SINCE.search(text)
+    return int(since[1]) if since else None
+
+
 def is_negated(text: str) -> bool:
     """Whether an odd number of words deny what a text says."""
     return len(_NEGATION.findall(text)) % 2 == 1
@@ -76,6 +88,13 @@ def is_withdrawal(text: str) -> bool:
 
 def change(old: str, new: str) -> Change:
     """What the new statement does to the old one. All but "withdrawn" hold in both directions."""
+    found = _change(old, new)
+    if found == "value" and (since := began(old)) and (from_when := began(new)) and from_when < since:
+        return "other"  # told later, and so before: "I've lived in Rome since 2020", "in Bonn since 2010"
+    return found
+
+
+def _change(old: str, new: str) -> Change:
     one, other = content(old), content(new)
     if not one or not other:
         return "other"
@@ -133,16 +152,35 @@ def puts_right(old: str, new: str) -> bool:
     return _differs_in_value(old, new, content(old), content(new), is_corrected=True)
 
 
+def withdrawn_words(new: str) -> set[str]:
+    """The content words of a withdrawal that name what holds no more."""
+    return set(content(new)) - _SAYS_NOTHING - _WITHDRAWING_WORDS
+
+
 _LONGEST_CONTRAST = 300  # characters: to look through more takes too long
-_CONTRASTED = re.compile(r"(?P<right>.+?)(?:,| and) not (?P<wrong>[^,;]+?)[.! ]*$", re.IGNORECASE)
+_WRONG_LAST = re.compile(r"(?P<right>.+?)(?:,| and) not (?P<wrong>[^,;]+?)[.! ]*$", re.IGNORECASE)
+_WRONG_FIRST = re.compile(
+    r"(?P<head>.+?\b(?:is|are|was|were))(?:n['’]t| not) (?!(?:only|just|merely|simply|so|very|too)\b)"
+    r"(?P<how>(?:called|named|in|at|on|for|by|from|with) )?(?P<wrong>[^,;]+?),? but (?:rather |is |(?P=how))?"
+    r"(?!(?:i|it|he|she|they|we|you|my|is|are|has|have|still|also|not|very|only|"
+    r"quite)\b)(?P<right>[^,;]+?)(?P<stop>[.! ]*)$",
+    re.IGNORECASE,
+)
+
+
+def what_holds(text: str) -> str:
+    """A statement without what it names as wrong first: "is not called Ada but Grace", less Ada."""
+    told = _WRONG_FIRST.match(text) if len(text) <= _LONGEST_CONTRAST else None
+    return f"{told['head']} {told['how'] or ''}{told['right']}{told['stop']}" if told else text
 
 
 def _is_put_right(old: str, new: str) -> bool:
     """Whether the new one names the very value of the old one as wrong: "called Grace, not Ada"."""
-    told = _CONTRASTED.match(new) if len(new) <= _LONGEST_CONTRAST else None
-    if told is None or is_negated(old) or is_negated(told["right"]):
+    told = (_WRONG_LAST.match(new) or _WRONG_FIRST.match(new)) if len(new) <= _LONGEST_CONTRAST else None
+    right = what_holds(new) if told and "how" in told.groupdict() else told and told["right"]
+    if not told or not right or is_negated(old) or is_negated(right):
         return False
-    before, after = set(content(old)) - _SAYS_NOTHING, set(content(told["right"])) - _SAYS_NOTHING
+    before, after = set(content(old)) - _SAYS_NOTHING, set(content(right)) - _SAYS_NOTHING
     wrong = set(content(told["wrong"])) - _SAYS_NOTHING
     is_value = bool(wrong) and 0 < len(after - before) <= _LONGEST_VALUE
     return is_value and before - after == wrong and bool(before & after)

@@ -3,6 +3,7 @@
 cli            the command line: common options, errors and exit codes
 commands/      one file a subcommand
 invocation     one call of a command: its options, and how it speaks
+paging         long results at a terminal, by the person's pager
 config         the settings: what can be set, checked where it is declared
 settings_file  the settings in force, and a file's mistakes with their lines
 locations      where the files are

@@ -30,8 +30,8 @@ _COMMANDS = {  # name: file in assistant/commands, and the line in the overview
     "search": ("search", "Find passages, with every signal's score, without an answer."),
     "why": ("why", "Show what an answer was made from, and what became of that."),
     "import": ("import_chats", "Take in conversations of ChatGPT, Claude or llm."),
-    "sessions": ("sessions", "List your conversations."),
-    "export": ("export_session", "Write a conversation out, as Markdown or JSON."),
+    "sessions": ("sessions", "List your sessions."),
+    "export": ("export_session", "Write a session out, as Markdown or JSON."),
     "memory": ("memory", "List, change, share, forget, undo and export what is remembered."),
     "feedback": ("feedback", "Say of an answer that it helped or not, or what was right."),
     "train": ("train", "Learn to find better; only a model that wins goes live."),
@@ -39,7 +39,7 @@ _COMMANDS = {  # name: file in assistant/commands, and the line in the overview
     "encoder": ("encoder", "Tell which encoder finds passages, and change it."),
     "serve": ("serve", "Show the screens in a browser; only this machine can connect."),
     "doctor": ("doctor", "Check stores, models and indexes, and repair them."),
-    "backup": ("backup", "Write everything that is stored into one file."),
+    "backup": ("backup", "Write the database into one file."),
     "restore": ("restore", "Bring back what a backup holds."),
 }
 

@@ -31,9 +31,9 @@ class RowId(click.types.IntParamType):
     """The number of a turn, session, passage or receipt."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """One that the database can hold."""
+        """One that every database can hold."""
         number = super().convert(value, param, ctx)
-        if not 0 < number < 2**63:
+        if not 0 < number < 2**31:
             self.fail(f"{value!r} is no number of anything here.", param, ctx)
         return number
 

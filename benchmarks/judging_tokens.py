@@ -1,4 +1,4 @@
-"""What each schedule of judging costs in tokens, and what it leaves of recall (luf.md, Table 7).
+"""What each schedule of judging costs in tokens, and what it leaves of recall (LUF, Table 7).
 
     python -m benchmarks.judging_tokens DATA --work DIR [--only squad nq covidqa] [--questions 100]
         [--samples 3] [--seed 1] [--judges oracle reader] [--json FILE]

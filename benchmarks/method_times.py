@@ -1,4 +1,4 @@
-"""What each method takes for 3,000 questions: retrieval, judging, training (luf.md, Table 6).
+"""What each method takes for 3,000 questions: retrieval, judging, training (LUF, Table 6).
 
     python -m benchmarks.method_times DATA --work DIR [--questions 150] [--judged 40] [--lessons 400]
         [--seed 1] [--json FILE]

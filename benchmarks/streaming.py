@@ -1,11 +1,16 @@
 """A long answer while it streams: how far the screen is behind, and how soon a key is painted meanwhile.
 
-    python -m benchmarks.streaming [--words 5000] [--rate 50] [--work DIR]
+    python -m benchmarks.streaming [--words 5000] [--rate 50] [--work DIR] [--beside COMMAND]
 
 A server on this machine sends a Markdown answer word by word at an even rate, from a process of its own; the
 chat is another, at a pseudo-terminal of 120 x 40. Four times a second a letter is typed and taken back, and
 timed until it is painted. *Behind* is how long after the last word was sent the last word was painted. The
-answer that was stored is compared with what was sent.
+answer that was stored is compared with what was sent. `--beside` runs a command meanwhile, with the low
+priority that a training has, which is ended with the chat: with the lessons of a round,
+
+    --beside "python -m assistant.learning.train_retriever LESSONS --out FOLDER"
+
+is the worst a round can do; a chat's own round waits while a reply is written.
 """
 
 from __future__ import annotations
@@ -15,7 +20,9 @@ import json
 import multiprocessing
 import os
 import resource
+import shlex
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
@@ -24,6 +31,7 @@ from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from typing import Any
 
+from assistant.low_priority import give_way
 from benchmarks.at_terminal import AtTerminal
 
 LAST = "thelastword"
@@ -87,6 +95,12 @@ def serve(port: Synchronized[int], sent: Synchronized[float], words: int, rate: 
     server.serve_forever()
 
 
+def _begun(command: str) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(shlex.split(command), stdout=subprocess.DEVNULL)
+    give_way(process.pid)
+    return process
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -94,6 +108,7 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=5_000)
     parser.add_argument("--rate", type=float, default=50.0, help="words a second")
     parser.add_argument("--work", type=Path, help="kept; a new folder when none is named")
+    parser.add_argument("--beside", metavar="COMMAND", help="runs meanwhile, with low priority")
     arguments = parser.parse_args()
     port = multiprocessing.Value("i", 0)
     sent = multiprocessing.Value("d", 0.0)
@@ -119,6 +134,7 @@ def main() -> None:
     time.sleep(0.1)
     chat.types("\r")
     chat.waits_for("word1", within=60)
+    beside = _begun(arguments.beside) if arguments.beside else None
     delays: list[float] = []
     shown = 0.0
     began = time.perf_counter()
@@ -133,6 +149,11 @@ def main() -> None:
         if LAST in chat.painted[before:]:
             shown = time.perf_counter()  # within a quarter of a second
         chat.painted = chat.painted[-200_000:]
+    if beside is not None:
+        ended = beside.poll() is not None
+        print(f"beside it: {'ended before the answer did' if ended else 'ran all the while'}")
+        beside.kill()
+        beside.wait()
     chat.waits_for("s", within=5)
     time.sleep(1)
     code = chat.ends("\x11")

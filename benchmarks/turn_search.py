@@ -1,8 +1,9 @@
 """What Find costs: python -m benchmarks.turn_search [--turns N] [--queries N] [--seed N]
 
-Made-up sessions of two users in turn, each with that many turns, whose words are as unevenly common as those
-of a language (by rank r with a share of about 1/r). One user looks for rare words, common words, two words,
-the beginning of a word and words that stand nowhere, in SQLite and, where its programs are, in PostgreSQL.
+Made-up sessions of two users in turn, each with that many turns, whose words are as unevenly common as
+those of a language (by rank r with a share of about 1/r). One user looks for rare words, common words, two
+words, the beginning of a word, longer words as they are typed, and words that stand nowhere, in SQLite and,
+where its programs are, in PostgreSQL.
 Beside each median and 95th percentile stands how many times as long the same search by LIKE takes.
 """
 
@@ -130,6 +131,9 @@ def kinds(words: Sequence[str], chance: random.Random, count: int) -> Iterator[t
     yield "a common word", [some(0, 50) for _ in range(count)]
     yield "two common words", [f"{some(0, 50)} {some(0, 50)}" for _ in range(count)]
     yield "a common and a rare one", [f"{some(0, 50)} {some(5_000, VOCABULARY)}" for _ in range(count)]
+    for kind, first, last in (("typed, common", 0, 50), ("typed, rare", 5_000, VOCABULARY)):
+        typed = [f"{some(first, last)}i{'n' * (number % 2)}" for number in range(count)]
+        yield kind, typed  # "word" stands there, "wording" is being typed
     yield "three letters", [some(0, VOCABULARY)[:3] for _ in range(count)]
     yield "words that are nowhere", [f"{some(0, 50)} zzyzx{number}" for number in range(count)]
 

@@ -5,6 +5,7 @@ records          the tables, and the plain `Passage` that everything above them 
 one_line         text from outside, fit for one line of a terminal
 clock            the present moment, or in a replay a time of its own
 database         one SQL database: transactions, durability, schema
+write_lock       whether the database can be written now
 rows             rows of a statement as the driver gives them
 rows_by_ids      rows by more ids than one statement holds
 migrations/      every schema there has been
@@ -21,6 +22,7 @@ session_branches what was said instead of something, beside it
 session_words    what is said in a session, as passages of a user's own memory
 session_import   sessions that were held with other programs, each turn once
 turn_words       which turns hold which words
+typed_words      a word that is still being typed
 turn_search      Find: the turns of one user that hold words
 receipts         what each write can be taken back by
 stored_documents documents added and replaced, passage by passage
@@ -69,6 +71,7 @@ indexer          brings the indexes up to what the database says
 
 pair_choices     which of two answers was better, kept as what is said of passages
 lessons          what there is to learn from, read from the turns
+said_of_passages what users said of the passages behind their answers
 rounds           what was trained on what, and what came of it
 round_lineage    from what a round learned, by kind
 seeing_rounds    which rounds saw a version or a turn
@@ -77,5 +80,6 @@ checkpoints      models that were trained here, as folders
 schema_check     whether the tables are those of this release
 text_check       whether the texts are those that were written
 word_check       whether the words and their statistics are those of the texts
+turn_check       whether Find finds every turn by its words
 vector_check     whether the vectors can be used, and are those of the texts
 """

@@ -1,8 +1,8 @@
-"""A backup: one file with everything that cannot be made again, and bringing it back.
+"""A backup: one file with the whole database, and bringing it back.
 
 The file is an SQLite database of its own: the whole truth, with the words and vectors that lie beside it,
 as they were at one moment. It is made while others write. Indexes in folders are not in it: they are filled
-again from the vectors. Whatever else will one day be irreplaceable belongs into tables of this one file.
+again from the vectors. Nor are the models that were trained here, which lie beside the database.
 
     write_backup     database -> FILE
     inspect_backup   FILE -> what it holds, or why it is none

@@ -19,6 +19,8 @@ from stores.proposals import propose, propose_as
 from stores.receipts import open_receipt, shortened
 from stores.records import SHARED, PassageVersion, StatedClaim, known_id, own_space
 
+STAYS = "; what stays: "  # in the reason of a claim that takes back a part of what was known, before the rest
+
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
@@ -93,7 +95,7 @@ def carry_out(sql: SqlSession, claim: StatedClaim, decision: Decision) -> Learne
     return Learned(
         claim_id=known_id(claim.id),
         turn_id=claim.turn_id,
-        text=claim.text,
+        text=claim.quote if claim.is_hearsay else claim.text,  # with who says so
         kind=claim.kind,
         state=state,
         status=claim.status,

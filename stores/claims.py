@@ -23,6 +23,7 @@ from stores.errors import NotFound
 from stores.lexical import tokens
 from stores.proposals import propose_as
 from stores.records import (
+    REMOVAL,
     SHARED,
     PassageIdentity,
     PassageVersion,
@@ -171,7 +172,11 @@ class Claims:
             return list(
                 sql.scalars(
                     select(StatedClaim)
-                    .where(col(StatedClaim.passage_id) == passage_id, col(StatedClaim.user_id) == user_id)
+                    .where(
+                        col(StatedClaim.passage_id) == passage_id,
+                        col(StatedClaim.user_id) == user_id,
+                        col(StatedClaim.origin) != REMOVAL,
+                    )
                     .order_by(col(StatedClaim.id))
                 )
             )

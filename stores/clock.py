@@ -16,6 +16,14 @@ def now() -> datetime:
     return _clock()
 
 
+def local(moment: datetime) -> datetime:
+    """A moment by the clocks here; as it is where they cannot tell it, such as the first hours of year 1."""
+    try:
+        return moment.astimezone()
+    except (OverflowError, ValueError, OSError):
+        return moment
+
+
 @contextmanager
 def time_by(clock: Callable[[], datetime]) -> Iterator[None]:
     """Has `now` ask this clock meanwhile, in the whole process: a replay has a time of its own."""

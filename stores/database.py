@@ -33,7 +33,7 @@ KNOWN_SCHEMAS = (
 )  # every schema this release can bring up to date
 _BUSY_SECONDS = 15.0  # how long a writer waits for another process's transaction
 _MIGRATION_SECONDS = 120.0  # how long a start waits for another process to migrate
-_WRITE_LOCK = 0x766F756368  # PostgreSQL's advisory lock of this number is ours: "vouch"
+WRITE_LOCK = 0x766F756368  # PostgreSQL's advisory lock of this number is ours: "vouch"
 
 
 class Database:
@@ -180,7 +180,7 @@ def _begin_sqlite(connection: Any) -> None:
 
 def _begin_postgresql(connection: Any) -> None:
     if connection.get_execution_options().get("vouch_writes", False):
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITE_LOCK})")
 
 
 def _schema_of(connection: Any) -> str:

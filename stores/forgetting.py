@@ -49,8 +49,9 @@ from stores.records import (
     known_id,
     own_space,
 )
-from stores.rows_by_ids import AT_ONCE, all_ids, update_by
+from stores.rows_by_ids import AT_ONCE, all_ids, found_by, update_by
 from stores.seeing_rounds import rounds_that_saw
+from stores.session_list import session_of
 from stores.turn_words import note_turns
 
 
@@ -107,6 +108,25 @@ class Forgetting:
             chosen.turns.update(all_ids(sql, select(col(Turn.id)).where(col(Turn.user_id) == user_id)))
             forgotten = _erase(sql, chosen, Pieces(()), named)
             _blank_what_is_left(sql, user_id)
+        return forgotten
+
+    def forget_sessions(self, user_id: int, session_ids: Sequence[int]) -> Forgotten:
+        """Forgets all that was said in sessions of this user, with what was learned from it; or nothing.
+
+        `compact` is to follow. The words are looked for in no other session: a greeting stands in many. What
+        was noted or taught there on purpose stays. Raises `NotFound`.
+        """
+        with self._database.writing() as sql:
+            for session_id in session_ids:
+                session_of(sql, user_id, session_id).title = ""
+            turns = {known_id(turn.id) for turn in found_by(sql, Turn, col(Turn.session_id), session_ids)}
+            chosen = Chosen(sql, user_id)
+            named = chosen.add_said_in(sorted(turns))
+            chosen.add_what_belongs_to(named)
+            chosen.turns |= turns
+            forgotten = _erase(sql, chosen, Pieces(()), named)
+            for feedback in found_by(sql, Feedback, col(Feedback.turn_id), turns):
+                feedback.reason = feedback.correction = ""
         return forgotten
 
     def is_waiting(self) -> bool:

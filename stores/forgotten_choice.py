@@ -72,6 +72,16 @@ class Chosen:
         if identity.kind == "message" and identity.turn_id is not None:
             self.turns.add(identity.turn_id)
 
+    def add_said_in(self, turn_ids: Iterable[int]) -> list[int]:
+        """What this user said in these turns of theirs; returns the passages that hold it."""
+        identities = found_by(self._sql, PassageIdentity, col(PassageIdentity.turn_id), turn_ids)
+        said = sorted(known_id(each.id) for each in identities if each.kind == "message")
+        versions = found_by(self._sql, PassageVersion, col(PassageVersion.passage_id), said, *unerased())
+        still = sorted({version.passage_id for version in versions})
+        for passage_id in still:
+            self.add_passage(passage_id)
+        return still
+
     def add_own_space(self) -> None:
         """Everything in this user's own memory."""
         rows = self._sql.execute(

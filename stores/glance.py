@@ -65,16 +65,16 @@ def glance(folder: Path, user: str, session_id: int | None, *, turns: int) -> Gl
     waited for.
     """
     file = folder / "vouch.db"
-    if not file.is_file():
-        return None
     try:
+        if not file.is_file():
+            return None
         with (
             DirectoryLock(folder),
             closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as sql,
         ):
             sql.execute("BEGIN")  # one moment for all that is read
             return _read(sql, user, session_id, turns)
-    except (sqlite3.Error, StoreUnavailable, ValueError):
+    except (sqlite3.Error, StoreUnavailable, ValueError, OSError):
         return None
 
 

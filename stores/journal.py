@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Table, insert, select
+from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.claim_jobs import ask_to_summarize, may_summarize
@@ -30,7 +31,7 @@ from stores.records import (
     well_formed,
 )
 from stores.rows_by_ids import found_by
-from stores.session_branches import branch
+from stores.session_branches import branch, earlier_turns, parent
 from stores.session_list import SessionLine, session_lines, session_of, was_held_here
 from stores.session_words import keep_words, said_before
 from stores.turn_words import note_turns
@@ -153,10 +154,7 @@ class Journal:
     def check_session(self, user_id: int, session_id: int) -> None:
         """Raises `NotFound` unless the session is this user's, and not deleted."""
         with self._database.reading() as sql:
-            if session_of(sql, user_id, session_id).deleted_at is not None:
-                raise NotFound(
-                    f"session {session_id} is deleted", hint="F5 in the chat brings it back, under Deleted."
-                )
+            _kept_session(sql, user_id, session_id)
 
     def is_private(self, user_id: int, session_id: int) -> bool:
         """Whether a session of this user is private. Raises `NotFound` where it is none of theirs."""
@@ -172,23 +170,26 @@ class Journal:
         parts: Sequence[str],
         material: str = "",
         learns: bool = False,
+        instead_of: int | None = None,
     ) -> Accepted:
         """Keeps a message for good. parts: the message cut into passages.
 
         learns: what it states is to be remembered, once the turn has ended; never in a private session.
+        instead_of: the turn of this session in whose place it comes; that is kept, in a branch of its own.
+        Raises `NotFound` where the session was deleted, and keeps nothing.
         """
         message, material = well_formed(message), well_formed(material)
         parts = [well_formed(part) for part in parts]
         process = self._process() if learns else ""
         with self._database.writing() as sql:
-            session = session_of(sql, user_id, session_id)
+            session = _kept_session(sql, user_id, session_id)
             turn = Turn(
                 session_id=session_id,
                 user_id=user_id,
                 message=message,
                 material=material,
                 accepted_at=now(),
-                parent_id=session.head_id,
+                parent_id=session.head_id if instead_of is None else _place_of(sql, session, instead_of),
             )
             session.head_id = None  # the newest turn's branch is on
             sql.add(turn)
@@ -250,7 +251,13 @@ class Journal:
         """The last turns of the branch that is on, oldest first. before: only those older than this."""
         with self._database.reading() as sql:
             ids = branch(sql, session_of(sql, user_id, session_id), limit, before=before)
-            return sorted(found_by(sql, Turn, col(Turn.id), ids), key=lambda turn: known_id(turn.id))
+            return _turns_of(sql, ids)
+
+    def turns_before(self, user_id: int, turn_id: int, *, limit: int = 30) -> list[Turn]:
+        """The last turns that lead to a turn of this user, oldest first."""
+        turn = self.turn(user_id, turn_id)
+        with self._database.reading() as sql:
+            return _turns_of(sql, earlier_turns(sql, turn, limit))
 
     def last_turn(self, user_id: int) -> Turn:
         """The last turn of this user."""
@@ -319,6 +326,28 @@ class Journal:
             return keep_rating(
                 sql, user_id, turn_id, rating, reason=reason, correction=correction, version_id=version_id
             )
+
+
+def _kept_session(sql: SqlSession, user_id: int, session_id: int) -> Session:
+    """A session of this user that is not deleted; raises `NotFound` for any other."""
+    session = session_of(sql, user_id, session_id)
+    if session.deleted_at is not None:
+        raise NotFound(
+            f"session {session_id} is deleted", hint="F5 in the chat brings it back, under Deleted."
+        )
+    return session
+
+
+def _place_of(sql: SqlSession, session: Session, turn_id: int) -> int:
+    """The id of the turn that a turn of a session follows; 0 for the first one."""
+    turn = sql.get(Turn, turn_id)
+    if turn is None or turn.session_id != session.id:
+        raise NotFound(f"there is no turn {turn_id} of yours in session {session.id}")
+    return parent(sql, turn)
+
+
+def _turns_of(sql: SqlSession, ids: Sequence[int]) -> list[Turn]:
+    return sorted(found_by(sql, Turn, col(Turn.id), ids), key=lambda turn: known_id(turn.id))
 
 
 def _well_formed(outcome: Outcome) -> Outcome:

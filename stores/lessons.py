@@ -1,13 +1,14 @@
 """What there is to learn from: questions, and what judges and users said of the passages found for them.
 
-A lesson is read from the turns, never stored beside them: what was forgotten, withdrawn or said in private
-is therefore not among the lessons of the next round.
+What a user said counts more than the judge (`said_of_passages.py`), and a passage that a user rated is
+learned from though no judge looked at it. A lesson is read from the turns, never stored beside them: what
+was forgotten, withdrawn or said in private is therefore not among the lessons of the next round.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, func, or_, select
@@ -16,7 +17,6 @@ from sqlmodel import col
 
 from stores.database import Database
 from stores.records import (
-    Feedback,
     Judgement,
     PassageIdentity,
     PassageVector,
@@ -27,6 +27,8 @@ from stores.records import (
     Turn,
     known_id,
 )
+from stores.rows_by_ids import in_parts
+from stores.said_of_passages import SaidOf, said_of_passages
 
 HELD_OUT = 5  # one question in so many is never trained on
 TELLS_WHEN_TO_END = 6  # of the others, one in so many is not either
@@ -135,20 +137,7 @@ def _teaches(after: int) -> tuple[ColumnElement[bool], ...]:
 
 
 def _lessons(sql: SqlSession, turns: Sequence[Turn]) -> list[Lesson]:
-    ids = [turn.id for turn in turns]
-    rows = sql.execute(
-        select(Judgement, col(PassageVersion.title), col(PassageVersion.text))
-        .join(PassageVersion, col(PassageVersion.id) == col(Judgement.version_id))
-        .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
-        .outerjoin(Receipt, col(Receipt.id) == col(PassageVersion.added_by))
-        .where(
-            col(Judgement.turn_id).in_(ids),
-            col(PassageVersion.erased_at).is_(None),
-            col(PassageIdentity.kind) != "message",  # an echo of what was said, not knowledge
-            or_(col(Receipt.id).is_(None), col(Receipt.undone_at).is_(None)),
-        )
-        .order_by(col(Judgement.turn_id), col(Judgement.found_rank))
-    ).all()
+    ids = [known_id(turn.id) for turn in turns]
     encoders = dict(
         sql.execute(
             select(col(Retrieval.turn_id), col(Retrieval.encoder_version)).where(
@@ -163,42 +152,64 @@ def _lessons(sql: SqlSession, turns: Sequence[Turn]) -> list[Lesson]:
         .where(col(PassageIdentity.turn_id).in_(ids), col(PassageIdentity.kind) == "message")
     ):
         own.setdefault(turn_id, []).append(known_id(version))
-    said = sql.scalars(
-        select(Feedback).where(col(Feedback.turn_id).in_(ids), col(Feedback.withdrawn_at).is_(None))
-    ).all()
-    of_passages = {(f.turn_id, f.version_id): f.rating for f in said if f.version_id is not None}
-    bad = {f.turn_id for f in said if f.version_id is None and f.rating in ("bad", "taught")}
-    documents: dict[int, list[LessonDocument]] = {}
-    judges: dict[int, str] = {}
-    for judgement, title, text in rows:
-        if judgement.label == "answer" and judgement.turn_id in bad:
-            continue  # the user says that this was no answer; what it was is not known
-        label, score = _as_said(judgement, of_passages.get((judgement.turn_id, judgement.version_id)))
-        judges[judgement.turn_id] = judgement.judge
-        documents.setdefault(judgement.turn_id, []).append(
-            LessonDocument(judgement.version_id, title, text, label, score, judgement.found_rank)
-        )
+    judgements = sql.scalars(select(Judgement).where(col(Judgement.turn_id).in_(ids))).all()
+    judges = {judgement.turn_id: judgement.judge for judgement in judgements}
+    documents = _documents(sql, judgements, said_of_passages(sql, turns))
     return [
         Lesson(
-            turn.id,
+            known_id(turn.id),
             turn.user_id,
             turn.standalone or turn.message,
-            tuple(documents[turn.id]),
-            judges[turn.id],
+            tuple(documents[known_id(turn.id)]),
+            judges[known_id(turn.id)],
             encoders.get(turn.id, ""),
             f"{turn.accepted_at:%Y-%m}",
             is_held_out(turn.standalone or turn.message),
             tuple(sorted(own.get(turn.id, ()))),
         )
         for turn in turns
-        if turn.id in documents
+        if turn.id in documents and turn.id in judges
     ]
 
 
-def _as_said(judgement: Judgement, rating: str | None) -> tuple[str, float]:
-    """What a user says of a passage counts more than what a judge said."""
-    if rating == "good":
-        return "answer", 1.0
-    if rating == "bad":
-        return "irrelevant", 0.0
-    return judgement.label, judgement.score
+def _documents(
+    sql: SqlSession, judgements: Sequence[Judgement], said: Mapping[tuple[int, int], SaidOf]
+) -> dict[int, list[LessonDocument]]:
+    """By turn, each by rank."""
+    labelled = {
+        (each.turn_id, each.version_id): (each.label, each.score, each.found_rank) for each in judgements
+    }
+    for place, of in said.items():
+        label, _, rank = labelled.get(place, ("", 0.0, of.found_rank))
+        if of.said == "no answer":
+            if label == "answer":
+                del labelled[place]  # the user says that this was no answer; what it was is not known
+        else:
+            labelled[place] = ("answer", 1.0, rank) if of.said == "answers" else ("irrelevant", 0.0, rank)
+    texts = _texts(sql, {version for _, version in labelled})
+    found: dict[int, list[LessonDocument]] = {}
+    for (turn_id, version), (label, score, rank) in sorted(
+        labelled.items(), key=lambda e: (e[0][0], e[1][2])
+    ):
+        if version in texts:
+            found.setdefault(turn_id, []).append(LessonDocument(version, *texts[version], label, score, rank))
+    return found
+
+
+def _texts(sql: SqlSession, version_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+    """Title and text of the versions that may be learned from."""
+    found: dict[int, tuple[str, str]] = {}
+    for some in in_parts(sorted(version_ids)):
+        for version, title, text in sql.execute(
+            select(col(PassageVersion.id), col(PassageVersion.title), col(PassageVersion.text))
+            .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
+            .outerjoin(Receipt, col(Receipt.id) == col(PassageVersion.added_by))
+            .where(
+                col(PassageVersion.id).in_(some),
+                col(PassageVersion.erased_at).is_(None),
+                col(PassageIdentity.kind) != "message",  # an echo of what was said, not knowledge
+                or_(col(Receipt.id).is_(None), col(Receipt.undone_at).is_(None)),
+            )
+        ):
+            found[known_id(version)] = (title, text)
+    return found

@@ -106,6 +106,9 @@ def swap(
         pointer.changed_at, pointer.declined = now(), ""
 
 
+_WORDS = {"encoder": "encoder"}  # what people call the models of a role, where it is not "model"
+
+
 def step_back(sql: SqlSession, role: str) -> str:
     """Points to the version before, in the caller's transaction, and returns it.
 
@@ -113,7 +116,7 @@ def step_back(sql: SqlSession, role: str) -> str:
     """
     pointer = sql.get(LiveModel, role)
     if pointer is None or pointer.previous_id is None:
-        raise CannotUndo(f"there is no {role} before the live one")
+        raise CannotUndo(f"there is no {_WORDS.get(role, 'model')} before the live one")
     back = sql.get_one(ModelVersion, pointer.previous_id)
     declined = sql.get_one(ModelVersion, pointer.model_version_id)
     pointer.model_version_id, pointer.previous_id = known_id(back.id), known_id(declined.id)

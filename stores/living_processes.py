@@ -23,13 +23,16 @@ class LivingProcess:
         self._folder = folder
         self._descriptor = -1
         self._name = ""
+        self._has_failed = False
 
     @property
     def name(self) -> str:
         """Its name, from the first call on; empty where no lock can be had."""
-        if not self._name:
-            with suppress(OSError):  # a disk that cannot be written: then nothing is written there either
+        if not self._name and not self._has_failed:
+            self._has_failed = True
+            with suppress(OSError):  # a disk that cannot be written, or keeps no locks, does not begin to
                 self._take_lock()
+                self._has_failed = False
         return self._name
 
     def has_died(self, name: str) -> bool:
@@ -57,9 +60,14 @@ class LivingProcess:
         self._folder.mkdir(mode=0o700, exist_ok=True)
         self._sweep()
         name = secrets.token_hex(8)
-        self._descriptor = os.open(self._file(name), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        self._name = name
+        descriptor = os.open(self._file(name), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            self._file(name).unlink(missing_ok=True)
+            raise
+        self._descriptor, self._name = descriptor, name
 
     def _sweep(self) -> None:
         """Deletes what processes left that were killed long ago."""

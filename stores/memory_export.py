@@ -22,6 +22,7 @@ from sqlmodel import col
 from stores.database import Database
 from stores.public_grounds import outward
 from stores.records import (
+    REMOVAL,
     SHARED,
     Document,
     DocumentVersion,
@@ -256,6 +257,7 @@ class _Exported:
             col(StatedClaim.user_id) == self._user_id,
             col(StatedClaim.passage_id).in_(passages),
             col(StatedClaim.state).in_(_KNOWN_STATES),
+            col(StatedClaim.origin) != REMOVAL,
         )
         return list(self._sql.scalars(statement.order_by(col(StatedClaim.id))))
 

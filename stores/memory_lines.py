@@ -19,6 +19,7 @@ from stores.json_lines import json_object
 from stores.memory_export import SCHEMA
 from stores.records import well_formed
 
+_FIRST_YEAR, _LAST_YEAR = 1970, 9998  # any time zone can show a moment of these
 _DEEPEST = 20  # values within one another in the grounds of a write
 KINDS = ("document", "message", "note", "fact", "preference", "correction")
 
@@ -130,7 +131,10 @@ def _moment(value: Any) -> datetime:
         moment = datetime.fromisoformat(value)
         if moment.tzinfo is None:
             raise ValueError
-        return moment.astimezone(UTC)
+        moment = moment.astimezone(UTC)
+        if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
+            raise ValueError
+        return moment
     except (TypeError, ValueError, OverflowError):
         raise ValueError("a time with its zone, such as 2026-11-21T09:30:00+00:00") from None
 

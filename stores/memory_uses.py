@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
@@ -78,13 +78,14 @@ class MemoryUses:
         self._database = database
 
     def uses(self, user_id: int, passage_id: int) -> Uses:
-        """Of a passage with all its versions."""
+        """Of a passage with all its versions; of one that this user may not see nothing."""
         with self._database.reading() as sql:
+            seen = sql.execute(_seen(user_id, passage_id)).first()
+            if seen is None:
+                return Uses(0, None, 0, 0, (), live_round(sql), ())
+            said_in: int | None = seen[0]
             of_passage = select(col(PassageVersion.id)).where(col(PassageVersion.passage_id) == passage_id)
             versions = all_ids(sql, of_passage)
-            said_in = sql.scalar(
-                select(col(PassageIdentity.turn_id)).where(col(PassageIdentity.id) == passage_id)
-            )
             shown = (
                 select(col(Retrieval.turn_id))
                 .join(RetrievedPassage, col(RetrievedPassage.retrieval_id) == col(Retrieval.id))
@@ -153,6 +154,19 @@ class MemoryUses:
                 rounds=rounds_that_saw(sql, all_ids(sql, select(col(PassageVersion.id)).where(own)), turns),
                 sent=_sent(sql, user_id),
             )
+
+
+def _seen(user_id: int, passage_id: int) -> Any:
+    """A row where this user may see a passage: their turn in which it was said, or null."""
+    return (
+        select(col(Turn.id))
+        .select_from(PassageIdentity)
+        .outerjoin(Turn, and_(col(Turn.id) == col(PassageIdentity.turn_id), col(Turn.user_id) == user_id))
+        .where(
+            col(PassageIdentity.id) == passage_id,
+            col(PassageIdentity.space).in_((SHARED, own_space(user_id))),
+        )
+    )
 
 
 def _count(sql: SqlSession, table: Any, *conditions: Any) -> int:

@@ -1,7 +1,10 @@
-"""Claims that could not be verified, which somebody may take into the shared memory.
+"""What somebody may do to the shared memory: take in a claim that could not be verified, or remove a passage.
 
 A claim is proposed when a second user states it, when new evidence comes, or when its user asks for it;
-never silently taken in. Whoever stated it cannot accept it.
+never silently taken in. A shared passage is proposed for removal by a user, and stays until that is
+accepted. Whoever stated or proposed it cannot accept it.
+
+A removal has a row among the claims, as each proposal has, which holds no words: they are the passage's.
 """
 
 from __future__ import annotations
@@ -10,13 +13,14 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.changes import NewVersion, add_versions
+from stores.catalogue import live_version_ids, visible_line
+from stores.changes import NewVersion, add_versions, remove_versions
 from stores.claim_passages import AUTHOR, live_with_text
 from stores.clock import now
 from stores.database import Database
 from stores.errors import NotFound, WrongUsage
 from stores.receipts import open_receipt, shortened
-from stores.records import SHARED, PassageVersion, Proposal, StatedClaim, known_id
+from stores.records import REMOVAL, SHARED, PassageVersion, Proposal, StatedClaim, known_id
 
 
 class Proposals:
@@ -26,16 +30,66 @@ class Proposals:
         self._database = database
 
     def open(self) -> list[Proposal]:
-        """Those not decided yet, oldest first."""
+        """Those not decided yet, oldest first; a removal with the text that would go, while it is there."""
         with self._database.reading() as sql:
-            return list(
+            rows = list(
                 sql.scalars(select(Proposal).where(col(Proposal.state) == "open").order_by(col(Proposal.id)))
             )
+            sql.expunge_all()
+            found = []
+            for proposal in rows:
+                if proposal.reason == REMOVAL:
+                    live = live_version_ids(sql, _removed_by(sql, proposal))
+                    if not live:
+                        continue
+                    proposal.text = sql.get_one(PassageVersion, live[0]).text
+                found.append(proposal)
+            return found
+
+    def removes(self, proposal_id: int) -> int | None:
+        """The passage that an open proposal would remove; None for one that would add."""
+        with self._database.reading() as sql:
+            proposal = _open(sql, proposal_id)
+            return _removed_by(sql, proposal) if proposal.reason == REMOVAL else None
+
+    def propose_removal(self, user_id: int, passage_id: int) -> int:
+        """Proposes that a shared passage be removed for everybody; returns the proposal's id.
+
+        Raises `WrongUsage` for a passage of the user's own, and where that was decided before.
+        """
+        with self._database.writing() as sql:
+            line = visible_line(sql, user_id, passage_id)
+            if line.scope != "shared":
+                raise WrongUsage(f"passage {passage_id} is your own", hint="`/forget` forgets it.")
+            key = f"{REMOVAL}:{passage_id}"  # no text has such a key
+            known = sql.scalar(select(Proposal).where(col(Proposal.text_key) == key).limit(1))
+            if known is not None and known.state != "open":
+                raise WrongUsage(f"passage {passage_id} was proposed for removal before, which was decided")
+            if known is not None:
+                return known_id(known.id)
+            claim = StatedClaim(
+                user_id=user_id,
+                origin=REMOVAL,
+                number=1,
+                text="",
+                text_key=key,
+                quote="",
+                kind="fact",
+                about="world",
+                state="rejected",
+                scope="shared",
+                action="nothing",
+                passage_id=passage_id,
+                created_at=now(),
+            )
+            sql.add(claim)
+            sql.flush()
+            return propose_as(sql, claim, REMOVAL) or 0
 
     def accept(self, user_id: int, proposal_id: int) -> tuple[int, int]:
-        """Takes a proposal into the shared memory; returns its passage's id and the receipt's.
+        """Takes a proposal into the shared memory, or out of it; returns its passage's id and the receipt's.
 
-        Raises `WrongUsage` for one who stated it.
+        Raises `WrongUsage` for one who stated or proposed it.
         """
         with self._database.writing() as sql:
             proposal = _open(sql, proposal_id)
@@ -45,6 +99,10 @@ class Proposals:
                     hint="Somebody else who may decide proposals can accept it.",
                 )
             proposal.state, proposal.decided_at, proposal.decided_by = "accepted", now(), user_id
+            if proposal.reason == REMOVAL:
+                passage_id = _removed_by(sql, proposal)
+                proposal.receipt_id = _remove(sql, user_id, passage_id, proposal_id)
+                return passage_id, proposal.receipt_id
             known = live_with_text(sql, SHARED, proposal.text)
             grounds = {"claim": proposal.text, "proposal": proposal_id, "reason": proposal.reason}
             receipt_id = open_receipt(sql, user_id, "add", SHARED, shortened(proposal.text), grounds=grounds)
@@ -103,6 +161,25 @@ def propose_as(sql: SqlSession, claim: StatedClaim, reason: str) -> int | None:
     sql.add(proposal)
     sql.flush()
     return known_id(proposal.id)
+
+
+def _removed_by(sql: SqlSession, proposal: Proposal) -> int:
+    passage_id = sql.scalar(
+        select(col(StatedClaim.passage_id)).where(col(StatedClaim.id) == proposal.claim_id)
+    )
+    assert passage_id is not None, "a removal names its passage"
+    return passage_id
+
+
+def _remove(sql: SqlSession, user_id: int, passage_id: int, proposal_id: int) -> int:
+    """Returns the receipt's id."""
+    live = live_version_ids(sql, passage_id)
+    if not live:
+        raise NotFound(f"passage {passage_id} is gone already", hint="Put the proposal away.")
+    told = shortened(sql.get_one(PassageVersion, live[0]).text)
+    receipt_id = open_receipt(sql, user_id, "delete", SHARED, told, grounds={"proposal": proposal_id})
+    remove_versions(sql, live, receipt_id=receipt_id)
+    return receipt_id
 
 
 def _open(sql: SqlSession, proposal_id: int) -> Proposal:

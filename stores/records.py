@@ -19,6 +19,7 @@ from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
 SHARED = "shared"  # the space that every user may search
+REMOVAL = "removal"  # the reason of a proposal that would take a shared passage away
 
 
 def own_space(user_id: int) -> str:
@@ -390,7 +391,7 @@ class StatedClaim(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     user_id: int = Field(foreign_key="users.id")
     turn_id: int | None = Field(default=None, foreign_key="turns.id", index=True)
-    origin: str  # turn, taught, or share: by which door it came
+    origin: str  # turn, taught, or share: by which door it came; or removal, which nobody stated
     number: int  # its place among those of its turn and origin, from 1
     text: str
     text_key: str  # equal for equal words: by it the same claim of another user is found
@@ -424,7 +425,7 @@ class Proposal(SQLModel, table=True):
     claim_id: int = Field(foreign_key="claims.id", index=True)
     text: str
     text_key: str = Field(index=True)
-    reason: str  # second user, new evidence, or share
+    reason: str  # second user, new evidence, share, or removal: of a shared passage
     state: str = "open"
     created_at: datetime = _moment()
     decided_at: datetime | None = _moment(nullable=True)

@@ -20,6 +20,7 @@ from stores.database import Database
 from stores.errors import TryAgain
 from stores.live_models import live_version, model_id, swap
 from stores.records import Round, known_id
+from stores.seeing_rounds import live_round
 
 LEASE = timedelta(seconds=60)
 GoLive: TypeAlias = Callable[[SqlSession], bool]  # swaps pointers in a transaction; False: it cannot
@@ -178,6 +179,11 @@ class Rounds:
         with self._database.reading() as sql:
             statement = select(Round).where(col(Round.id) > after)
             return list(sql.scalars(statement.order_by(col(Round.id).desc()).limit(limit)))
+
+    def live(self) -> int | None:
+        """The round whose model answers now; None where no trained one does."""
+        with self._database.reading() as sql:
+            return live_round(sql)
 
     def figures(self, round_id: int) -> dict[str, Any]:
         """What is noted of a round until now."""

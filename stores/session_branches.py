@@ -1,7 +1,8 @@
 """Branches of a session: a message that was changed, or asked again, begins one, and the old one is kept.
 
 A turn follows the one before it in the session, unless it names another. So a session that was never
-changed has one branch, and nothing is written for it. Turns of a branch stand in the order of their ids.
+changed has one branch, and nothing is written for it; turns that were taken in name theirs, as what was said
+here may stand between them. Turns of a branch stand in the order of their ids.
 """
 
 from __future__ import annotations

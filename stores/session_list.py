@@ -6,12 +6,12 @@ back, and what it taught stays; only forgetting takes words away for good.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select, true
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
@@ -19,11 +19,11 @@ from stores.clock import now
 from stores.database import Database
 from stores.errors import NotFound, WrongUsage
 from stores.records import Session, Turn, well_formed
+from stores.rows_by_ids import found_by
 from stores.session_branches import (
     BranchPlace,
     branch,
     branch_place,
-    parent,
     parents_in,
     switch_by,
     switch_to,
@@ -111,6 +111,24 @@ class Sessions:
         with self._database.writing() as sql:
             session_of(sql, user_id, session_id).deleted_at = None
 
+    def delete_all(self, user_id: int, session_ids: Iterable[int]) -> None:
+        """Hides these sessions, all of them or none."""
+        with self._database.writing() as sql:
+            for session_id in session_ids:
+                session_of(sql, user_id, session_id).deleted_at = now()
+
+    def bring_back_all(self, user_id: int, session_ids: Iterable[int]) -> None:
+        """Shows these deleted sessions again, all of them or none."""
+        with self._database.writing() as sql:
+            for session_id in session_ids:
+                session_of(sql, user_id, session_id).deleted_at = None
+
+    def gone_on_with(self, user_id: int, session_ids: Iterable[int]) -> set[int]:
+        """Those of these sessions in which something was said here."""
+        with self._database.reading() as sql:
+            mine = (col(Turn.user_id) == user_id, was_held_here())
+            return {turn.session_id for turn in found_by(sql, Turn, col(Turn.session_id), session_ids, *mine)}
+
     def is_deleted(self, user_id: int, session_id: int) -> bool:
         """Whether a session is hidden."""
         with self._database.reading() as sql:
@@ -178,19 +196,6 @@ class Sessions:
             turn = _turn_of(sql, user_id, turn_id)
             return turn_id in branch(sql, session_of(sql, user_id, turn.session_id))
 
-    def go_behind(self, user_id: int, turn_id: int) -> int | None:
-        """What is said next comes in place of a turn, which is kept. Returns the place before: `go_on_at`."""
-        with self._database.writing() as sql:
-            turn = _turn_of(sql, user_id, turn_id)
-            session = session_of(sql, user_id, turn.session_id)
-            before, session.head_id = session.head_id, parent(sql, turn)
-            return before
-
-    def go_on_at(self, user_id: int, session_id: int, head_id: int | None) -> None:
-        """Has a session go on where it went on before."""
-        with self._database.writing() as sql:
-            session_of(sql, user_id, session_id).head_id = head_id
-
 
 def session_of(sql: SqlSession, user_id: int, session_id: int) -> Session:
     """A session of this user, in the caller's transaction. Raises `NotFound` where it is none of theirs."""
@@ -242,6 +247,8 @@ def _listed(user_id: int, shelf: Shelf) -> tuple[ColumnElement[bool], ...]:
         col(Session.user_id) == user_id,
         or_(was_held_here(), col(Session.origin) != ""),
         is_deleted if shelf == "deleted" else ~is_deleted,
+        # of a session that was erased nothing is left to be brought back
+        or_(col(Turn.message) != "", col(Turn.answer) != "") if shelf == "deleted" else true(),
         *(() if shelf == "deleted" else (is_archived if shelf == "archived" else ~is_archived,)),
     )
 

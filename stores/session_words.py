@@ -11,7 +11,7 @@ from sqlmodel import col
 from stores.changes import NewVersion, add_versions
 from stores.clock import now
 from stores.records import Document, PassageIdentity, PassageVersion, Turn, known_id, own_space
-from stores.session_branches import parent
+from stores.session_branches import parents_in
 
 
 def keep_words(
@@ -39,11 +39,12 @@ def keep_words(
 
 def said_before(sql: SqlSession, turn: Turn) -> list[int]:
     """The versions that hold the same message already, said at the same place of the session."""
-    same = select(Turn).where(
+    parents = parents_in(sql, turn.session_id)
+    follows = parents[known_id(turn.id)]
+    same = select(col(Turn.id)).where(
         col(Turn.session_id) == turn.session_id, col(Turn.message) == turn.message, col(Turn.id) != turn.id
     )
-    follows = parent(sql, turn)
-    alike = [known_id(each.id) for each in sql.scalars(same) if parent(sql, each) == follows]
+    alike = [known_id(each) for each in sql.scalars(same) if parents[known_id(each)] == follows]
     statement = (
         select(col(PassageVersion.id))
         .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))

@@ -22,6 +22,7 @@ from stores.turn_words import turns_holding
 _ASKED_AT_ONCE = 200
 _BEFORE = 24  # characters of an excerpt in front of what was found
 _EXCERPT = 240
+_LOOKED_AT = 1_000  # characters of a search whose words are looked for in what was found
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def _looked_up(sql: SqlSession, user_id: int, turn_ids: Sequence[int], words: st
         )
         .order_by(col(Turn.id).desc())
     )
-    looked_for = [*dict.fromkeys([*words.casefold().split(), *tokens(words)])]
+    looked_for = _looked_for(words)
     return [
         FoundTurn(turn_id or 0, session_id, title, at, *_shown(message, answer, looked_for))
         for turn_id, session_id, title, at, message, answer in read
@@ -111,11 +112,30 @@ def _shown(message: str, answer: str, looked_for: Sequence[str]) -> tuple[bool, 
     return False, _excerpt(message, in_message or 0)
 
 
+def _looked_for(words: str) -> list[str]:
+    """The words of a search as they were typed and as they are indexed; none that stand everywhere."""
+    typed = [word for word in words[:_LOOKED_AT].casefold().split() if tokens(word)]
+    return list(dict.fromkeys([*typed, *tokens(words[:_LOOKED_AT])]))
+
+
 def _place(written: str, looked_for: Sequence[str]) -> int | None:
     """Where the first of the words stands; by its letters, so an inflected form may be missed."""
     folded = written.casefold()
     places = [place for word in looked_for if (place := folded.find(word)) >= 0]
-    return min(places) if places else None
+    if not places or len(folded) == len(written):
+        return min(places, default=None)
+    return _unfolded(written, min(places))
+
+
+def _unfolded(written: str, place: int) -> int:
+    """Where a place of the folded text stands in the written one: ß, folded, is two letters."""
+    if len(written[:place].casefold()) == place:
+        return place
+    for at, character in enumerate(written):
+        place -= len(character.casefold())
+        if place < 0:
+            return at
+    return len(written)
 
 
 def _excerpt(written: str, place: int) -> str:

@@ -12,13 +12,18 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
+from sqlmodel import col
 
 from stores.lexical import tokens
 from stores.records import Session, Turn, known_id
 from stores.rows import rows
+from stores.rows_by_ids import found_by
+from stores.typed_words import stems_of_longer
 
 BEGINNING = 3  # letters from which on the last word of a search may be a beginning
 _LONGEST_LEXEME = 200  # PostgreSQL takes 2,046 bytes; a longer one is known by its hash
+_MOST_BYTES = 1_000_000  # of one turn: more than 1,048,575 PostgreSQL takes too, and garbles them
+_MOST_WORDS = 64  # of a search: PostgreSQL's parser gives up at some thousands
 _NO_TURN = 2**31 - 1  # newer than any
 _LOOKED_THROUGH = 20_000  # ids of turns, of all users
 
@@ -32,11 +37,28 @@ def note_turns(sql: SqlSession, turns: Iterable[Turn]) -> None:
         _write(sql, turn_id, lexemes(turn.user_id, turn.session_id, tokens(written)))
 
 
+def note_anew(sql: SqlSession, turn_ids: Sequence[int]) -> None:
+    """Has these turns found by the words that they hold now; ids of no turn by none."""
+    read = {known_id(turn.id): turn for turn in found_by(sql, Turn, col(Turn.id), turn_ids)}
+    note_turns(sql, read.values())
+    for turn_id in turn_ids:
+        if turn_id not in read:
+            _write(sql, turn_id, [])
+
+
 def lexemes(user_id: int, session_id: int, found: Sequence[str]) -> list[str]:
-    """What a turn is found by: its tokens under its user's number, and its session; without tokens none."""
-    if not found:
-        return []
-    return [_session(session_id), *sorted({_lexeme(user_id, token) for token in found})]
+    """What a turn is found by: its tokens under its user's number, and its session; without tokens none.
+
+    Of a turn of more than a megabyte of different words those that come first.
+    """
+    kept: list[str] = []
+    left = _MOST_BYTES
+    for lexeme in dict.fromkeys(_lexeme(user_id, token) for token in found):
+        left -= len(lexeme)
+        if left < 0:
+            break
+        kept.append(lexeme)
+    return [_session(session_id), *sorted(kept)] if kept else []
 
 
 def turns_holding(
@@ -51,36 +73,43 @@ def turns_holding(
     """The newest turns of this user that hold all words of a text, newest first.
 
     The last word may be the beginning of one, from three letters on. session_id: of this session alone.
-    before: only turns older than this one. Words too common to be searched for count as held.
+    before: only turns older than this one. Words too common to be searched for count as held, and so do
+    those behind the first 64 others.
     """
     wanted = list(dict.fromkeys(tokens(words)))
     if not wanted or limit <= 0:
         return []
     asked = [] if session_id is None else [_session(session_id)]
-    asked += [_lexeme(user_id, token) for token in wanted]
-    last = _beginning(user_id, words, wanted[-1])
+    asked += [_lexeme(user_id, token) for token in wanted[:_MOST_WORDS]]
+    last = _beginnings(user_id, words, wanted[-1]) if len(wanted) <= _MOST_WORDS else []
     is_postgresql = sql.get_bind().dialect.name == "postgresql"
     holding = _holding_by_tsvector if is_postgresql else _holding_by_fts5
     return holding(sql, asked, last, before or _NO_TURN, limit)
 
 
-def _holding_by_fts5(sql: SqlSession, asked: list[str], last: str, before: int, limit: int) -> list[int]:
+def _holding_by_fts5(
+    sql: SqlSession, asked: list[str], last: list[str], before: int, limit: int
+) -> list[int]:
     every = [f'"{lexeme}"' for lexeme in asked]
     if last:
-        every[-1] = f'({every[-1]} OR "{last}"*)'
+        beginning, *others = (f'"{lexeme}"' for lexeme in last)
+        every[-1] = f"({' OR '.join([every[-1], f'{beginning}*', *others])})"
     statement = (
         "SELECT rowid FROM turn_words WHERE turn_words MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?"
     )
     return [row[0] for row in rows(sql, statement, [" AND ".join(every), before, limit])]
 
 
-def _holding_by_tsvector(sql: SqlSession, asked: list[str], last: str, before: int, limit: int) -> list[int]:
+def _holding_by_tsvector(
+    sql: SqlSession, asked: list[str], last: list[str], before: int, limit: int
+) -> list[int]:
     """The newest turns are looked through one by one, which is quick for common words, and all older ones by
     the index, which is quick for rare words: the server cannot tell which of them are asked for.
     """
     every = [f"'{lexeme}'" for lexeme in asked]
     if last:
-        every[-1] = f"({every[-1]} | '{last}':*)"
+        beginning, *others = (f"'{lexeme}'" for lexeme in last)
+        every[-1] = f"({' | '.join([every[-1], f'{beginning}:*', *others])})"
     query = " & ".join(every)
     newest = rows(sql, "SELECT max(turn_id) FROM turn_words WHERE turn_id < ?", [before])[0][0] or 0
     edge = newest - _LOOKED_THROUGH
@@ -120,15 +149,17 @@ def _write(sql: SqlSession, turn_id: int, found: Sequence[str]) -> None:
         )
 
 
-def _beginning(user_id: int, words: str, last_token: str) -> str:
-    """What is found as the beginning of the last word; empty where that is whole, common or too short.
+def _beginnings(user_id: int, words: str, last_token: str) -> list[str]:
+    """What is found as the beginning of the last word, and then whole stems that the word may come to.
 
-    As it is typed, and not its stem: what is typed of a word may be longer than the word's stem.
+    Empty where it is whole, common or too short. As it is typed, and not its stem: what is typed of a word
+    may be longer than the word's stem.
     """
     typed = words.split()[-1].casefold() if not words[-1].isspace() else ""
     if len(typed) < BEGINNING or not typed.isalnum() or tokens(typed)[-1:] != [last_token]:
-        return ""
-    return _lexeme(user_id, typed if typed.isascii() else last_token)
+        return []
+    beginning = typed if typed.isascii() else last_token
+    return [_lexeme(user_id, each) for each in (beginning, *stems_of_longer(beginning))]
 
 
 def _session(session_id: int) -> str:

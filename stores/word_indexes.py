@@ -123,19 +123,12 @@ class Fts5Words:
 
     def is_whole(self, sql: SqlSession) -> bool:
         """See `WordIndex`."""
-        for table in _FTS5_TABLES:
-            try:
-                sql.execute(text(f"INSERT INTO {table}({table}) VALUES ('integrity-check')"))
-            except DatabaseError as error:
-                if "malformed" in str(error.orig):
-                    return False
-                raise
-        return True
+        return all(is_fts5_whole(sql, table) for table in _FTS5_TABLES)
 
     def rebuild(self, sql: SqlSession) -> None:
         """See `WordIndex`."""
         for table in _FTS5_TABLES:
-            sql.execute(text(f"INSERT INTO {table}({table}) VALUES ('rebuild')"))
+            rebuild_fts5(sql, table)
 
 
 class PostgresWords:
@@ -237,6 +230,22 @@ _DIFFERS = f"WHERE w.lexemes <> {_LEXEMES} OR w.length <> {_LENGTH}"
 
 _FTS5: WordIndex = Fts5Words()
 _POSTGRES: WordIndex = PostgresWords()
+
+
+def is_fts5_whole(sql: SqlSession, table: str) -> bool:
+    """Whether an FTS5 table finds every row by the words that it holds of it; asked while writing."""
+    try:
+        sql.execute(text(f"INSERT INTO {table}({table}) VALUES ('integrity-check')"))
+    except DatabaseError as error:
+        if "malformed" in str(error.orig):
+            return False
+        raise
+    return True
+
+
+def rebuild_fts5(sql: SqlSession, table: str) -> None:
+    """Has an FTS5 table find every row by the words that it holds of it."""
+    sql.execute(text(f"INSERT INTO {table}({table}) VALUES ('rebuild')"))
 
 
 def word_index(sql: SqlSession) -> WordIndex:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from chroma_server import ChromaServer
+from hypothesis import settings
 from postgres_server import MISSING, PostgresServer, find_programs, running_server
 from store_fixtures import Stores, fresh_database
 
@@ -15,6 +16,9 @@ from agents.models.encoder import prepare_encoder
 from agents.models.reader_files import WEIGHTS, prepare_reader
 from assistant.locations import find_locations
 from stores.database import Database
+
+settings.register_profile("vouch", deadline=None)  # a busy machine is no defect
+settings.load_profile("vouch")
 
 
 @pytest.fixture(scope="session")

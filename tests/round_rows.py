@@ -60,7 +60,9 @@ def refused(number: int = 1) -> Round:
 
 
 def promoted(number: int = 2, version: str = NAMES[1]) -> Round:
-    reason = "Promoted: nDCG@10 +2.10 points [+1.60, +2.60], and no slice of 2 lost more than 1.00 points."
+    reason = (
+        "Promoted: nDCG@10 +2.10 points [+1.60, +2.60], and R@5 and 2026-10 lost no more than 1.00 points."
+    )
     figures = {"comparison": comparison(0.021), "version": version, "curve": curve(400)}
     return row(number, "promoted", reason, figures)
 

@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "agents.models": {"agents.interfaces", "stores.errors", "stores.one_line"},
     "agents.backends": {"agents.interfaces", "agents.token_budget", "stores.errors", "stores.one_line"},
     "agents.backends.extractive": {
-        "agents.claim_rules.requests",
+        "agents.claim_rules",
         "agents.interfaces",
         "agents.quote_order",
         "agents.quoting",
@@ -72,11 +72,32 @@ MAY_IMPORT = {
     "agents.readings": {"agents.interfaces"},
     "agents.reader_judge": {"agents.interfaces", "agents.readings", "agents.sentences"},
     "agents.claim_rules": {"agents.bindings", "agents.interfaces", "agents.sentences", "stores.lexical"},
-    "agents.reader_summarizer": {"agents.interfaces", "agents.claim_rules", "stores.lexical"},
+    "agents.told_before": {
+        "agents.claim_rules",
+        "agents.interfaces",
+        "agents.relations",
+        "agents.sentences",
+        "agents.value_changes",
+        "agents.values",
+    },
+    "agents.pointed_to": {
+        "agents.claim_rules",
+        "agents.interfaces",
+        "agents.sentences",
+        "stores.lexical",
+    },
+    "agents.reader_summarizer": {
+        "agents.interfaces",
+        "agents.claim_rules",
+        "agents.pointed_to",
+        "agents.told_before",
+    },
     "agents.chat_summarizer": {
         "agents.interfaces",
         "agents.claim_rules",
         "agents.prompts",
+        "agents.told_before",
+        "agents.values",
         "stores.errors",
         "stores.lexical",
     },
@@ -123,6 +144,7 @@ MAY_IMPORT = {
         "agents.sentences",
         "agents.value_changes",
         "agents.values",
+        "stores.claim_decisions",
         "stores.lexical",
     },
     "agents.cross_encoder_judge": {"agents.interfaces", "agents.sentences"},
@@ -225,12 +247,14 @@ MAY_IMPORT = {
     "assistant.terminal": {
         "agents",
         "stores",
+        "assistant.config",
         "assistant.turns",
         "assistant.library",
         "assistant.wiring",
     },
     "assistant.terminal.screens": {
         "agents.interfaces",
+        "agents.sentences",
         "stores",
         "assistant.locations",
         "assistant.low_priority",
@@ -256,10 +280,12 @@ MAY_IMPORT = {
         "assistant.log",
         "assistant.wiring",
     },
+    "assistant.paging": set(),
     "assistant.commands": {
         "agents",
         "stores",
         "assistant.cli",
+        "assistant.paging",
         "assistant.invocation",
         "assistant.checks",
         "assistant.config",
@@ -290,7 +316,7 @@ HOMES = {
     ),
     "vllm": ("agents.backends.vllm_chat",),
     "textual": ("assistant.terminal",),
-    "click": ("assistant.cli", "assistant.invocation", "assistant.commands"),
+    "click": ("assistant.cli", "assistant.invocation", "assistant.paging", "assistant.commands"),
 }
 
 

@@ -126,8 +126,14 @@ def test_a_promotion_tells_its_gains() -> None:
     assert decided.is_promoted
     assert decided.reason == (
         "Promoted: R@5 +3.00 points [+2.50, +3.50], nDCG@10 +2.00 points [+1.50, +2.50], "
-        "and no slice of 1 lost more than 1.00 points."
+        "and news lost no more than 1.00 points."
     )
+
+
+def test_a_promotion_names_three_of_what_kept_and_counts_the_others() -> None:
+    kept = {name: gain(0.0) for name in ("R@5", "2026-08", "2026-09", "2026-10", "2026-11")}
+    decided = promotion({"nDCG@10": gain(0.02)}, kept)
+    assert decided.reason.endswith("and R@5, 2026-08, 2026-09 and 2 more lost no more than 1.00 points.")
 
 
 def test_a_refusal_tells_every_reason() -> None:

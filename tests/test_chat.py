@@ -321,7 +321,7 @@ def test_rating_before_the_first_answer_is_told_and_fails(vouch: Vouch) -> None:
 
 def test_of_a_private_session_nothing_is_remembered(vouch: Vouch) -> None:
     told = vouch.chat("/private", "My locker number is 214.", "/memory", "/new", "What is my locker number?")
-    assert "nothing of it goes into memory, and nothing said here is looked up" in told
+    assert "nothing said here is remembered, trained on, or found later" in told
     assert "Assistant: This session is private: I do not keep what you tell me." in told
     assert "Nothing is remembered of you yet." in told
     assert "Assistant: You said" not in told

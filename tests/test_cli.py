@@ -439,7 +439,7 @@ def test_search_as_json_has_the_score_of_every_signal(vouch: Vouch) -> None:
 def test_search_in_words_shows_the_same(vouch: Vouch) -> None:
     lines = vouch.run("search", "reading", "room").out.splitlines()
     assert re.fullmatch(
-        r"1\. \d\.\d{3}  meaning \d\.\d{3}  words \d\.\d\d  neighbours \+0\.00  shared 1  House rules",
+        r"1\. \d\.\d{3}  meaning \d\.\d{3}  words \d\.\d\d  lift \+0\.00  shared 1  House rules",
         lines[0],
     )
 
@@ -457,7 +457,13 @@ def test_doctor_warns_of_a_directory_that_is_open_to_others_and_ends_well(vouch:
 
 def test_doctor_tells_a_line_a_check(vouch: Vouch) -> None:
     told = vouch.run("doctor", "--json").objects
-    assert {line["state"] for line in told if "check" in line} == {"ok", "missing"}  # no settings file
+    assert {line["state"] for line in told if "check" in line} == {"ok"}
+
+
+def test_the_overview_calls_a_session_a_session(vouch: Vouch) -> None:
+    told = vouch.run("--help").out
+    assert "List your sessions." in told
+    assert "Write a session out, as Markdown or JSON." in told
 
 
 # Memory -----------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ from stores.database import Database
 from stores.errors import DamagedEncoder
 from stores.journal import Outcome
 from stores.records import SHARED, searchable_text
+from stores.turn_search import TurnSearch
 from stores.vectors import vector_bytes
 
 LOOK = Look(repairs=False)
@@ -272,7 +273,7 @@ def plant(assistant: Assistant, fault: Planted) -> None:
 
 def test_a_healthy_store_is_all_ok_and_nothing_is_repaired(house: Assistant) -> None:
     checks = examined(house, Look(is_thorough=True))
-    assert checks.pop("settings file").state == "missing"  # and that is in order
+    assert checks["settings file"].found.startswith("none, defaults are used")
     assert {check.state for check in checks.values()} == {"ok"}, checks
     assert repaired(checks) == {}
     assert_search_is_whole(house)
@@ -292,6 +293,18 @@ def test_what_is_derived_is_told_made_again_and_then_in_order(house: Assistant, 
     house.close()  # what was in memory is of before the repair
     house._searchings.clear()
     assert_search_is_whole(house)
+    assert repaired(examined(house)) == {}
+
+
+def test_turns_that_find_does_not_find_are_told_and_written_anew(house: Assistant) -> None:
+    ann = house.journal.user_id("ann")
+    house.journal.accept(ann, house.journal.open_session(ann), "My canary", parts=[])
+    with house.database.writing() as sql:  # as after a restore that left this table out
+        sql.execute(text("DELETE FROM turn_words"))
+    assert broken(examined(house, LOOK)) == {"turns": "1 turn was found by no word"}
+    assert TurnSearch(house.database).find(ann, "canary") == []
+    assert repaired(examined(house)) == {"turns": "1 turn was found by no word"}
+    assert [hit.excerpt for hit in TurnSearch(house.database).find(ann, "canary")] == ["My canary"]
     assert repaired(examined(house)) == {}
 
 
@@ -763,7 +776,7 @@ def test_the_command_says_what_it_repaired_and_a_second_run_has_nothing_to_do(vo
     assert checks(vouch)["vectors"]["repaired"] == ["1 passage had none", "1 passage was encoded"]
     again = checks(vouch)
     assert {tuple(entry["repaired"]) for entry in again.values()} == {()}
-    assert [name for name, entry in again.items() if entry["state"] != "ok"] == ["settings file"]
+    assert [name for name, entry in again.items() if entry["state"] != "ok"] == []
     assert "10:00" in vouch.run("ask", QUESTION).out
 
 
@@ -772,6 +785,23 @@ def test_what_was_repaired_is_printed_for_people(vouch: Vouch) -> None:
         sql.execute(text("DELETE FROM word_counts"))
     out = vouch.run("doctor").out
     assert "repaired: the words of 1 space were counted wrongly" in " ".join(out.split())
+
+
+def test_a_key_that_the_settings_name_by_no_id_is_told(vouch: Vouch, tmp_path: Path) -> None:
+    settings = tmp_path / "keys.toml"
+    settings.write_text('[terminal.keys]\nwhi = "f9"\n', "utf-8")
+    check = checks(vouch, "--settings", str(settings), code=1)["keys"]
+    assert check["state"] == "broken"
+    assert "terminal.keys.whi" in check["found"]
+    assert check["advice"] == "Did you mean why?"
+    settings.write_text('[terminal.keys]\nwhy = "f9"\n', "utf-8")
+    assert checks(vouch, "--settings", str(settings))["keys"]["state"] == "ok"
+
+
+def test_doctor_says_what_it_reaches_without_online(vouch: Vouch) -> None:
+    told = " ".join(vouch.run("doctor", "--help").out.split())
+    assert "reaches only the PostgreSQL and Chroma servers that the settings name" in told
+    assert "downloads nothing and asks no model server" in told
 
 
 def test_a_directory_that_others_can_read_is_a_warning(vouch: Vouch) -> None:

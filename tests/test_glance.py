@@ -8,6 +8,7 @@ import pytest
 from store_fixtures import Stores, fresh_database
 
 from assistant.terminal.screens.messages import messages_of
+from stores.data_directory import DirectoryLock
 from stores.database import Database
 from stores.glance import Glance, glance
 from stores.journal import Outcome
@@ -88,8 +89,7 @@ def test_a_session_with_branches_is_left_to_the_stores(tmp_path: Path, stores_: 
     session = stores_.journal.open_session(ann)
     first, _ = says(stores_, ann, session, "one", "two")
     assert seen(tmp_path) == ["one", "two"]
-    Sessions(stores_.database).go_behind(ann, first)
-    says(stores_, ann, session, "one, but otherwise")
+    stores_.journal.accept(ann, session, "one, but otherwise", parts=[], instead_of=first)
     assert seen(tmp_path) is None
 
 
@@ -101,6 +101,29 @@ def test_what_cannot_be_read_is_left_to_the_stores(tmp_path: Path) -> None:
     (tmp_path / "vouch.db").unlink()
     fresh_database(tmp_path).close()
     assert seen(tmp_path, user="half a character \udc80") is None
+
+
+def test_a_folder_that_is_closed_to_this_user_is_left_to_the_stores(
+    tmp_path: Path, stores_: Stores, ann: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    says(stores_, ann, stores_.journal.open_session(ann), "one")
+
+    def is_closed(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    assert seen(tmp_path) == ["one"]
+    monkeypatch.setattr(Path, "is_file", is_closed)  # as it answers where the folder may not be searched
+    assert seen(tmp_path) is None
+
+
+def test_nothing_is_read_while_the_data_directory_is_replaced(
+    tmp_path: Path, stores_: Stores, ann: int
+) -> None:
+    says(stores_, ann, stores_.journal.open_session(ann), "one")
+    stores_.database.close()
+    with DirectoryLock(tmp_path, is_exclusive=True):
+        assert seen(tmp_path) is None
+    assert seen(tmp_path) == ["one"]
 
 
 def test_it_waits_for_nobody_who_writes(tmp_path: Path, stores_: Stores, ann: int) -> None:

@@ -254,8 +254,9 @@ def test_documents_without_a_vector_of_the_live_encoder_are_left_out(world: Worl
 
 
 def test_too_few_lessons_begin_no_round(world: World) -> None:
-    with pytest.raises(TooFewLessons, match="20 lessons, and a round wants 21"):
+    with pytest.raises(TooFewLessons, match="20 lessons, and a round wants 21") as refused:
         world.learner(fewest=21).run()
+    assert refused.value.hint == "Every question whose passages were judged is a lesson."
     assert world.rounds.latest() == []
 
 

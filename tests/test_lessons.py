@@ -10,6 +10,7 @@ from store_fixtures import Stores, document
 
 from stores.journal import FoundPassage, Judged, Outcome
 from stores.lessons import HELD_OUT, Lesson, Lessons, is_held_out
+from stores.ratings import Ratings
 
 QUESTION = "When does the room open?"
 
@@ -34,16 +35,21 @@ def ask(
     question: str = QUESTION,
     state: str = "done",
     is_private: bool = False,
+    cited: Sequence[int] = (),
+    unjudged: Sequence[int] = (),
 ) -> int:
-    """A turn for which these versions were judged, in this order; returns its id."""
+    """A turn for which these versions were judged, in this order; returns its id.
+
+    cited: those that its answer rests on. unjudged: found behind them, and looked at by nobody.
+    """
     session = stores.journal.open_session(user, is_private=is_private)
     turn = stores.journal.accept(user, session, question, parts=[question]).turn_id
     found = [
         FoundPassage(
             version_id=version, found_rank=rank, dense=0.5, lexical=1.0, lift=0.0, score=1 / rank,
-            final_rank=rank, citation=None,
+            final_rank=rank, citation=rank,
         )
-        for rank, (version, _) in enumerate(verdicts, start=1)
+        for rank, version in enumerate([*(version for version, _ in verdicts), *unjudged], start=1)
     ]  # fmt: skip
     outcome = Outcome(
         state=state,
@@ -53,6 +59,7 @@ def ask(
         encoder_version="e-1",
         found=found,
         judged=[judged(version, label, rank) for rank, (version, label) in enumerate(verdicts, start=1)],
+        details={"cited": [each.citation for each in found if each.version_id in cited]},
     )
     stores.journal.finish(turn, outcome)
     return turn
@@ -117,11 +124,94 @@ def test_what_a_user_says_of_a_passage_counts_more_than_the_judge(stores: Stores
     assert [(d.label, d.score) for d in lesson.documents] == [("irrelevant", 0.0), ("answer", 1.0)]
 
 
-def test_a_bad_answer_teaches_no_answer(stores: Stores, ann: int) -> None:
+def test_a_good_answer_makes_answers_of_what_it_cites(stores: Stores, ann: int) -> None:
     _, (opens, floods) = share(stores, ann)
-    turn = ask(stores, ann, [(opens, "answer"), (floods, "irrelevant")])
+    turn = ask(stores, ann, [(floods, "answer"), (opens, "relevant")], cited=[opens])
+    stores.journal.rate(ann, turn, "good")
+    [lesson] = lessons(stores)
+    assert [(d.label, d.score) for d in lesson.documents] == [("answer", 0.5), ("answer", 1.0)]
+
+
+def test_a_good_answer_vouches_for_what_it_cites_and_no_judge_looked_at(stores: Stores, ann: int) -> None:
+    _, (opens, floods) = share(stores, ann)
+    turn = ask(stores, ann, [(floods, "irrelevant")], unjudged=[opens], cited=[opens])
+    assert [labels(lesson) for lesson in lessons(stores)] == [[("The cellar floods.", "irrelevant")]]
+    stores.journal.rate(ann, turn, "good")
+    [lesson] = lessons(stores)
+    assert labels(lesson) == [("The cellar floods.", "irrelevant"), ("The room opens at ten.", "answer")]
+    assert [document.rank for document in lesson.documents] == [1, 2]
+
+
+def test_a_rating_alone_makes_no_lesson(stores: Stores, ann: int) -> None:
+    _, (opens, _) = share(stores, ann)
+    turn = ask(stores, ann, [], unjudged=[opens], cited=[opens])
+    stores.journal.rate(ann, turn, "good")
+    assert lessons(stores) == []
+    assert Lessons(stores.database).count() == 0
+
+
+def test_a_bad_answer_teaches_no_answer_that_it_cites(stores: Stores, ann: int) -> None:
+    _, (opens, floods) = share(stores, ann)
+    turn = ask(stores, ann, [(opens, "answer"), (floods, "irrelevant")], cited=[opens])
     stores.journal.rate(ann, turn, "bad")
     assert [labels(lesson) for lesson in lessons(stores)] == [[("The cellar floods.", "irrelevant")]]
+
+
+def test_a_bad_answer_says_nothing_of_what_it_does_not_cite(stores: Stores, ann: int) -> None:
+    _, (opens, floods) = share(stores, ann)
+    turn = ask(stores, ann, [(opens, "answer"), (floods, "answer")], cited=[floods])
+    stores.journal.rate(ann, turn, "bad")
+    assert [labels(lesson) for lesson in lessons(stores)] == [[("The room opens at ten.", "answer")]]
+
+
+def test_a_bad_answer_leaves_what_it_cites_about_the_question(stores: Stores, ann: int) -> None:
+    _, (opens, floods) = share(stores, ann)
+    turn = ask(stores, ann, [(opens, "relevant"), (floods, "irrelevant")], cited=[opens, floods])
+    stores.journal.rate(ann, turn, "bad")
+    [lesson] = lessons(stores)
+    assert [document.label for document in lesson.documents] == ["relevant", "irrelevant"]
+
+
+def test_a_corrected_answer_is_no_answer_whatever_it_was_rated_besides(stores: Stores, ann: int) -> None:
+    _, (opens, floods) = share(stores, ann)
+    turn = ask(stores, ann, [(opens, "answer"), (floods, "irrelevant")], cited=[opens])
+    stores.journal.rate(ann, turn, "taught", correction="At nine.")
+    stores.journal.rate(ann, turn, "good")
+    assert [labels(lesson) for lesson in lessons(stores)] == [[("The cellar floods.", "irrelevant")]]
+
+
+def test_a_rating_of_a_passage_counts_more_than_that_of_the_answer(stores: Stores, ann: int) -> None:
+    _, (opens, floods) = share(stores, ann)
+    turn = ask(stores, ann, [(opens, "answer"), (floods, "answer")], cited=[opens, floods])
+    stores.journal.rate(ann, turn, "bad")
+    stores.journal.rate(ann, turn, "good", version_id=opens)
+    assert [labels(lesson) for lesson in lessons(stores)] == [[("The room opens at ten.", "answer")]]
+    stores.journal.rate(ann, turn, "good")
+    stores.journal.rate(ann, turn, "bad", version_id=floods)
+    [lesson] = lessons(stores)
+    assert [document.label for document in lesson.documents] == ["answer", "irrelevant"]
+
+
+def test_a_rating_that_was_taken_back_teaches_nothing(stores: Stores, ann: int) -> None:
+    _, (opens, floods) = share(stores, ann)
+    turn = ask(stores, ann, [(opens, "relevant"), (floods, "irrelevant")], cited=[opens])
+    stores.journal.rate(ann, turn, "good")
+    Ratings(stores.database).withdraw(ann, turn)
+    [lesson] = lessons(stores)
+    assert [document.label for document in lesson.documents] == ["relevant", "irrelevant"]
+
+
+def test_a_good_answer_makes_no_lesson_of_an_echo_or_of_what_was_undone(stores: Stores, ann: int) -> None:
+    receipt, (opens, floods) = share(stores, ann)
+    [said] = stores.say(ann, "The room opens when I say so.")
+    turn = ask(stores, ann, [(floods, "irrelevant")], unjudged=[said, opens], cited=[said, opens])
+    stores.journal.rate(ann, turn, "good")
+    assert [text for text, _ in labels(lessons(stores)[0])] == [
+        "The cellar floods.",
+        "The room opens at ten.",
+    ]
+    stores.knowledge.undo(ann, receipt)
+    assert lessons(stores) == []
 
 
 @given(st.text(alphabet="abcxyz ?", max_size=60))

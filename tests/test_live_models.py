@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from store_fixtures import fresh_database
 
+from stores.errors import CannotUndo
 from stores.live_models import LiveModels
 from stores.records import LiveModel, ModelVersion
 
@@ -41,3 +43,10 @@ def test_roles_have_pointers_of_their_own(tmp_path: Path) -> None:
     models.make_live("encoder", "a")
     models.make_live("judge", "b")
     assert (models.live("encoder"), models.live("judge")) == ("a", "b")
+
+
+def test_the_first_model_has_none_before_it_and_that_is_said_without_its_role(tmp_path: Path) -> None:
+    models = LiveModels(fresh_database(tmp_path))
+    models.make_live("query encoder", "a")
+    with pytest.raises(CannotUndo, match="there is no model before the live one"):
+        models.step_back("query encoder")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pytest
 
 from stores.living_processes import LivingProcess
 
@@ -64,6 +68,36 @@ def test_what_a_killed_process_left_is_swept_away_a_day_later(tmp_path: Path) ->
     os.utime(folder / "old.lock", (long_ago, long_ago))
     name = LivingProcess(folder).name
     assert {file.stem for file in folder.iterdir()} == {"young", name}
+
+
+def test_a_process_that_lives_is_not_swept_away_however_old_its_file_is(tmp_path: Path) -> None:
+    folder = tmp_path / "processes"
+    here = LivingProcess(folder)
+    long_ago = time.time() - 2 * 24 * 3600
+    os.utime(folder / f"{here.name}.lock", (long_ago, long_ago))
+    other = LivingProcess(folder)
+    assert other.name  # from now on it is one, too
+    assert {file.stem for file in folder.iterdir()} == {here.name, other.name}
+    assert not other.has_died(here.name)
+
+
+def test_where_no_lock_can_be_had_there_is_no_name_and_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = []
+
+    def flock(descriptor: int, _operation: int) -> None:
+        tries.append(descriptor)
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    here = LivingProcess(tmp_path / "processes")
+    monkeypatch.setattr(fcntl, "flock", flock)
+    assert [here.name for _ in range(5)] == [""] * 5
+    assert len(tries) == 1
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(tries[0])
+    assert list((tmp_path / "processes").iterdir()) == []
+    here.close()
 
 
 def test_where_nothing_can_be_written_there_is_no_name(tmp_path: Path) -> None:

@@ -264,6 +264,8 @@ def versions(*changes: dict[str, Any]) -> str:
         (versions({"created_at": "yesterday"}), "versions: created_at .* a time with its zone"),
         (versions({"created_at": "2026-11-21T09:30:00"}), "a time with its zone"),
         (versions({"created_at": "0001-01-01T00:00:00+23:00"}), "a time with its zone"),
+        (versions({"created_at": "0001-01-01T00:00:00+00:00"}), "a time with its zone"),
+        (versions({"created_at": "9999-12-31T23:00:00+00:00"}), "a time with its zone"),
         (versions({}, {}), "in the order of their numbers"),
         (versions({}, {"number": 2}), "only one version of a passage may be without removed_at"),
         (versions({"removed_by": ID}), "version 1 has removed_by, but no removed_at"),

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 from store_fixtures import Stores, document
 
 from stores.claims import Claims, NewClaim
@@ -13,7 +14,7 @@ from stores.clock import now
 from stores.forgetting import Forgetting
 from stores.journal import FoundPassage, Outcome
 from stores.memory_rows import Beside, MemoryRows
-from stores.memory_uses import MemoryUses, Sent
+from stores.memory_uses import MemoryUses, Sent, Uses
 from stores.records import LiveModel, ModelVersion, Round, Turn
 
 
@@ -198,7 +199,39 @@ def test_which_receipts_are_undone_is_told_of_ones_own(
     assert rows.passages_of(second) == 1
 
 
+def test_beside_a_shared_memory_stands_nothing_of_another_users_turns(
+    stores: Stores, ann: int, bob: int, rows: MemoryRows, uses: MemoryUses
+) -> None:
+    stores.add(ann, document("a.txt", "a shared cat"))
+    cat = stores.catalogue.lines(ann)[0].passage_id
+    turn = answered(stores, bob, version_of(stores, bob, cat), details={"sent_to": "b.example"})
+    claim = NewClaim(text="a cat", quote="a cat", kind="fact", about="world")
+    Claims(stores.database).put_one(bob, claim, origin="share", passage_id=cat)
+    with stores.database.writing() as sql:  # as where it was learned from bob
+        sql.execute(text(f"UPDATE passages SET turn_id = {turn} WHERE id = {cat}"))
+        sql.add(Round(recipe="r", state="refused", settings={"turns": [turn]}, created_at=now()))
+    assert rows.beside(bob, [cat])[cat] == Beside(turn, False, False, True, 1)
+    assert rows.beside(ann, [cat])[cat] == Beside(None, False, False, False, 0)
+    his, hers = uses.uses(bob, cat), uses.uses(ann, cat)
+    assert (his.answers, [sent.server for sent in his.sent], his.rounds) == (1, ["b.example"], (1,))
+    assert (hers.answers, hers.sent, hers.rounds) == (0, (), ())
+
+
 # Uses
+
+
+def test_of_what_a_user_may_not_see_no_use_is_told(
+    stores: Stores, ann: int, bob: int, uses: MemoryUses
+) -> None:
+    note, _ = stores.knowledge.remember(ann, "tea")
+    version = version_of(stores, ann, note)
+    turn = answered(stores, ann, version, details={"sent_to": "a.example"})
+    stores.journal.rate(ann, turn, "good", version_id=version)
+    with stores.database.writing() as sql:
+        sql.add(Round(recipe="r", state="refused", settings={"passages": [version]}, created_at=now()))
+    told = uses.uses(ann, note)
+    assert (told.answers, told.helped, told.rounds, len(told.sent)) == (1, 1, (1,), 1)
+    assert uses.uses(bob, note) == uses.uses(bob, 999) == Uses(0, None, 0, 0, (), None, ())
 
 
 def test_marks_are_the_latest_of_each_turn(stores: Stores, ann: int, bob: int, uses: MemoryUses) -> None:

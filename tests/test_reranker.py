@@ -1,4 +1,4 @@
-"""Judging in growing steps (the properties of luf.md section 14, 7)."""
+"""Judging in growing steps (LUF, Appendix A.2): the calls, the stop, and what stays unjudged."""
 
 from __future__ import annotations
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from click import UsageError
 from sqlalchemy import text
 from store_fixtures import Stores
 
+from assistant.invocation import RowId
+from assistant.terminal.typed_ids import typed_id
 from stores.claims import Claims
 from stores.clock import time_by
 from stores.database import Database
@@ -33,10 +36,13 @@ def ann(stores_: Stores) -> int:
     return stores_.journal.user_id("ann")
 
 
-def says(stores: Stores, user: int, session: int, *messages: str) -> list[int]:
+def says(stores: Stores, user: int, session: int, *messages: str, instead_of: int | None = None) -> list[int]:
     turns = []
     for message in messages:
-        turn = stores.journal.accept(user, session, message, parts=[message], learns=True).turn_id
+        accepted = stores.journal.accept(
+            user, session, message, parts=[message], learns=True, instead_of=instead_of
+        )
+        turn, instead_of = accepted.turn_id, None
         stores.journal.finish(turn, Outcome(state="done", answer=f"re {message}"))
         turns.append(turn)
     return turns
@@ -114,14 +120,35 @@ def test_nobody_touches_a_session_of_somebody_else(stores_: Stores, sessions: Se
         lambda: sessions.branch(bob, session),
         lambda: sessions.switch_branch(bob, session, 1),
         lambda: sessions.show_turn(bob, turn),
-        lambda: sessions.go_behind(bob, turn),
-        lambda: sessions.go_on_at(bob, session, 0),
+        lambda: stores_.journal.accept(bob, session, "his", parts=["his"], instead_of=turn),
+        lambda: sessions.tree(bob, session),
+        lambda: sessions.is_on(bob, turn),
+        lambda: sessions.is_deleted(bob, session),
     ):
         with pytest.raises(NotFound):
             touch()
     assert sessions.lines(ann) == before
     assert sessions.lines(bob) == []
     assert sessions.prompts(bob) == []
+
+
+@pytest.mark.parametrize("number", [0, -1, 1, 2**31 - 1, 2**31, 2**63])
+def test_any_number_that_can_be_named_can_be_asked_for(stores_: Stores, ann: int, number: int) -> None:
+    typed = typed_id(str(number))
+    try:
+        named = RowId().convert(str(number), None, None)
+    except UsageError:
+        assert not 0 < number < 2**31
+        assert typed in (None, 0)
+        return
+    assert typed == named == number
+    for ask in (
+        lambda: stores_.journal.turn(ann, named),
+        lambda: stores_.catalogue.history(ann, named),
+        lambda: Sessions(stores_.database).tree(ann, named),
+    ):
+        with pytest.raises(NotFound):
+            ask()
 
 
 def test_earlier_prompts_are_all_but_private_and_deleted_ones(
@@ -146,9 +173,7 @@ def test_a_changed_message_begins_a_branch_and_the_old_one_is_kept(
     session = stores_.journal.open_session(ann)
     one, two, three = says(stores_, ann, session, "1", "2", "3")
     assert sessions.branch(ann, session) == BranchPlace(1, 1)
-    sessions.go_behind(ann, two)
-    assert told(stores_, ann, session) == ["1"]
-    four, five = says(stores_, ann, session, "2b", "3b")
+    four, five = says(stores_, ann, session, "2b", "3b", instead_of=two)
     assert told(stores_, ann, session) == ["1", "2b", "3b"]
     assert sessions.branch(ann, session) == BranchPlace(2, 2)
     assert sessions.switch_branch(ann, session, 1) == BranchPlace(1, 2)
@@ -168,25 +193,18 @@ def test_a_changed_message_begins_a_branch_and_the_old_one_is_kept(
 def test_the_first_message_can_be_changed_too(stores_: Stores, sessions: Sessions, ann: int) -> None:
     session = stores_.journal.open_session(ann)
     [first] = says(stores_, ann, session, "1")
-    before = sessions.go_behind(ann, first)
-    assert told(stores_, ann, session) == []
-    assert sessions.branch(ann, session) == BranchPlace(1, 1)
-    sessions.go_on_at(ann, session, before)  # it was not sent after all
-    assert told(stores_, ann, session) == ["1"]
-    sessions.go_behind(ann, first)
-    says(stores_, ann, session, "1b", "2b")
+    says(stores_, ann, session, "1b", "2b", instead_of=first)
     assert told(stores_, ann, session) == ["1b", "2b"]
     assert sessions.branch(ann, session) == BranchPlace(2, 2)
 
 
-def test_what_is_asked_again_is_neither_kept_nor_learned_twice(
-    stores_: Stores, sessions: Sessions, ann: int
-) -> None:
+def test_what_is_asked_again_is_neither_kept_nor_learned_twice(stores_: Stores, ann: int) -> None:
     session = stores_.journal.open_session(ann)
     first = stores_.journal.accept(ann, session, "My cat is Ada.", parts=["My cat is Ada."], learns=True)
     stores_.journal.finish(first.turn_id, Outcome(state="done", answer="Noted"))
-    sessions.go_behind(ann, first.turn_id)
-    again = stores_.journal.accept(ann, session, "My cat is Ada.", parts=["My cat is Ada."], learns=True)
+    again = stores_.journal.accept(
+        ann, session, "My cat is Ada.", parts=["My cat is Ada."], learns=True, instead_of=first.turn_id
+    )
     assert again.turn_id != first.turn_id
     assert again.version_ids == first.version_ids
     with stores_.database.reading() as sql:
@@ -197,13 +215,10 @@ def test_what_is_asked_again_is_neither_kept_nor_learned_twice(
         assert sql.execute(text("SELECT count(*) FROM passages")).scalar() == 2
 
 
-def test_what_a_turn_is_understood_from_is_its_own_branch(
-    stores_: Stores, sessions: Sessions, ann: int
-) -> None:
+def test_what_a_turn_is_understood_from_is_its_own_branch(stores_: Stores, ann: int) -> None:
     session = stores_.journal.open_session(ann)
     _, two = says(stores_, ann, session, "1", "2")
-    sessions.go_behind(ann, two)
-    [changed] = says(stores_, ann, session, "2b")
+    [changed] = says(stores_, ann, session, "2b", instead_of=two)
     earlier = Claims(stores_.database).told(ann, changed).earlier
     assert [turn.message for turn in earlier] == ["1"]
 
@@ -237,6 +252,39 @@ def test_a_rating_takes_the_place_of_the_one_before_and_undo_brings_that_back(
     assert ratings.withdraw(ann, one)
     assert not ratings.withdraw(ann, one)
     assert ratings.of_turns(ann, [one, two]) == {two: "bad"}
+
+
+def test_undo_brings_back_only_the_judgement_that_was_replaced(stores_: Stores, ann: int) -> None:
+    ratings = Ratings(stores_.database)
+    [turn] = says(stores_, ann, stores_.journal.open_session(ann), "1")
+    moment = [datetime(2026, 5, 1, tzinfo=UTC)]
+    with time_by(lambda: moment[0]):
+        stores_.journal.rate(ann, turn, "good")
+        moment[0] += timedelta(hours=1)
+        assert ratings.withdraw(ann, turn)  # the person took it back, so nothing replaced it
+        moment[0] += timedelta(hours=1)
+        stores_.journal.rate(ann, turn, "bad")
+        moment[0] += timedelta(hours=1)
+        latest = ratings.latest(ann)
+        assert latest is not None
+        ratings.undo(ann, latest.feedback_id)
+    assert ratings.of_turns(ann, [turn]) == {}
+    assert ratings.latest(ann) is None
+
+
+def test_what_a_wrong_row_says_of_another_users_turn_is_not_told(
+    stores_: Stores, sessions: Sessions, ann: int
+) -> None:
+    bob = stores_.journal.user_id("bob")
+    session = stores_.journal.open_session(ann)
+    mine, his = says(stores_, ann, session, "mine", "his")
+    stores_.journal.rate(ann, his, "good")
+    with stores_.database.writing() as sql:
+        sql.execute(text(f"UPDATE turns SET user_id = {bob} WHERE id = {his}"))
+    assert Ratings(stores_.database).of_turns(ann, [mine, his]) == {}
+    for ask in (sessions.is_on, sessions.show_turn):
+        with pytest.raises(NotFound):
+            ask(ann, his)
 
 
 def test_a_rating_of_a_passage_is_none_of_the_answer_and_of_another_user_nothing(

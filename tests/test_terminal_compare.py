@@ -30,6 +30,7 @@ from assistant.terminal.screens.compare_facts import (
 )
 from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.screens.training_screen import TrainingScreen
+from stores.clock import now
 from stores.pair_choices import REASON, FoundText, PairChoices
 from stores.records import Feedback
 
@@ -125,7 +126,7 @@ async def test_two_answers_beside_each_other(
         await chat.shows("It is closed.")
         await chat.pilot.pause(0.2)
         assert_golden(chat, "compare")
-        assert begun == [{"user": "ann", "session": 1, "against": "previous", "turn_id": None}]
+        assert begun == [{"user": "ann", "session": 1, "against": "previous", "turn_id": None, "newest": 50}]
 
 
 async def test_names_are_hidden_until_a_choice_was_made_and_v_shows_them(
@@ -341,6 +342,19 @@ async def test_a_choice_leaves_what_was_said_of_a_passage_as_it_is(tmp_path: Pat
             assert {f.reason for f in sql.query(Feedback) if f.rating == "good"} == {REASON}
 
 
+async def test_a_choice_takes_back_nothing_of_another_user(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await chat.asks(QUESTION)
+        eve = of(chat).journal.user_id("eve")
+        with of(chat).database.writing() as sql:
+            for user in (1, eve):
+                kept = Feedback(turn_id=1, user_id=user, rating="good", created_at=now())
+                kept.version_id, kept.reason = 1, REASON
+                sql.add(kept)
+        assert PairChoices(of(chat).database).choose(1, 1, []) == 0
+        assert [kept[3] for kept in ratings(chat)] == [False, True]
+
+
 async def test_nobody_chooses_for_another_user(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await chat.asks(QUESTION)
@@ -361,3 +375,25 @@ async def test_left_before_it_began_it_ends_at_once() -> None:
     child.leave()
     assert [line async for line in child.lines()] == []
     assert time.monotonic() - began < 200  # it was not waited for
+
+
+async def test_of_a_long_session_the_newest_messages_are_played_and_that_is_told(
+    tmp_path: Path, begun: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assistant.terminal.screens.training_actions.COMPARED", 1)
+    CHILD["made"] = lambda: playing({"model": "live", "done": 0, "of": 1}, then="time.sleep(60)\n")
+    async with on_screen(tmp_path, replies=REPLIES, size=(120, 40)) as chat:
+        await compares(chat)
+        await chat.shows("The newest 1 messages of session 1 are answered anew")
+        await chat.shows("message 1 of 1")
+        await chat.presses("escape")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+        CHILD["made"] = lambda: playing(ASKED_AGAIN)
+        await chat.sends("/compare")
+        await chat.shows("the newest 1 messages; /replay plays every one")
+        await chat.presses("escape")
+        await chat.sends("/replay")
+        await chat.until(lambda: isinstance(chat.screen, CompareScreen))
+        await chat.shows("names hidden")
+        assert "/replay plays" not in chat.text
+    assert [asked["newest"] for asked in begun] == [1, 1, None]

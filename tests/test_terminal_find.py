@@ -128,7 +128,7 @@ async def test_what_was_looked_for_stands_there_again(tmp_path: Path) -> None:
 async def test_a_private_session_is_not_searched_and_says_so(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await chat.sends("/private")
-        await chat.shows("Private session")
+        await chat.shows("Private: not remembered")
         await chat.until(lambda: not chat.app.chat.conversation.messages)
         await chat.asks("Where is the ladder?")
         await chat.presses("ctrl+f")

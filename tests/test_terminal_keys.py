@@ -10,6 +10,7 @@ import pytest
 from screen_fixtures import ANSWER, HOLD, QUESTION, ChatOnScreen, on_screen
 from textual import events
 
+from assistant.terminal.screens.desk import SessionChoice
 from assistant.terminal.screens.keys import PLACES, keymap, shown
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.sessions_screen import SessionsScreen
@@ -520,12 +521,23 @@ async def test_the_header_counts_what_a_command_has_kept(tmp_path: Path) -> None
 
 
 async def test_private_says_so_in_the_header_and_new_takes_a_title(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
+    async with on_screen(tmp_path, size=(120, 30)) as chat:
         await chat.sends("/private")
-        await chat.shows("Private session: not remembered, not found")
+        await chat.shows("Private: not remembered, trained on or found")
+        await chat.asks("Is it open?")
+        await chat.presses("f5")
+        await chat.shows("(private)")  # no word of it stands in the list
+        await chat.presses("e", *["backspace"] * 9)
+        await chat.types("Secret")
+        await chat.presses("enter", "escape")
+        await chat.shows("Private: not remembered, trained on or found · Secret")
         await chat.sends("/new Holiday")
         await chat.shows(" Holiday")
         await chat.until(lambda: not chat.app.chat.conversation.messages)
+        assert "Private" not in chat.text
+    # also when it is opened again
+    async with on_screen(tmp_path, choice=SessionChoice(2), size=(120, 30)) as chat:
+        await chat.shows("Private: not remembered, trained on or found · Secret")
 
 
 async def test_quit_leaves(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ async def test_the_scopes_have_their_counts_and_tab_goes_through_them(tmp_path: 
         await stored(chat, lambda assistant, user: assistant.knowledge.set_aside(user, [gone]))
         await stored(chat, partial(put_claim, text="The lift works."))
         await opened(chat)
-        assert "All (2)  [Yours (1)]  Shared (1)  Waiting for check (1)  Gone (1)" in chat.text
+        assert "All (2)  [Yours (1)]  Shared (1)  Waiting for check (1)  Forgotten (1)" in chat.text
         seen = []
         for _ in range(5):
             await chat.presses("tab")

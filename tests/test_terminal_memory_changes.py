@@ -135,7 +135,7 @@ async def test_x_and_y_forget_for_good_and_say_what_still_holds_it(tmp_path: Pat
         assert "Out of reach:" in chat.text
         await chat.presses("escape")
         await chat.until(lambda: texts(chat) == [])
-        await scope(chat, "Gone")
+        await scope(chat, "Forgotten")
         assert [text.partition("  ")[2] for text in texts(chat)] == ["(its text is gone)"]
         await chat.presses("escape")
         await chat.shows("0 yours · 1 shared")
@@ -182,7 +182,7 @@ async def test_u_takes_back_the_marked_one_alone_and_asks_where_others_are_conce
         await chat.until(lambda: texts(chat) == ["two"])
         await chat.presses("U")
         await chat.until(lambda: texts(chat) == [])
-        await scope(chat, "Gone")
+        await scope(chat, "Forgotten")
         await chat.presses("u")
         await chat.shows("has no write that can be taken back")
         await scope(chat, "Shared")

@@ -156,7 +156,7 @@ async def test_the_forgotten_ones_say_what_became_of_them(tmp_path: Path) -> Non
         await some_memories(chat)
         await stored(chat, _another_day)
         await opened(chat)
-        await scope(chat, "Gone")
+        await scope(chat, "Forgotten")
         assert "withdrawn 2026-11-20  Metric units" in chat.text
         await chat.shows("Gone      withdrawn, 20 November 2026")
 

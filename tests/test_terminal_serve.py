@@ -6,9 +6,12 @@ import asyncio
 import json
 import os
 import re
+import select
 import shutil
 import signal
+import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +25,9 @@ from scripted_server import ScriptedServer, hangs, says
 aiohttp = pytest.importorskip("aiohttp")
 pytest.importorskip("textual_serve", reason="the extra `serve` is not installed")
 
-from assistant.terminal.serving import address, is_loopback, is_own_name  # noqa: E402
+from textual_serve.app_service import AppService  # noqa: E402
+
+from assistant.terminal.serving import ScreenServer, address, is_loopback, is_own_name  # noqa: E402
 from stores.records import Turn, User  # noqa: E402
 
 
@@ -39,6 +44,15 @@ def vouch(library: Vouch, tmp_path: Path) -> Vouch:
     copied.environment["PYTHONPATH"] = os.environ.get("PYTHONPATH", "")
     copied.environment.pop("PYTHONWARNINGS")  # of libraries that are not ours
     return copied
+
+
+@pytest.fixture(scope="module")
+def served_once(library: Vouch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Any]]:
+    """One server for questions that no chat is opened for."""
+    copied = library.copy_to(tmp_path_factory.mktemp("served"))
+    copied.environment.pop("PYTHONWARNINGS")  # of libraries that are not ours
+    with serving(copied) as served:
+        yield served
 
 
 @contextmanager
@@ -129,7 +143,7 @@ async def test_without_the_token_nothing_is_shown_and_nothing_starts(vouch: Vouc
 
 async def test_another_site_gets_in_neither_by_a_name_of_its_own_nor_by_the_cookie(vouch: Vouch) -> None:
     with serving(vouch) as (printed, _process):
-        base, port = base_of(printed), urlsplit(printed).port
+        base, port = base_of(printed), urlsplit(printed).port or 0
         async with browser() as session:
             assert (await session.get(printed)).status == 200  # it has the cookie now
             rebound = await session.get(base + "/", headers={"Host": f"evil.example:{port}"})
@@ -138,6 +152,124 @@ async def test_another_site_gets_in_neither_by_a_name_of_its_own_nor_by_the_cook
                 await session.ws_connect(base + "/ws", origin="http://evil.example")
             with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
                 await session.ws_connect(base + "/ws", origin=f"http://127.0.0.1:{port + 1}")
+
+
+async def test_only_this_server_s_pages_get_the_token_and_they_are_kept_nowhere(vouch: Vouch) -> None:
+    with serving(vouch) as (printed, _process):
+        port = urlsplit(printed).port
+        async with browser() as session:
+            let_in = await session.get(printed, allow_redirects=False)
+            cookie = let_in.cookies[f"vouch_token_{port}"]
+            assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Strict", "/")
+            assert let_in.headers["Location"] == "/"
+            page = await session.get(base_of(printed))
+            assert page.status == 200
+            assert page.headers["Cache-Control"] == "no-store"
+            assert page.headers["Referrer-Policy"] == "no-referrer"
+            assert page.headers["X-Frame-Options"] == "DENY"
+
+
+async def test_two_servers_on_one_machine_let_the_same_browser_in(vouch: Vouch) -> None:
+    with serving(vouch) as (first, _), serving(vouch) as (second, _):
+        async with browser() as session:
+            for printed in (first, second, base_of(first), base_of(second)):
+                assert (await session.get(printed)).status == 200, printed
+
+
+async def test_the_address_of_another_name_of_this_machine_can_be_opened(vouch: Vouch) -> None:
+    with serving(vouch, "--host", "127.0.0.2") as (printed, _process):
+        assert printed.startswith("http://127.0.0.2:")
+        async with browser() as session:
+            assert (await session.get(printed)).status == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("Host", b"["),
+        ("Host", b"127.0.0.1:port"),
+        ("Host", b"127.0.0.1:99999"),
+        ("Host", b"\xff"),
+        ("Origin", b"http://["),
+        ("Origin", b"null"),
+        ("Cookie", b"vouch_token_%(port)d=\xff"),
+        ("Cookie", b"\xff=\xff"),
+    ],
+)
+def test_what_is_no_request_of_a_browser_is_refused(
+    served_once: tuple[str, Any], name: str, value: bytes
+) -> None:
+    printed, process = served_once
+    port, token = urlsplit(printed).port or 0, printed.partition("token=")[2]
+    headers = {"Host": b"127.0.0.1:%d" % port, "Cookie": b"vouch_token_%d=%s" % (port, token.encode())}
+    assert answered_with(port, headers) == 200
+    assert answered_with(port, headers | {name: value.replace(b"%(port)d", b"%d" % port)}) == 403
+    assert not select.select([process.stderr], [], [], 0)[0], os.read(process.stderr.fileno(), 9_999)
+
+
+def answered_with(port: int, headers: dict[str, bytes]) -> int:
+    """The status that a request with these headers, byte for byte, is answered with."""
+    with socket.create_connection(("127.0.0.1", port), timeout=ENDS_WITHIN_SECONDS) as connection:
+        lines = [b"GET / HTTP/1.1", *(name.encode() + b": " + value for name, value in headers.items())]
+        connection.sendall(b"\r\n".join([*lines, b"Connection: close", b"", b""]))
+        answer = b""
+        while part := connection.recv(65_536):
+            answer += part
+    return int(answer.split()[1])
+
+
+async def test_a_folder_of_the_persons_own_is_not_searched_for_modules(vouch: Vouch) -> None:
+    opened = vouch.folder / "opened"
+    for name in ("assistant/__init__.py", "textual.py", "sqlite3.py"):
+        vouch.write(name, f"open({str(opened)!r}, 'w')\n")
+    with serving(vouch) as (printed, _process):
+        async with browser() as session:
+            await session.get(printed)
+            async with session.ws_connect(base_of(printed) + "/ws?width=80&height=24") as connection:
+                await Tab(connection).sees("1 shared")
+    assert not opened.exists()
+
+
+_FAKE_CHAT = """
+import sys
+print("__GANGLION__", flush=True)
+while (read := sys.stdin.buffer.read1()) and b'"quit"' not in read:
+    pass
+open(sys.argv[1], "w").write("kept")
+"""
+
+
+async def test_tabs_that_are_open_when_the_server_ends_are_closed_and_keep_what_they_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chats = []
+
+    async def opened(service: AppService, width: int = 80, height: int = 24) -> Any:
+        chats.append(await open_chat(service, width, height))
+        return chats[-1]
+
+    open_chat = AppService._open_app_process
+    monkeypatch.setattr(AppService, "_open_app_process", opened)
+    kept = tmp_path / "kept"
+    command = [sys.executable, "-c", _FAKE_CHAT, str(kept)]
+    server = ScreenServer(command, host="127.0.0.1", port=0, token="0123456789abcdef")
+    runner = aiohttp.web.AppRunner(await server._make_app())
+    await runner.setup()
+    try:
+        await aiohttp.web.TCPSite(runner, "127.0.0.1", 0).start()
+        base = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        async with browser() as session, asyncio.timeout(ENDS_WITHIN_SECONDS):
+            await session.get(f"{base}/?token=0123456789abcdef")
+            async with session.ws_connect(f"{base}/ws") as connection:
+                await connection.send_json(["ping", ""])
+                assert await connection.receive_json() == ["pong", ""]  # the tab is open
+                [ending, closed] = await asyncio.gather(runner.shutdown(), connection.receive())
+                assert ending is None
+                assert closed.type == aiohttp.WSMsgType.CLOSE
+    finally:
+        await runner.cleanup()
+        await asyncio.gather(*(chat.wait() for chat in chats))
+    assert kept.read_text() == "kept"
 
 
 async def test_a_tab_that_is_closed_keeps_the_part_of_a_reply(vouch: Vouch) -> None:
@@ -164,6 +296,8 @@ def test_the_token_of_a_file_is_used_and_one_that_others_can_read_is_not(vouch: 
     file.chmod(0o644)
     assert "can be read by others" in vouch.run("serve", "--token-file", str(file), code=2).err
     file.chmod(0o600)
+    assert "--host is empty" in vouch.run("serve", "--host", "", code=2).err
+    assert "no name of a machine" in vouch.run("serve", "--host", "..", "--port", "0", code=3).err
     file.write_text("short")
     assert "16 characters" in vouch.run("serve", "--token-file", str(file), code=2).err
 
@@ -186,6 +320,17 @@ def test_a_port_that_is_taken_is_named_with_3(vouch: Vouch) -> None:
         ("192.168.0.7:8484", "0.0.0.0", True),
         ("evil.example:8484", "0.0.0.0", False),
         ("home.example:8484", "home.example", True),
+        ("HOME.example", "home.EXAMPLE", True),
+        ("127.0.0.2:8484", "127.0.0.2", True),
+        ("127.0.0.1:8484", "LOCALHOST", True),
+        ("[0:0:0:0:0:0:0:1]:8484", "::1", True),
+        ("[::1]:8484", "0:0::1", True),
+        ("evil.example:8484", "127.0.0.2", False),
+        ("192.168.0.7:8484", "127.0.0.2", False),
+        ("[", "127.0.0.1", False),
+        ("127.0.0.1:port", "127.0.0.1", False),
+        ("127.0.0.1:99999", "127.0.0.1", False),
+        ("\udcff", "127.0.0.1", False),
     ],
 )
 def test_a_request_names_this_server_by_a_name_of_its_own(asked: str, host: str, is_ours: bool) -> None:
@@ -194,8 +339,13 @@ def test_a_request_names_this_server_by_a_name_of_its_own(asked: str, host: str,
 
 def test_an_address_is_one_that_a_browser_takes() -> None:
     assert address("::1", 80, "a b") == "http://[::1]:80/?token=a+b"
+    for everywhere in ("0.0.0.0", "::", "0:0::0"):
+        assert address(everywhere, 80, "a") == f"http://{socket.gethostname()}:80/?token=a"
     assert is_loopback("127.3.2.1")
+    assert is_loopback("LocalHost")
+    assert is_loopback("0:0::1")
     assert not is_loopback("0.0.0.0")
+    assert not is_loopback("home.example")
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ from round_rows import NAMES, keep, led_by_fake, of, promoted, refused, row, run
 from screen_fixtures import ChatOnScreen, on_screen
 from test_terminal_screens import SIZES, assert_golden
 
+from agents.models.encoder import EncoderDescription
+from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.training_facts import training_facts
 from assistant.terminal.screens.training_lines import bar, lasting, progress_line, round_line, status_line
@@ -104,7 +108,7 @@ async def test_a_round_that_another_process_trains_is_followed(tmp_path: Path) -
         await chat.shows("step 60 of 400")
         keep(of(chat), promoted(1))
         await chat.shows("live model: 1")
-        await chat.shows("1  live       +0.021 nDCG@10")
+        await chat.shows("1  live         +0.021 nDCG@10")
 
 
 async def test_the_mark_stays_with_its_round_when_another_one_begins(tmp_path: Path) -> None:
@@ -202,7 +206,7 @@ async def test_b_goes_back_to_the_model_before_and_says_which(tmp_path: Path) ->
         await chat.presses("b")
         await chat.shows("live model: 1")
         await chat.shows("Search uses the model of round 1 again")
-        await chat.shows("2  undone")
+        await chat.shows("2  stepped back")
         assert LiveModels(of(chat).database).live("query encoder") == NAMES[0]
         await chat.presses("b")
         await chat.shows("live model: 2")
@@ -223,6 +227,44 @@ async def test_c_on_a_round_whose_model_is_gone_says_so(tmp_path: Path) -> None:
         await opens_training(chat)
         await chat.presses("c")
         await chat.shows("The model of round 1 is not kept any more")
+
+
+async def test_c_on_a_round_of_both_sides_compares_its_model_while_that_is_kept(tmp_path: Path) -> None:
+    version = "trained-0123456789ab"
+    made = exported_encoder(tmp_path / "made", version)
+    async with on_screen(tmp_path) as chat:
+        keep(of(chat), row(1, "refused", "Refused.", {"version": version, "side": "both"}))
+        compared: list[tuple[str, str]] = []
+        await opens_training(chat)
+        chat.screen._compare = lambda model, name: compared.append((model, name))  # type: ignore[attr-defined]
+        await chat.presses("c")
+        await chat.shows("The model of round 1 is not kept any more")
+        of(chat).checkpoints.keep("encoder", made, {"encoder_version": "minilm-0123456789ab"})
+        await chat.presses("c")
+        await chat.until(lambda: bool(compared))
+        assert compared == [(version, "1")]
+
+
+def exported_encoder(made: Path, version: str) -> Path:
+    """A candidate's folder, as a round of both sides leaves it."""
+    served = made / "served"
+    served.mkdir(parents=True)
+    (served / MODEL_FILE).write_bytes(b"a model")
+    (served / TOKENIZER_FILE).write_bytes(b"its tokenizer")
+    described = EncoderDescription.of(
+        served,
+        version=version,
+        name="tiny",
+        dimension=4,
+        max_tokens=8,
+        pooling="mean",
+        query_prefix="",
+        passage_prefix="",
+        pad_id=0,
+        lowest_cosine=1.0,
+    )
+    (served / EncoderDescription.FILE).write_text(json.dumps(asdict(described)), "utf-8")
+    return made
 
 
 async def test_text_in_a_round_is_no_markup_and_steers_no_terminal(tmp_path: Path) -> None:
@@ -289,7 +331,7 @@ async def test_what_is_told_of_rounds_in_each_state(tmp_path: Path) -> None:
         assert progress_line(facts, 80) == "round 5 waits: it was left to be gone on with"
         line = round_line(facts, refused(1), 100)
         assert line == (
-            "  1  refused    -0.014 nDCG@10  19 Nov 22:03  [-1.90, -0.90] is not surely above 0.00 points."
+            "  1  refused      -0.014 nDCG@10  19 Nov 22:03  [-1.90, -0.90] is not surely above 0.00 points."
         )
 
 

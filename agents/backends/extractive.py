@@ -13,7 +13,9 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 
+from agents.claim_rules.corrections import right_words
 from agents.claim_rules.requests import to_forget
+from agents.claim_rules.statements import is_plainly_said
 from agents.interfaces import ChatMessage, ContinuationScore, ReplyRequest
 from agents.quote_order import Quote, is_own_words
 from agents.quoting import Quoter
@@ -119,7 +121,7 @@ def tells(message: str) -> bool:
     """The message states something and asks nothing; bare words are taken as something to look up."""
     if _ASKS_TO_REMEMBER.match(message):
         return True
-    stated = [sentence.text for sentence in sentences(message)]
+    stated = [s.text for s in sentences(message) if not _ASKS_TO_KEEP_THAT.fullmatch(s.text)]
     return any(map(_is_statement, stated)) and not any(map(is_question, stated))
 
 
@@ -163,12 +165,23 @@ _ASKS_WHAT_IS_KEPT = re.compile(
 _ASKS_TO_REMEMBER = re.compile(
     r"\W*(please )?(remember|note|keep in mind)( that| this|:)", re.IGNORECASE
 )  # not "remember when"
+_ASKS_TO_KEEP_THAT = re.compile(
+    r"\W*(?:please |and )*(?:(?:can|could|would|will) you )?(?:please )?(?:remember|note|keep|"
+    r"save)(?: (?:that|this|it))"
+    r"(?: down| in mind)?(?: for (?:me|later))?(?: please)?\W*",
+    re.IGNORECASE,
+)
 _FIRST_PERSON = re.compile(r"\b(i|i'm|i've|i'd|my|mine|me|we|we're|our|ours|us)\b", re.IGNORECASE)
 
 
 def _is_statement(sentence: str) -> bool:
-    return len(sentence.split()) >= 2 and (
-        sentence.rstrip("\"'”’)").endswith((".", "!")) or _FIRST_PERSON.search(sentence) is not None
+    return right_words(sentence) is not None or (
+        len(sentence.split()) >= 2
+        and (
+            sentence.rstrip("\"'”’)").endswith((".", "!"))
+            or _FIRST_PERSON.search(sentence) is not None
+            or is_plainly_said(sentence)
+        )
     )
 
 
@@ -181,7 +194,8 @@ def _unwanted(message: str) -> str | None:
 def _frame(quote: Quote) -> str:
     if not quote.source.number:
         return f"You just said: {_quoted(quote)}"
-    said = "You said: " if is_own_words(quote.source.passage) else ""
+    said = "Earlier you said: " if quote.is_earlier else "You said: "
+    said = said if is_own_words(quote.source.passage) else ""
     return f"{said}{_quoted(quote)} [{quote.source.number}]"
 
 

@@ -124,6 +124,11 @@ class OpenAIChat:
         """A high estimate: a server's tokenizer is not at hand."""
         return estimated_tokens(text)
 
+    async def model_names(self) -> list[str]:
+        """What the server lists, in its order; empty when it does not tell."""
+        names = (getattr(model, "id", None) for model in await self._models())
+        return [name for name in names if isinstance(name, str) and name]
+
     async def aclose(self) -> None:
         """Gives the connections back. The next request opens new ones."""
         looking_up, self._in_background = self._in_background, None

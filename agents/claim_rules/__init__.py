@@ -8,6 +8,7 @@ sentence is dropped, for what is not kept can be said again. Every pass is linea
 own_part      a message without tricks of its characters, and what of it the user wrote
 requests      what is to be done, once or from now on
 lead_ins      what leads into a statement and out of it
+corrections   what should have stood in what was told last
 takeovers     what tells the assistant to be another one, or speaks of its memory
 statements    which sentences state something
 english       whether a sentence is English

@@ -22,7 +22,10 @@ _FILLER = re.compile(
     r"good (?:morning|evening|afternoon|day)|(?:small |quick )?correction|reminder|important|"
     r"i don't think so|please|on (?:a|another) (?:different |related |side |final )?note|lastly|finally|"
     r"first(?:ly)?|absolutely|definitely|speaking of [^,]{1,40}|switching gears(?: a bit)?|"
-    r"one last (?:question|thing)|(?:for )?future reference|(?:trust|believe) me|assistant|ai|chatbot|"
+    r"one last (?:question|thing)|oops|whoops|pardon|my (?:bad|mistake)|i was wrong|i made a mistake|"
+    r"i misspoke|"
+    r"(?:that|this|it) was (?:wrong|(?:a |my )?(?:typo|mistake))|(?:for )?future reference|(?:trust|"
+    r"believe) me|assistant|ai|chatbot|"
     r"correct|exactly|true|i see|you(?:'re| are) (?:mistaken|wrong|right)|that(?:'s| is) (?:wrong|"
     r"not (?:right|true|correct)|incorrect))\s*[,:;.!–—-]+\s*|(?:and|but|so|oh|well|btw|fyi|actually|also|"
     r"anyway|by the way|just so you know|yeah|haha|hey|honestly|"
@@ -90,7 +93,9 @@ _SAID_LAST = re.compile(
     rf",? according to [^,]{{1,60}}$|, (?:or so )?{_SAYER} (?:says|said|told me|claims|claimed|thinks)[.!]*$"
 )
 _CLOSING = re.compile(
-    r",?\s+(?:by the way|btw|fyi|just so you know|you know|i think|as far as i know)[.!]*$", _I
+    r",?\s+(?:by the way|btw|fyi|just so you know|you know|i think|as far as i know|"
+    r"(?:with|spel(?:led|t)(?: with)?) (?:an?|one|two|double) [a-z](?:'?s)?)[.!]*$",
+    _I,
 )
 _IMAGINED = re.compile(
     r"(?:if|suppose|supposing|imagine|what if|let's (?:say|pretend|assume|imagine)|let us (?:say|assume)|"
@@ -141,7 +146,10 @@ def without_endings(text: str) -> str:
 
 
 _CORRECTS = re.compile(
-    r"\W*(?:(?:oh|sorry|wait|well)\W+)*(?:no|nope|correction|i mean(?:t)?)\b", _I
+    r"\W*(?:(?:oh|sorry|wait|well)\W+)*(?:no|nope|oops|whoops|correction|actually|i mean(?:t)?|my (?:bad|"
+    r"mistake)|"
+    r"i was wrong|i made a mistake|i misspoke|(?:that|this|it) was (?:wrong|(?:a |my )?(?:typo|mistake)))\b",
+    _I,
 )  # what opens a sentence that puts another one right
 
 

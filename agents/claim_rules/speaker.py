@@ -32,6 +32,10 @@ _OWN_ELSEWHERE = re.compile(
     r"(?:ich (?:bin|heiße|wohne|lebe|arbeite|mag|habe|esse|trinke)|mein name ist|mi nombre es|me llamo|"
     r"vivo en|me gusta|soy|je m'appelle|j'habite|j'aime|je suis|je travaille|mi chiamo|abito a|mi piace|"
     r"eu moro|eu gosto|"
+    r"(?:meine?|unsere?|mon|ma|notre|mi|nuestr[oa]|il mio|la mia|mio|mia|meu|minha) [^\W\d_]+ (?:heißt|"
+    r"heisst|ist|"
+    r"wohnt|lebt|arbeitet|s'appelle|est|habite|travaille|se llama|es|vive|trabaja|si chiama|è|abita|se chama|"
+    r"mora) |"
     r"меня зовут|я живу|я работаю|я люблю|我叫|我住|我喜欢|我是|私の名前は|私は)(?!\w*[:])",
     _I,
 )

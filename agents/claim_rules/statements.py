@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from agents.claim_rules.corrections import right_words
 from agents.claim_rules.lead_ins import tells_hearsay, without_endings, without_leads
 from agents.claim_rules.own_part import mixes_scripts, own_part, plain_text
 from agents.claim_rules.requests import asks_to_forget, is_order_to_do, is_standing_wish
@@ -29,6 +30,7 @@ class Statement(NamedTuple):
     is_hearsay: bool = False
     is_wish: bool = False  # how the assistant is to behave towards this user from now on
     is_told: bool = False  # the user asked for it to be remembered
+    is_right_words: bool = False  # only what should have stood in what was told last: "I meant 4231"
 
 
 _MATERIAL_NOUN = (
@@ -105,6 +107,12 @@ _OWN_CLAUSE_OF_QUESTION = re.compile(
     r"would|any|i was wondering|i wonder|i'm wondering)\b[^?]{3,}\?$",
     _I,
 )
+_PUT_ON_A_LIST = re.compile(
+    r"(?:please |also |and |can you |could you )*(?:add|put) (?P<items>(?!(?:this|that|it|"
+    r"the following)\b)[^:?]{2,100}?) "
+    r"(?:to|on|onto) (?P<whose>my|our) (?P<list>(?:[\w-]+ ){0,2}list)(?:,? (?:please|too|as well))?[.!?]*$",
+    _I,
+)
 _UNMARKED = re.compile(r"\b[iI](m|ve)\b")  # im, ive
 
 
@@ -113,6 +121,11 @@ def stated_in(sentence: str) -> Statement | None:
     text = _UNMARKED.sub(lambda match: f"I'{match[1]}", " ".join(sentence.split()))
     if asks_to_forget(text) or is_takeover(text) or "](" in text or text.startswith('"'):
         return None
+    if put := _PUT_ON_A_LIST.match(text):
+        listed = f"{put['whose'].capitalize()} {put['list']}: {put['items']}."
+        return Statement(listed, "", "", is_told=True)
+    if right_words(text):
+        return Statement(text, "", "", is_right_words=True)
     lead = without_leads(text)
     if lead is None:
         return None
@@ -136,6 +149,30 @@ def stated_in(sentence: str) -> Statement | None:
     if len(text) > LONGEST_CLAIM:
         return None
     return Statement(text, "", "", is_hearsay, is_wish, is_told)
+
+
+_PLAINLY_SAID = re.compile(
+    r"(?!(?:how|what|where|when|why|who|whose|which|whether|if|is|are|was|were|do|does|did|has|have|had|can|"
+    r"could|will|would|should|things|ways|reasons|meaning|difference|list|all)\b)(?:(?:it|he|she|they|there|this|"
+    r"that)(?:'s|'re)|i(?:m|ve) (?:on|an?|at|not|from|so|very|just|got|been|\w+ing|\w+ed)|"
+    r"(?:(?!(?:who|that|which) )[\w'-]+ ){1,4}?(?:is|are|was|were|has|have|had|isn't|aren't|wasn't|"
+    r"doesn't|didn't|"
+    r"don't|can't|won't|will|lives|works|runs|closes|opens|starts|begins|ends|leaves|arrives|costs|likes|loves|"
+    r"hates|wants|needs|plays|eats|drinks|moved|called|sold|bought|got|left|joined|became|means)) "
+    r"[\w'-]+(?!.*\b(?:by|from|of|with|for|to|in)\W*$)",
+    _I,
+)
+
+
+def is_plainly_said(sentence: str) -> bool:
+    """Whether a sentence tells something, however it is written: "mia is 9 and ben is 12".
+
+    By a few verbs: bare words are mostly looked up.
+    """
+    return (
+        not (is_question(sentence) or is_order_to_do(sentence))
+        and _PLAINLY_SAID.match(sentence.strip()) is not None
+    )
 
 
 def _states(text: str) -> bool:

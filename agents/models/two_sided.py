@@ -1,7 +1,7 @@
 """An encoder whose questions are encoded by another model than its passages.
 
 The vectors of passages stay what they are, so such a model goes live by a pointer and nothing is encoded
-anew. Source: luf.md section 7.5, `update_side` query.
+anew. LUF does not say which side it trains; this is `update_side` query.
 """
 
 from __future__ import annotations

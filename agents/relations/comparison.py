@@ -104,7 +104,8 @@ _OF_RELATIONS = frozenset(
     content(
         "live living reside based settle move home house flat place work working job position employ "
         "employer company profession occupation change switch leave name called year old age turn bear "
-        "birthday number address phone new current last week month great happy"
+        "birthday number address phone new current last week month great happy project task report "
+        "paper essay due"
     )
 )
 _OF_MARRIAGE = frozenset(content("marry married wife husband spouse"))
@@ -155,6 +156,12 @@ _LONG_FORMS = tuple(
             r"is \1 to",
         ),
         (r"\bis (delayed|postponed) (?:until|till)\b", r"is \1 to"),
+        (r"\b(?:have|has) (?:always |only )*lived (?=.*\b(?:since|for)\b)", "live "),
+        (
+            r"\b(?:have|has) (?:always |only )*worked (?=.*\b(?:since|for (?:\w+ )*(?:years?|months?|"
+            r"weeks?))\b)",
+            "work ",
+        ),
         (r"\bany more\b|\bany longer\b", "anymore"),
     )
 )
@@ -169,7 +176,8 @@ _CONTRASTS = (
     ),
 )
 _SUBJECT = (
-    r"(?:(?:i|we|it)\b|(?:my|our) [\w-]+(?: [\w-]+)?(?:'s| is| are| was| has| have| lives?| works?| likes?) )"
+    r"(?:(?:i|we|it)\b|the new [\w-]+(?: [\w-]+)? (?:is|are) |"
+    r"(?:my|our) [\w-]+(?: [\w-]+)?(?:'s| is| are| was| has| have| lives?| works?| likes?) )"
 )
 _CLAUSE = re.compile(
     rf"\s*[,;:–—.]\s*(?:(?:and|but|so|now) )*(?={_SUBJECT})|\s+(?:and|but|so) (?:now )?(?={_SUBJECT})"
@@ -202,6 +210,7 @@ _TIME = re.compile(
     rf"as of (?:today|now|\w+day|last \w+|{_MONTH})|(?:since|in) (?:early |late |last )?{_MONTH}(?! \d)"
     r"|since (?:last )?\w+|last (?:week|month|year|summer|winter|spring|autumn|night|\w+day)"
     r"|(?<!\bis )(?<!\bare )on \w+day"
+    r"|for (?:(?:the|about|over|almost) )*(?:(?:last|past) )?(?:[\w-]+ ){1,2}(?:years|months|weeks)"
     r"|(?:a|an|one|two|three|four|\d+|some|a few) (?:days?|weeks?|months?) ago|(?:a while|some time) ago)\b",
     _I,
 )

@@ -26,7 +26,10 @@ class Relation(NamedTuple):
 Read: TypeAlias = Callable[[re.Match[str]], Iterator[Relation]]
 Wordings: TypeAlias = tuple[tuple[tuple[str, ...], Read], ...]  # patterns of clauses, and what reads a match
 
-NAMED = r"(?-i:[A-ZÀ-Þ])[\w'.-]*(?: (?-i:[A-ZÀ-Þ])[\w'.-]*){0,2}"
+NAMED = (
+    r"(?!(?:the|an?|my|our|his|her|their|its|your|this|that|these|those|i|we|you|he|she|it|they|in|on|at|for|"
+    r"from|since)\b)(?-i:[A-ZÀ-Þ])[\w'.-]*(?: (?-i:[A-ZÀ-Þ])[\w'.-]*){0,2}"
+)
 WHO = rf"(?P<who>i|we|(?:my|our|the) [\w-]+(?: [\w-]+)?|{NAMED})"
 OWNER = rf"(?P<who>my|our|the|{NAMED}'s|(?:my|our) [\w-]+'s)"
 AM = r"(?:(?:am|is|are|have|has|been|got) )*"
@@ -40,6 +43,7 @@ MANY_OF_THEM = re.compile(
     r"grandson|granddaughter|nephew|niece|classmate|client|customer|student)s?\b",
     re.IGNORECASE,
 )
+_NAMED_ONE = re.compile(r"(?:my|our) [\w-]+ ((?-i:[A-ZÀ-Þ])[\w'-]+)$", re.IGNORECASE)
 _NEXT_CLAUSE = re.compile(
     r"\s*(?:[,;:!?()]|\s[-–—]\s|\b(?:because|since|with|which|who|that|where|so|after|when|while|"
     r"though|but|as|"
@@ -55,9 +59,14 @@ def cut(value: str) -> str:
 
 
 def whose(who: str | None) -> tuple[str, ...] | None:
-    """Whose it is; None for one of many, of whom the next statement may mean another."""
+    """Whose it is; None for one of many, of whom the next statement may mean another.
+
+    One that is named with what they are is known by the name: "my sister Jana".
+    """
     if not who or who.casefold() in ("i", "we", "my", "our"):
         return ()
+    if named := _NAMED_ONE.match(who):
+        return tuple(content(named[1].removesuffix("'s")))
     return None if MANY_OF_THEM.search(who) else tuple(content(who.removesuffix("'s")))
 
 

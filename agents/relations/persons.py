@@ -39,7 +39,8 @@ _HOME = (
     rf"(?P<who>my|our) {NEW}(?:home|house|flat|apartment|place) {IS}(?:in|at|on) {VALUE}",
 )
 HOME_CHANGED = (
-    rf"{WHO} {AM}moved(?: house| home| flats?| out| in)? : (?:i|we) (?:am|are|live) (?:in|at|on) {VALUE}"
+    rf"{WHO} {AM}moved(?: house| home| flats?| out| in)? : (?:(?:i|we) (?:am|are|live) (?:in|at|on)|"
+    rf"(?:my|our|the) (?:new )?(?:home )?address (?:now )?is(?: in| at)?) {VALUE}"
 )
 _HOME_LEFT = rf"{WHO} {AM}moved (?:away from|out of|out from) {VALUE}"
 

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 from agents.relations.comparison import relations, written_out
 from agents.relations.parts import OWNER, whose
 from agents.relations.things import EVENT, PERSON, SLOT, THING, event_name, slot_name, thing_name
+from agents.values import content
 
 
 class Asked(NamedTuple):
@@ -20,6 +21,7 @@ class Asked(NamedTuple):
 
     of: tuple[str, ...]
     names: tuple[str, ...]  # of relations; any of them answers
+    says: tuple[str, ...] = ()  # stems that open what answers: "I play" for "What do I play?"
 
 
 def asked(question: str) -> Asked | None:
@@ -32,12 +34,16 @@ def asked(question: str) -> Asked | None:
         of = whose(match.groupdict().get("who")) if match else None
         if match and of is not None:
             return Asked(of, names(match) if callable(names) else names)
-    return None
+    mirrored = _MIRRORED.fullmatch(plain)
+    says = _stems(f"{mirrored['who']} {mirrored['rest']}") if mirrored else ()
+    return Asked((), (), says) if mirrored and content(mirrored["rest"]) else None
 
 
 def gives(statement: str, wanted: Asked) -> bool:
     """Whether a statement gives what is asked for, or says that it is so no more."""
     if any(one.of == wanted.of and one.name in wanted.names for one in relations(statement)):
+        return True
+    if wanted.says and _says_more_than(wanted.says, statement):
         return True
     if _OWN_NAME in wanted.names and _I_AM.match(statement):
         return True
@@ -45,6 +51,27 @@ def gives(statement: str, wanted: Asked) -> bool:
     return any(_naming(role).search(statement) for role in called)
 
 
+def _says_more_than(says: tuple[str, ...], statement: str) -> bool:
+    """Whether a statement opens with these stems, and goes on; not what it denies or takes back."""
+    said = _stems(written_out(statement)) if _OPENS_AS_ASKED.match(statement) else ()
+    return len(said) > len(says) and said[: len(says)] == says and not _DENIES.search(statement)
+
+
+def _stems(text: str) -> tuple[str, ...]:
+    return tuple(content(_IN_BETWEEN.sub(" ", text)))
+
+
+_IN_BETWEEN = re.compile(
+    r"\b(?:also|usually|always|only|often|just|really|now|still|both|mostly)\b", re.IGNORECASE
+)
+_OPENS_AS_ASKED = re.compile(r"(?:I|We|My|Our|(?-i:[A-ZÀ-Þ])[\w'-]+)\b", re.IGNORECASE)
+_DENIES = re.compile(r"\b(?:not|never|no longer|any ?more|stopped|quit)\b|n['’]t\b", re.IGNORECASE)
+_MIRRORED = re.compile(
+    r"(?:what|which)(?: (?!time|day|date|year|month|age|hour|kind|sort)[\w-]+){0,2}? (?:do|does|am|is|are|"
+    r"can) "
+    r"(?P<who>i|we|(?:my|our) [\w-]+|(?-i:[A-ZÀ-Þ])[\w'-]+) (?P<rest>(?!like\b$)[^?]+)",
+    re.IGNORECASE,
+)
 _NAME_OF = "name of "
 _OWN_NAME = "own name"
 _I_AM = re.compile(  # and not "I'm German"
@@ -107,11 +134,15 @@ _WORDINGS: list[tuple[str, _Names]] = [
     (r"what is (?P<who>my|our) (?:home |street )?address", ("address", "home")),
     (
         rf"(?:what|who|which|when) (?:is|are) {OWNER} (?P<slot>{SLOT}|{PERSON}){_NAME}",
-        lambda m: (slot_name(m["slot"]),),
+        lambda m: (slot_name(m["slot"]), f"{_NAME_OF}{m['slot'].lower()}"),
     ),
     (
         rf"when (?:is|are|does|do) (?:my|the|our) (?P<thing>{EVENT})(?: leave| start| begin| take place| "
         rf"due)?",
+        lambda m: (event_name(m["thing"]),),
+    ),
+    (
+        r"when (?:is|are) (?P<thing>(?:the|my|our) [\w -]+?|(?-i:[A-ZÀ-Þ])[\w-]+) due",
         lambda m: (event_name(m["thing"]),),
     ),
     (r"who is (?:my|our) (?P<role>[\w-]+)", lambda m: (f"{_NAME_OF}{m['role'].lower()}",)),

@@ -74,11 +74,14 @@ THING = (
     r"(?:[\w-]+ ){0,2}?(?:keys?|bike|bicycle|car|phone|wallet|purse|passport|glasses|bag|umbrella|laptop|"
     r"remote|"
     r"charger|suitcase|backpack|scooter|ring|watch|ladder|drill|tent|boat|van|documents?|papers?|medicine|"
-    r"pills?)s?"
+    r"pills?|desk|office|bed|sofa|printer|fridge|toolbox|spare key)s?"
 )
 _SPOT = r"(?:in|to|into|on|under|at|behind|beside|next to|with|near|by|below|above|inside|between)"
 _IS_AT = rf"(?:the|my|our) (?P<thing>{THING}) (?:is|are) (?:parked |lying |kept )?{_SPOT} {VALUE}"
-_IS_PUT = rf"(?:i|we) {AM}(?:put|moved|hid|parked) (?:the|my|our) (?P<thing>{THING}) {_SPOT} {VALUE}"
+_IS_PUT = (
+    rf"(?:i|we|they|he|she|somebody|someone|{NAMED}|my [\w-]+) {AM}(?:put|moved|hid|parked) "
+    rf"(?:the|my|our) (?P<thing>{THING}) {_SPOT} {VALUE}"
+)
 _DOES = (
     rf"{WHO} {AM}(?P<does>drive|drives|driving|ride|rides|riding|use|uses|using|study|studies|studying|"
     rf"attend|attends|"
@@ -113,9 +116,17 @@ _IS_WHEN = (
 )
 
 
+_ANYTHING = r"(?:(?:the|my|our) (?:[\w-]+ ){0,2}?[\w-]+|(?-i:[A-ZÀ-Þ])[\w-]+)"
+_IS_DUE = (
+    rf"(?P<thing>{_ANYTHING}) (?:is|are) (?:due|(?P<moved>{_MOVED})) (?:to|on|at|in|until|till|by) {VALUE}"
+)
+_NAMED_THING = re.compile(r"(?:the|my|our) [\w-]+ ((?-i:[A-ZÀ-Þ])[\w-]+)$", re.IGNORECASE)
+
+
 def event_name(words: str) -> str:
-    """The name of the relation between something and when it is."""
-    return f"time of {' '.join(content(words))}"
+    """The name of the relation between something and when it is: one with a name is known by it."""
+    named = _NAMED_THING.match(words)
+    return f"time of {' '.join(content(named[1] if named else words))}"
 
 
 _MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
@@ -137,6 +148,6 @@ def _is_when(match: re.Match[str]) -> Iterator[Relation]:
 OF_THINGS: Wordings = (
     ((_IS_AT, _IS_PUT), _is_at),
     ((_OF_PERSON, _OF_SLOT, *_SLOT_CHANGED), _slot),
-    ((_IS_WHEN,), _is_when),
+    ((_IS_WHEN, _IS_DUE), _is_when),
     ((_DOES,), _does),
 )

@@ -22,9 +22,7 @@ def settings_file(locations: Locations) -> Check:
     path = locations.settings
     if path.exists():
         return Check("settings file", "ok", str(path))
-    return Check(
-        "settings file", "missing", f"{path}: defaults are used", "Nothing to do; create it to change them."
-    )
+    return Check("settings file", "ok", f"none, defaults are used; {path} would change them")
 
 
 def data_directory(path: Path) -> Check:

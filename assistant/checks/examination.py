@@ -41,6 +41,7 @@ def _steps(assistant: Assistant, how: Look, *, asks_server: bool) -> list[_Step]
         _Step("database", lambda: stored.database(assistant.database)),
         _Step("texts", lambda: stored.texts(assistant.database, how), ("database",)),
         _Step("words", lambda: stored.words(assistant.database, how), ("database",)),
+        _Step("turns", lambda: stored.turns(assistant.database, how), ("database",)),
         _Step("remembering", lambda: stored.remembering(assistant.database), ("database",)),
         _Step("encoder", lambda: models.encoder(assistant, how), ("database",)),
         _Step("reader", lambda: models.reader(assistant, how)),

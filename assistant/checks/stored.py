@@ -1,4 +1,4 @@
-"""The database: its file, its schema, the texts in it, and the words by which they are found."""
+"""The database: its file, its schema, the texts in it, and the words by which they and turns are found."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from stores.database import Database
 from stores.errors import RESTORE
 from stores.schema_check import schema_faults
 from stores.text_check import changed_texts
+from stores.turn_check import TurnWordFaults, repair_turn_words, turn_word_faults
 from stores.word_check import WordFaults, repair_words, word_faults
 
 _DERIVED = ("passage_vectors",)  # what is wrong in these is repaired by the other checks
 _NAMED = 5  # passages
+_REPAIR = "Run `vouch doctor` without --no-repair."
 
 
 def database(opened: Database) -> Check:
@@ -51,10 +53,23 @@ def words(opened: Database, how: Look) -> Check:
     if not faults:
         return Check("words", "ok", "the full-text index and the statistics are those of the texts")
     if not how.repairs:
-        return Check("words", "broken", "; ".join(_told(faults)), "Run `vouch doctor` without --no-repair.")
+        return Check("words", "broken", "; ".join(_told(faults)), _REPAIR)
     repaired = repair_words(opened, looked_at=how.counting("passages' words compared again"))
     return Check(
         "words", "ok", "made anew from the texts where they differed", repaired=tuple(_told(repaired))
+    )
+
+
+def turns(opened: Database, how: Look) -> Check:
+    """Whether Find finds every turn by its words."""
+    faults = turn_word_faults(opened, looked_at=how.counting("turns' words compared"))
+    if not faults:
+        return Check("turns", "ok", "Find finds every turn by its words")
+    if not how.repairs:
+        return Check("turns", "broken", "; ".join(_told_of_turns(faults)), _REPAIR)
+    repaired = repair_turn_words(opened, looked_at=how.counting("turns' words written anew"))
+    return Check(
+        "turns", "ok", "Find finds every turn by its words", repaired=tuple(_told_of_turns(repaired))
     )
 
 
@@ -84,4 +99,19 @@ def _told(faults: WordFaults) -> list[str]:
         told.append(f"{counted(faults.extra, 'entry was', 'entries were')} of no live passage")
     if faults.miscounted:
         told.append(f"the words of {counted(faults.miscounted, 'space')} were counted wrongly")
+    return told
+
+
+def _told_of_turns(faults: TurnWordFaults) -> list[str]:
+    told: list[str] = []
+    if not faults.is_index_whole:
+        told.append("the index of turns did not find what it holds")
+    if faults.missing:
+        told.append(f"{counted(len(faults.missing), 'turn was', 'turns were')} found by no word")
+    if faults.wrong:
+        told.append(
+            f"{counted(len(faults.wrong), 'turn was', 'turns were')} found by other words than theirs"
+        )
+    if faults.extra:
+        told.append(f"{counted(len(faults.extra), 'entry was', 'entries were')} of no turn that is searched")
     return told

@@ -1,4 +1,4 @@
-"""vouch backup: everything that is stored, in one file."""
+"""vouch backup: the database, in one file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def command(ctx: click.Context, file: Path, replace: bool) -> int:
     """Write users, sessions, passages and receipts into one FILE.
 
     Other Vouch processes can go on meanwhile: the backup holds what was stored when it began. The file is
-    checked before the command ends, and replaces another only as a whole.
+    checked before the command ends, and replaces another only as a whole. Models that were trained here are
+    not in it: copy the folder `models` of the data directory too.
 
     \b
     Examples:

@@ -1,16 +1,22 @@
-"""vouch chat: a conversation, on the whole screen or line by line."""
+"""vouch chat: a conversation, on the whole screen or in plain mode."""
 
 from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId
 from assistant.terminal.plainness import should_be_plain, wants_colour
-from stores.errors import WrongUsage
+from stores.errors import VouchError, WrongUsage
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
+
+_WAITS_FOR_A_WRITER_SECONDS = 2.0  # at a terminal; then it is opened to be read
 
 
 @click.command("chat")
@@ -40,21 +46,38 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
     )
     if is_typed and reason is None:
         return _on_the_screen(call, session_id, last)
+    return _plain(call, session_id, last, is_typed=is_typed, reason=reason or "a pipe")
+
+
+def _plain(
+    call: Invocation,
+    session_id: int | None,
+    last: bool,
+    *,
+    is_typed: bool,
+    reason: str,
+    goes_on: bool = False,
+) -> int:
+    """reason: why there is no screen. goes_on: a conversation that was on the screen, with its draft."""
     from assistant.terminal.plain import PlainChat
+    from assistant.terminal.plain_takeover import Takeover
     from assistant.terminal.word_wrap import WordWrap, write_out
 
     if is_typed and sys.stdout.isatty() and not call.is_quiet:
         write_out(f"Plain mode, because of {reason}.\n")
     with call.assistant(limits_turns=True) as assistant:
-        user_id = assistant.journal.user_id(call.user)
-        assistant.catch_up(in_background=True)
+        journal = assistant.journal
+        refusal = _only_to_be_read(assistant, call.user) if is_typed else None
+        user_id = journal.user_id(call.user)
+        if refusal is None:
+            assistant.catch_up(in_background=True)
         session = session_id
         if session is not None:
-            assistant.journal.check_session(user_id, session)
+            journal.check_session(user_id, session)
         elif last:
-            session = assistant.journal.last_session(user_id)
-        if session is None:
-            session = assistant.journal.open_session(user_id)
+            session = journal.last_session(user_id)
+        if session is None and refusal is None:
+            session = journal.open_session(user_id)
         if is_typed and not call.is_quiet:
             yours, shared = assistant.catalogue.counts(user_id)
             write_out(
@@ -62,11 +85,19 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
                 f"{shared} shared · "
                 "/help lists commands, Ctrl+D leaves\n\n"
             )
+        if refusal is not None:
+            reason = refusal.message.rpartition(": ")[2]  # behind the address of the store
+            write_out(f"Read-only: {reason}. It is tried again with each message.\n\n")
+        ask = _typed if is_typed else _piped
+        if goes_on and session is not None:
+            takeover = Takeover(assistant, call.user, user_id, session)
+            write_out("".join(f"{line}\n" for line in takeover.last_messages()))
+            ask = takeover.asking(_typed)
         chat = PlainChat(
             assistant,
             user_id,
-            session,
-            ask=_typed if is_typed else _piped,
+            session or 0,
+            ask=ask,
             say=WordWrap(write_out).say if is_typed and sys.stdout.isatty() else write_out,
             echoes=not is_typed,
             timeout_seconds=call.timeout_seconds,
@@ -87,7 +118,7 @@ def _on_the_screen(call: Invocation, session_id: int | None, last: bool) -> int:
         return None if is_elsewhere else glance(call.locations.data, call.user, session, turns=turns)
 
     terminal = call.settings.terminal
-    return run_screens(
+    left = run_screens(
         lambda tell: call.assistant(limits_turns=True, tell=tell),
         SessionChoice(session_id, last),
         user=call.user,
@@ -102,6 +133,18 @@ def _on_the_screen(call: Invocation, session_id: int | None, last: bool) -> int:
         is_offline=call.is_offline,
         glances=glances,
     )
+    if left.plain_session is None:
+        return left.code
+    return _plain(call, left.plain_session or None, False, is_typed=True, reason="/plain", goes_on=True)
+
+
+def _only_to_be_read(assistant: Assistant, user: str) -> VouchError | None:
+    """Why a store can only be read; None where it can be written, or holds nothing of the user."""
+    from stores.write_lock import why_not_writable
+
+    if not assistant.journal.known_user_id(user):
+        return None
+    return why_not_writable(assistant.database, patience_seconds=_WAITS_FOR_A_WRITER_SECONDS)
 
 
 def _typed() -> str | None:

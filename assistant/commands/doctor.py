@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import chain
 
 import click
 
-from assistant.checks.check import Check, Look
+from assistant.checks.check import Check, Look, counted
 from assistant.cli import common_options
 from assistant.invocation import Invocation, ProgressLine
+from stores.errors import WrongUsage
 from stores.one_line import one_line
 
 
 @click.command("doctor")
-@click.option("--online", is_flag=True, help="Also ask the configured model server; opens the network.")
+@click.option("--online", is_flag=True, help="Also ask the model server, and download a missing encoder.")
 @click.option("--no-repair", is_flag=True, help="Only look; repair nothing.")
 @click.option("--thorough", is_flag=True, help="Look at every vector, not at a sample; takes long.")
 @common_options
@@ -22,7 +24,8 @@ def command(ctx: click.Context, online: bool, no_repair: bool, thorough: bool) -
     """Check settings, stores, encoder, indexes and chat model, and repair what is derived.
 
     Vectors, words and indexes are made again from the texts where they are missing or wrong. What cannot be
-    made again is named. Exits with 1 when something stays broken. Opens no network unless --online.
+    made again is named. Exits with 1 when something stays broken. Without --online it reaches only the
+    PostgreSQL and Chroma servers that the settings name; it downloads nothing and asks no model server.
 
     \b
     Examples:
@@ -39,7 +42,7 @@ def command(ctx: click.Context, online: bool, no_repair: bool, thorough: bool) -
         from assistant.checks.examination import examine
 
         try:
-            for check in examine(assistant, how, asks_server=online):
+            for check in chain(examine(assistant, how, asks_server=online), [_keys(call)]):
                 line.clear()
                 is_broken = is_broken or check.state == "broken"
                 _tell(call, check)
@@ -53,6 +56,19 @@ def command(ctx: click.Context, online: bool, no_repair: bool, thorough: bool) -
     if not (call.as_json or call.is_verbose or call.is_quiet):
         call.tell("All other settings have their defaults; `vouch doctor -v` lists them.")
     return 1 if is_broken else 0
+
+
+def _keys(call: Invocation) -> Check:
+    """Whether each key that the settings change is one of the screens."""
+    from assistant.terminal.screens.keys import keymap
+
+    terminal = call.settings.terminal
+    try:
+        keymap(terminal.keys, send_with=terminal.send_with)
+    except WrongUsage as error:
+        return Check("keys", "broken", error.message, error.hint)
+    changed = counted(len(terminal.keys), "key is", "keys are")
+    return Check("keys", "ok", f"{changed} changed by the settings")
 
 
 def _tell(call: Invocation, check: Check) -> None:

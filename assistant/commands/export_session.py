@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -29,6 +30,7 @@ def command(ctx: click.Context, session_id: int, output: Path | None) -> int:
       vouch export 12 > hours.md
       vouch export 12 -o hours.json
     """
+    from assistant.terminal.screens.printable import printable
     from assistant.terminal.session_text import session_markdown, session_object, write_session
 
     call = Invocation(ctx)
@@ -42,5 +44,6 @@ def command(ctx: click.Context, session_id: int, output: Path | None) -> int:
         if call.as_json:
             call.give(session_object(assistant, user_id, tree))
         else:
-            click.echo(session_markdown(assistant, user_id, tree), nl=False)
+            written = session_markdown(assistant, user_id, tree)
+            click.echo(printable(written) if sys.stdout.isatty() else written, nl=False)
     return 0

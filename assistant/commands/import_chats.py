@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -15,9 +17,10 @@ from assistant.invocation import Invocation, ProgressLine
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.session_import import SessionImport, TakenIn, ToldSession
+    from stores.session_import import TakenIn, ToldSession
 
-_AT_ONCE = 20  # sessions in one transaction
+_WRITES_SECONDS = 0.5  # and then lets others write, who would wait in vain for a moment between two parts
+_LETS_OTHERS_WRITE_SECONDS = 0.12  # SQLite looks every 100 ms whether it may
 
 
 @click.command("import")
@@ -38,54 +41,75 @@ def command(ctx: click.Context, file: Path, learn: bool, dry_run: bool) -> int:
       vouch import export.zip
       vouch import "$(llm logs path)"
     """
+    from assistant.library.chat_log_batches import in_batches
     from assistant.library.chat_logs import read_chat_log
-    from stores.session_import import SessionImport
 
     call = Invocation(ctx)
     counts: Counter[str] = Counter()
     progress = ProgressLine(is_shown=call.shows_progress)
     with call.assistant() as assistant:
-        take_in = _take_in(assistant, SessionImport(assistant.database), call.user, learn=learn)
-        sessions = read_chat_log(file)
+        take_in = None if dry_run else _take_in(assistant, call.user, learn=learn)
+        origin = ""
         try:
-            while some := list(islice(sessions, _AT_ONCE)):
-                counts.update({"read": len(some), "told": sum(len(session.turns) for session in some)})
-                if not dry_run:
-                    taken = take_in(some)
-                    counts.update(sessions=taken.sessions, turns=taken.turns, known=taken.known)
+            for some in in_batches(_counted_sessions(read_chat_log(file), counts)):
+                if take_in is not None:
+                    counts.update(asdict(take_in(some)))
+                    origin = some[-1].origin
                 progress.show(f"{counts['read']} sessions read, {counts['turns']} turns new")
         finally:
             progress.clear()
             if counts["read"]:
                 _tell(call, counts, dry_run=dry_run)
-        if learn and counts["turns"]:
+            if counts["sessions"]:
+                call.tell(f"`vouch sessions --from {quote(origin)} --delete` takes it out again.")
+        if counts["to_learn"]:
             assistant.indexer.catch_up()
             call.tell("What you stated in them is learned by and by, while you chat.")
     return 0 if counts["read"] else 1
 
 
-def _take_in(
-    assistant: Assistant, store: SessionImport, user: str, *, learn: bool
-) -> Callable[[Sequence[ToldSession]], TakenIn]:
-    from functools import partial
+def _counted_sessions(sessions: Iterable[ToldSession], counts: Counter[str]) -> Iterator[ToldSession]:
+    for session in sessions:
+        counts.update(read=1, told=len(session.turns))
+        yield session
 
+
+def _take_in(assistant: Assistant, user: str, *, learn: bool) -> Callable[[Sequence[ToldSession]], TakenIn]:
+    from assistant.library.chat_log_formats import NO_WORDS
     from assistant.library.cutting import cut
+    from stores.session_import import SessionImport
 
-    user_id = assistant.journal.user_id(user)
-    parts = partial(cut, whole_up_to_words=200) if learn else None
-    return lambda told: store.take_in(user_id, told, cut=parts)
+    def parts(message: str) -> list[str]:
+        return [] if message == NO_WORDS else cut(message, whole_up_to_words=200)
+
+    store, user_id = SessionImport(assistant.database), assistant.journal.user_id(user)
+    written_seconds = 0.0
+
+    def take_in(told: Sequence[ToldSession]) -> TakenIn:
+        nonlocal written_seconds
+        if written_seconds > _WRITES_SECONDS:
+            time.sleep(_LETS_OTHERS_WRITE_SECONDS)
+            written_seconds = 0.0
+        began = time.monotonic()
+        taken = store.take_in(user_id, told, cut=parts if learn else None)
+        written_seconds += time.monotonic() - began
+        return taken
+
+    return take_in
 
 
 def _tell(call: Invocation, counts: Counter[str], *, dry_run: bool) -> None:
     if call.as_json:
-        names = ("read", "told") if dry_run else ("read", "told", "sessions", "turns", "known")
+        names = ["read", "told"]
+        names += [] if dry_run else ["sessions", "turns", "known", "answered", "to_learn"]
         call.give({name: counts[name] for name in names})
     elif dry_run:
         click.echo(f"{_counted(counts['read'], 'session')}, {_counted(counts['told'], 'turn')}")
     else:
+        answered = f" ({counts['answered']} answered since)" if counts["answered"] else ""
         click.echo(
             f"new: {_counted(counts['sessions'], 'session')}, {_counted(counts['turns'], 'turn')}; "
-            f"known already: {_counted(counts['known'], 'turn')}"
+            f"known already: {_counted(counts['known'], 'turn')}{answered}"
         )
 
 

@@ -12,6 +12,7 @@ import click
 from assistant.cli import common_options
 from assistant.commands import memory_claims, memory_files
 from assistant.invocation import Invocation, RowId, Words
+from assistant.paging import paged
 from stores.errors import WrongUsage
 from stores.one_line import one_line
 
@@ -58,6 +59,7 @@ for each in (
 @click.option("--limit", type=click.IntRange(min=1), help="How many at most.")
 @common_options
 @click.pass_context
+@paged
 def list_passages(
     ctx: click.Context,
     scope: Literal["yours", "shared", "all"],
@@ -107,6 +109,7 @@ def list_passages(
 @click.argument("passage_id", type=RowId(), metavar="ID")
 @common_options
 @click.pass_context
+@paged
 def show(ctx: click.Context, passage_id: int) -> int:
     """Show one passage: its text, where it came from, every version it had, its receipts and uses."""
     from assistant.terminal.memory_history import (

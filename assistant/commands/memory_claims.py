@@ -9,6 +9,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId
+from assistant.paging import paged
 from stores.errors import WrongUsage
 from stores.one_line import one_line
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 @click.option("--retry", is_flag=True, help="Try again now what failed before.")
 @common_options
 @click.pass_context
+@paged
 def pending(ctx: click.Context, retry: bool) -> int:
     """Show what you said that is not weighed yet. Exits with 1 when nothing waits."""
     call = Invocation(ctx)
@@ -103,6 +105,7 @@ def share(ctx: click.Context, passage_id: int) -> int:
 @click.option("--refuse", type=RowId(), metavar="ID", help="Put one away for good.")
 @common_options
 @click.pass_context
+@paged
 def proposals(ctx: click.Context, accept: int | None, refuse: int | None) -> int:
     """Show claims that users made and no passage decides, proposed for the shared memory.
 
@@ -126,9 +129,10 @@ def proposals(ctx: click.Context, accept: int | None, refuse: int | None) -> int
             click.echo(f"{refuse}\trefused")
             return 0
         assert accept is not None, "one of both was given"
+        is_removal = assistant.proposals.removes(accept) is not None
         passage_id, receipt_id = assistant.proposals.accept(user_id, accept)
         assistant.catch_up()
-    click.echo(f"{accept}\taccepted\tshared passage {passage_id}")
+    click.echo(f"{accept}\taccepted\t{'removed ' if is_removal else ''}shared passage {passage_id}")
     call.tell(f"`vouch memory undo {receipt_id}` takes it back for everybody.")
     return 0
 

@@ -94,6 +94,12 @@ class Numbers(click.ParamType[tuple[int, ...]]):
 @click.option("--changed", is_flag=True, help="Only messages that A and B answer differently.")
 @click.option("--up-to", type=int, metavar="TURN", hidden=True, help="Of a session, no turn behind this one.")
 @click.option(
+    "--newest",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Of a session or file compared, only the last N messages.",
+)
+@click.option(
     "--led", metavar="FOLDER", hidden=True, help="For a chat of that folder, whose input we end with."
 )
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where it is played and kept.")
@@ -148,6 +154,7 @@ def _compare(call: Invocation, options: Mapping[str, Any]) -> int:
         watch=watch,
         clear=progress.clear,
         up_to=options["up_to"],
+        newest=options["newest"],
         is_session=bool(options["led"]),
     )
 

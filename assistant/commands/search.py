@@ -8,6 +8,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, Words
+from assistant.paging import paged
 from stores.errors import WrongUsage
 from stores.one_line import one_line
 
@@ -19,6 +20,7 @@ _ALIKE = 0.2  # cosine under which a passage without a shared word is not a find
 @click.option("-k", "count", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many.")
 @common_options
 @click.pass_context
+@paged
 def command(ctx: click.Context, query: tuple[str, ...], count: int) -> int:
     """Find passages in the shared memory and your own.
 
@@ -62,7 +64,7 @@ def command(ctx: click.Context, query: tuple[str, ...], count: int) -> int:
             else:
                 click.echo(
                     f"{candidate.found_rank}. {candidate.score:.3f}  meaning {candidate.dense:.3f}  "
-                    f"words {candidate.lexical:.2f}  neighbours +{candidate.lift:.2f}  "
+                    f"words {candidate.lexical:.2f}  lift +{candidate.lift:.2f}  "
                     f"{passage.scope} {passage.passage_id}  {one_line(passage.title)}"
                 )
                 text = one_line(passage.text)

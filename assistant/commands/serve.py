@@ -41,6 +41,8 @@ def command(ctx: click.Context, host: str, port: int, token_file: Path | None) -
       ssh -L 8484:127.0.0.1:8484 home vouch serve
     """
     call = Invocation(ctx)
+    if not host.strip():
+        raise WrongUsage("--host is empty", hint="Leave it out, or name an address of this machine.")
     token = secrets.token_urlsafe(32) if token_file is None else _read_token(token_file)
     try:
         from assistant.terminal.serving import is_loopback, serve
@@ -55,7 +57,8 @@ def command(ctx: click.Context, host: str, port: int, token_file: Path | None) -
 
 def _chat_command(call: Invocation) -> list[str]:
     """What opens one chat, with the options that this command was called with."""
-    chat = [sys.executable, "-m", "assistant.cli", "chat", "--user", call.user]
+    # -P: it begins in the person's folder, where anything could be named assistant
+    chat = [sys.executable, "-P", "-m", "assistant.cli", "chat", "--user", call.user]
     chat += ["--data", str(call.locations.data)]
     if call.locations.settings_are_named:
         chat += ["--settings", str(call.locations.settings)]

@@ -9,6 +9,7 @@ import click
 from assistant.cli import common_options
 from assistant.commands.memory_claims import claim_as_json
 from assistant.invocation import Invocation, RowId
+from assistant.paging import paged
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 @click.argument("turn_id", type=RowId(), required=False, metavar="[TURN]")
 @common_options
 @click.pass_context
+@paged
 def command(ctx: click.Context, turn_id: int | None) -> int:
     """Show why an answer was given: what was searched, found, cited and learned.
 

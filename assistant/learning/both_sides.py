@@ -4,7 +4,7 @@
 
 The vectors of a candidate have its own encoder version, so no search meets them before the swap; the version
 before keeps its vectors for one step back. Killed at any point, what was encoded is kept and gone on with.
-Source: luf.md section 7.5, `update_side` both.
+LUF does not say which side it trains; this is `update_side` both.
 """
 
 from __future__ import annotations

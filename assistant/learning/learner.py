@@ -152,7 +152,7 @@ class Learner:
         if len(lessons) < self._fewest:
             raise TooFewLessons(
                 f"there are {len(lessons)} lessons, and a round wants {self._fewest}",
-                hint="Every question that is answered is a lesson.",
+                hint="Every question whose passages were judged is a lesson.",
             )
         round_id = self._rounds.begin(RECIPE, self._lineage(lessons))
         return _Begun(round_id, lessons, vectors, self._checkpoints.workplace(f"{round_id}-0"))

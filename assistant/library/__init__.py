@@ -8,4 +8,6 @@ outlines         what they make: paragraphs under headings
 cutting          text becomes passages: short sections joined, long ones cut
 plain_text       text without what gets in the way, and the sections it stands in
 ingest           passages encoded and committed, batch by batch
+chat_logs        exports of other chat programs, read as sessions; chat_log_database reads those of llm
+chat_log_batches these sessions in parts that are taken in one by one
 """

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import Any, TypeAlias
 
-from assistant.library.chat_log_values import mapping, moment, sequence, text
+from assistant.library.chat_log_values import LONGEST, mapping, moment, sequence, text
 from stores.session_import import ToldSession, ToldTurn
 
 NO_WORDS = "(no words: an image, a file or a recording)"
 _MOST_TURNS = 20_000  # of one session
-_MOST_CHARACTERS = 100_000_000  # of one session: branches repeat what they share
+_MOST_CHARACTERS = 20_000_000  # of one session: branches repeat what they share
 Record: TypeAlias = Mapping[str, Any]
 
 
@@ -172,11 +173,11 @@ def claude_session(record: Record) -> ToldSession | None:
         if text(each.get("sender")) == "human":
             at = moment(each.get("created_at"))
             turns.append(ToldTurn(key=key, follows=follows, message=said, answer="", at=at))
-        elif turns:
+        elif not turns:
+            turns.append(ToldTurn(key=key, follows="", message=NO_WORDS, answer=said))
+        elif len(turns[-1].answer) <= LONGEST:  # a longer one is cut already
             answer = f"{turns[-1].answer}\n\n{said}" if turns[-1].answer else said
             turns[-1] = replace(turns[-1], answer=text(answer))
-        else:
-            turns.append(ToldTurn(key=key, follows="", message=NO_WORDS, answer=said))
     if not turns:
         return None
     return ToldSession(
@@ -201,34 +202,73 @@ def _claude_words(message: Record) -> str:
 # llm: rows of prompts and responses, of which some belong to one conversation.
 
 
-def llm_sessions(rows: Iterable[Record]) -> Iterator[ToldSession]:
-    """The conversations of rows as `llm logs --json` tells them, in the order in which they began."""
-    conversations: dict[str, list[Record]] = {}
+@dataclass(frozen=True)
+class LlmRow:
+    """A row of prompt and response, with what is too long in it cut."""
+
+    key: str
+    conversation: str  # the key of the conversation; of a row that is alone, its own
+    name: str  # of the conversation
+    model: str
+    prompt: str
+    response: str
+    at: str  # as it is written there
+
+    @property
+    def characters(self) -> int:
+        """About how much is held with it."""
+        return len(self.prompt) + len(self.response)
+
+
+def llm_row(record: Record) -> LlmRow:
+    """A row as `llm logs --json` tells it."""
+    key = text(record.get("id"))
+    return LlmRow(
+        key=key,
+        conversation=text(record.get("conversation_id")) or key,
+        name=text(record.get("conversation_name")),
+        model=text(record.get("model")),
+        prompt=text(record.get("prompt")),
+        response=text(record.get("response")),
+        at=text(record.get("datetime_utc")),
+    )
+
+
+def llm_sessions(rows: Iterable[LlmRow]) -> Iterator[ToldSession]:
+    """The conversations of rows, in the order in which they are met first."""
+    conversations: dict[str, list[LlmRow]] = {}
     for row in rows:
-        key = text(row.get("conversation_id")) or text(row.get("id"))
-        conversations.setdefault(key, []).append(row)
-    for key, of_one in conversations.items():
-        if session := llm_session(key, of_one):
+        conversations.setdefault(row.conversation, []).append(row)
+    for of_one in conversations.values():
+        if session := llm_session(of_one):
             yield session
 
 
-def llm_session(key: str, rows: list[Record]) -> ToldSession | None:
-    """One conversation."""
+def llm_session(rows: Iterable[LlmRow]) -> ToldSession | None:
+    """One conversation, of as many of its rows as a session may hold; no more than these are read."""
+    ordered = sorted(_within_limits(rows), key=lambda row: (row.at, row.key))
     turns: list[ToldTurn] = []
-    ordered = sorted(rows, key=lambda row: (text(row.get("datetime_utc")), text(row.get("id"))))
-    for number, row in enumerate(ordered[:_MOST_TURNS]):
-        message, answer = text(row.get("prompt")), text(row.get("response"))
-        if message.strip() or answer.strip():
+    for number, row in enumerate(ordered):
+        if row.prompt.strip() or row.response.strip():
             turn = ToldTurn(
-                key=text(row.get("id")) or f"{number}",
+                key=row.key or f"{number}",
                 follows=turns[-1].key if turns else "",
-                message=message if message.strip() else NO_WORDS,
-                answer=answer,
-                model=text(row.get("model")),
-                at=moment(row.get("datetime_utc")),
+                message=row.prompt if row.prompt.strip() else NO_WORDS,
+                answer=row.response,
+                model=row.model,
+                at=moment(row.at),
             )
             turns.append(turn)
     if not turns:
         return None
-    title = next((name for row in ordered if (name := text(row.get("conversation_name")))), "")
-    return ToldSession(origin="llm", key=key, title=title, turns=turns, at=turns[0].at)
+    title = next((row.name for row in ordered if row.name), "")
+    return ToldSession(origin="llm", key=ordered[0].conversation, title=title, turns=turns, at=turns[0].at)
+
+
+def _within_limits(rows: Iterable[LlmRow]) -> Iterator[LlmRow]:
+    characters = 0
+    for row in islice(rows, _MOST_TURNS):
+        characters += row.characters
+        if characters > _MOST_CHARACTERS:
+            return
+        yield row

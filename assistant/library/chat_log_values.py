@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 LONGEST = 1_000_000  # characters of one message or answer; the rest is cut, and said to be
+_FIRST_YEAR, _LAST_YEAR = 1970, 9998  # any time zone can show a moment of these
 _CUT = "\n… (cut: it was longer)"
 
 
@@ -28,15 +29,18 @@ def sequence(value: object) -> Sequence[Any]:
 
 
 def moment(value: object) -> datetime | None:
-    """Seconds since 1970, or a moment as ISO 8601 writes it; None for anything that is none."""
+    """Seconds since 1970, or a moment as ISO 8601 writes it; None for anything else, and far off."""
     try:
-        if isinstance(value, bool):
-            return None
-        if isinstance(value, int | float):
-            return datetime.fromtimestamp(value, UTC) if math.isfinite(value) else None
-        if isinstance(value, str) and len(value) <= 64:
-            read = datetime.fromisoformat(value)
-            return (read if read.tzinfo else read.replace(tzinfo=UTC)).astimezone(UTC)
+        read = _moment(value)
     except (ValueError, OverflowError, OSError):
         return None
+    return read if read is not None and _FIRST_YEAR <= read.year <= _LAST_YEAR else None
+
+
+def _moment(value: object) -> datetime | None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return datetime.fromtimestamp(value, UTC) if math.isfinite(value) else None
+    if isinstance(value, str) and len(value) <= 64:
+        read = datetime.fromisoformat(value)
+        return (read if read.tzinfo else read.replace(tzinfo=UTC)).astimezone(UTC)
     return None

@@ -9,28 +9,24 @@ from __future__ import annotations
 import codecs
 import io
 import json
-import sqlite3
+import lzma
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import closing
-from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import quote
 
-from assistant.library.chat_log_formats import chatgpt_session, claude_session, llm_session, llm_sessions
+from assistant.library.chat_log_database import sessions_of_database
+from assistant.library.chat_log_formats import LlmRow, chatgpt_session, claude_session, llm_row, llm_sessions
 from stores.errors import UnreadableDocument
 from stores.session_import import ToldSession
 
 MOST_BYTES = 500_000_000  # of a file, and of what is unpacked from one
 _MOST_OF_ONE = 64_000_000  # characters of one conversation
+_MOST_HELD, _MOST_ROWS = 100_000_000, 500_000  # characters and rows of llm in JSON: all are held at once
 _PIECE = 1 << 20
-_LONGEST_VALUE = 20_000_000  # bytes of one value in a database
-_RESPONSES = (
-    "SELECT r.id, r.conversation_id, r.model, r.prompt, r.response, r.datetime_utc, {name} "
-    "FROM responses AS r {join} ORDER BY coalesce(r.conversation_id, r.id), r.datetime_utc, r.id"
-)
+_BLANKS = re.compile(r"[ \t\r\n]*")
 
 
 def read_chat_log(path: Path) -> Iterator[ToldSession]:
@@ -45,7 +41,7 @@ def read_chat_log(path: Path) -> Iterator[ToldSession]:
             beginning = file.read(16)
             file.seek(0)
             if beginning.startswith(b"SQLite format 3\0"):
-                yield from _of_database(path)
+                yield from sessions_of_database(path)
             elif beginning.startswith(b"PK"):
                 yield from _of_archive(path, file)
             else:
@@ -55,6 +51,16 @@ def read_chat_log(path: Path) -> Iterator[ToldSession]:
 
 
 # Archives
+
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    UnicodeError,  # in the name of a file
+    NotImplementedError,
+    RuntimeError,  # it wants a password
+)
 
 
 def _of_archive(path: Path, file: BinaryIO) -> Iterator[ToldSession]:
@@ -69,7 +75,7 @@ def _of_archive(path: Path, file: BinaryIO) -> Iterator[ToldSession]:
                     unpacked = _Limited(packed, left, path)
                     yield from _of_json(path, unpacked)
                     left = unpacked.left
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except _DAMAGED as error:
         raise UnreadableDocument(path, f"it cannot be unpacked: {error}") from error
 
 
@@ -100,18 +106,21 @@ class _Limited(io.RawIOBase):
 
 
 def _of_json(path: Path, file: Any) -> Iterator[ToldSession]:
-    rows: list[Mapping[str, Any]] = []  # of llm, whose conversations are spread over them
+    rows: list[LlmRow] = []  # whose conversations are spread over them
+    held = 0
     is_known = False
     for record in _records(path, file):
+        session = None
         if isinstance(record.get("mapping"), dict):
             is_known, session = True, chatgpt_session(record)
         elif isinstance(record.get("chat_messages"), list):
             is_known, session = True, claude_session(record)
         elif "prompt" in record and "response" in record:
-            is_known, session = True, None
-            rows.append(record)
-        else:
-            session = None
+            is_known = True
+            rows.append(llm_row(record))
+            held += rows[-1].characters
+            if held > _MOST_HELD or len(rows) > _MOST_ROWS:
+                raise UnreadableDocument(path, "it is too long; import the database of llm (logs.db) instead")
         if session is not None:
             yield session
     if not is_known:
@@ -147,40 +156,44 @@ class _Text:
     def __init__(self, path: Path, file: Any) -> None:
         self._path, self._file = path, file
         self._decode = codecs.getincrementaldecoder("utf-8-sig")()
-        self._unread = ""
+        self._text = ""
+        self._at = 0  # what is before it was taken: it goes when more is read, and not with each object
         self._is_whole = False
         self._json = json.JSONDecoder()
 
     def next_character(self) -> str:
         """The next one that is no blank, not taken yet; empty at the end."""
         while True:
-            self._unread = self._unread.lstrip(" \t\r\n")
-            if self._unread or self._is_whole:
-                return self._unread[:1]
+            blanks = _BLANKS.match(self._text, self._at)
+            assert blanks is not None, "none is enough"
+            self._at = blanks.end()
+            if self._at < len(self._text) or self._is_whole:
+                return self._text[self._at : self._at + 1]
             self._read_more(_PIECE)
 
     def skip(self) -> None:
         """Takes one character."""
-        self._unread = self._unread[1:]
+        self._at += 1
 
     def take_object(self) -> Mapping[str, Any]:
         """Takes the object that comes next. What is read is doubled until it is whole."""
         while True:
             try:
-                found, end = self._json.raw_decode(self._unread)
+                found, end = self._json.raw_decode(self._text, self._at)
             except RecursionError as error:
                 raise UnreadableDocument(self._path, "a conversation in it is nested too deeply") from error
             except ValueError as error:
                 if self._is_whole:
                     raise UnreadableDocument(self._path, _wrong(error)) from error
             else:
-                self._unread = self._unread[end:]
+                self._at = end
                 assert isinstance(found, dict), "it begins with a brace"
                 return found
-            if len(self._unread) > _MOST_OF_ONE:
+            waiting = len(self._text) - self._at
+            if waiting > _MOST_OF_ONE:
                 most = f"{_MOST_OF_ONE / 1e6:,.0f} million characters"
                 raise UnreadableDocument(self._path, f"a conversation in it has more than {most}, or no end")
-            self._read_more(max(_PIECE, len(self._unread)))
+            self._read_more(max(_PIECE, waiting))
 
     def _read_more(self, size: int) -> None:
         read = bytearray()
@@ -191,40 +204,11 @@ class _Text:
                 break
             read += piece
         try:
-            self._unread += self._decode.decode(bytes(read), final=self._is_whole)
+            more = self._decode.decode(bytes(read), final=self._is_whole)
         except UnicodeDecodeError as error:
             raise UnreadableDocument(self._path, "it is no text in UTF-8") from error
+        self._text, self._at = self._text[self._at :] + more, 0
 
 
 def _wrong(error: ValueError) -> str:
     return f"it is damaged or torn: {error}"
-
-
-# Databases of llm
-
-
-def _of_database(path: Path) -> Iterator[ToldSession]:
-    try:
-        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
-            connection.execute("PRAGMA trusted_schema = OFF")
-            tables = {
-                row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            }
-            if "responses" not in tables:
-                raise UnreadableDocument(path, "it is no log of llm: it has no table of responses")
-            has_names = "conversations" in tables
-            join = "LEFT JOIN conversations AS c ON c.id = r.conversation_id" if has_names else ""
-            statement = _RESPONSES.format(name="c.name" if has_names else "''", join=join)
-            rows = (_row(values) for values in connection.execute(statement))
-            for key, of_one in groupby(rows, key=lambda row: row["conversation_id"] or row["id"]):
-                session = llm_session(key if isinstance(key, str) else "", list(of_one))
-                if session is not None:
-                    yield session
-    except sqlite3.Error as error:
-        raise UnreadableDocument(path, f"SQLite says: {error}") from error
-
-
-def _row(values: tuple[Any, ...]) -> Mapping[str, Any]:
-    names = ("id", "conversation_id", "model", "prompt", "response", "datetime_utc", "conversation_name")
-    return dict(zip(names, values, strict=True))

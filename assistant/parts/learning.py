@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assistant.parts.search import QUERY_ENCODER
 from assistant.parts.turns import Turns
-from stores.errors import EncoderUnavailable
+from stores.errors import DamagedEncoder, EncoderUnavailable
 
 if TYPE_CHECKING:
     from agents.interfaces import Judge
@@ -92,6 +93,21 @@ class Learning(Turns):
         if (previous := self.encoder_versions.previous()) is not None:
             self.searching_with(previous)  # raises where it cannot be had: by it nothing would be found
         return self.encoder_versions.step_back().version
+
+    def keeps_model(self, version: str) -> bool:
+        """Whether the model that a round made, of the query side or of both, is still here."""
+        from agents.models.encoder import EncoderDescription
+        from assistant.learning.both_sides import RECIPE
+        from assistant.learning.learner import RECIPE as QUERY_SIDE
+        from assistant.learning.learner import SERVED
+
+        if version in self.checkpoints.versions(QUERY_SIDE):
+            return True
+        for kept in self.checkpoints.versions(RECIPE):
+            with suppress(DamagedEncoder):
+                if EncoderDescription.read(self.checkpoints.place(RECIPE, kept) / SERVED).version == version:
+                    return True
+        return False
 
     def _learner_of(self, version: EncoderVersion | None, side: str) -> Learner:
         from assistant.learning.ended import Compared

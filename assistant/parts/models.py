@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from agents.interfaces import ChatModel, Judge, Vectors
     from agents.models.reader import OnnxReader
     from agents.readings import Readings
+    from assistant.config import ModelSettings
 
 
 class Models(Search):
     """The models that take part in a turn, besides the encoder."""
+
+    _chosen_model: ModelSettings | None = None
 
     @cached_property
     def reader(self) -> OnnxReader:
@@ -58,10 +61,18 @@ class Models(Search):
         )
         return CrossEncoderJudge(OnnxCrossEncoder(folder, threads=self.settings.encoder.threads))
 
+    @property
+    def model_in_use(self) -> ModelSettings:
+        """Which model writes the replies: the settings', unless another one was chosen since."""
+        return self._chosen_model or self.settings.model
+
     @cached_property
     def chat_model(self) -> ChatModel:
         """The model that writes the replies."""
-        model = self.settings.model
+        return self.chat_model_of(self.model_in_use)
+
+    def chat_model_of(self, model: ModelSettings) -> ChatModel:
+        """The model that these settings name; made anew."""
         if model.backend == "openai":
             if self._offline and not _is_on_this_machine(model.base_url):
                 raise ModelUnreachable(
@@ -112,6 +123,28 @@ class Models(Search):
                 readings=self.readings if self.settings.answer.reader else None,
             )
         )
+
+    def listed_models(self) -> list[str]:
+        """The models that the server of the settings lists; empty where there is none, or it does not tell.
+
+        Takes some seconds at most; not for a thread with an event loop.
+        """
+        if self.settings.model.backend != "openai":
+            return []
+        import asyncio
+
+        from agents.backends.openai_chat import OpenAIChat
+
+        chat = self.chat_model_of(self.settings.model)
+        assert isinstance(chat, OpenAIChat), "it asks a server"
+
+        async def listed() -> list[str]:
+            try:
+                return await chat.model_names()
+            finally:
+                await chat.aclose()
+
+        return asyncio.run(listed())
 
 
 class _LiveEncoder:

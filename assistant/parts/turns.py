@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from assistant.parts.models import Models
 
 if TYPE_CHECKING:
+    from agents.interfaces import ChatModel
+    from agents.responder import Responder
+    from assistant.config import ModelSettings
     from assistant.library.ingest import Ingest
     from assistant.turns.answers_first import AnswersFirst
     from assistant.turns.pipeline import TurnPipeline
@@ -23,7 +26,6 @@ class Turns(Models):
         """Answers messages."""
         from agents.query_augmenter import QueryAugmenter
         from agents.reranker import Reranker
-        from agents.responder import Responder
         from assistant.library.cutting import cut
         from assistant.turns.pipeline import TurnPipeline
 
@@ -40,17 +42,40 @@ class Turns(Models):
                 order=reranking.order,
                 judge_share=reranking.judge_share,
             ),
-            responder=Responder(
-                self.chat_model,
-                keep=self.settings.answer.passages,
-                reply_tokens=self.settings.model.max_tokens,
-            ),
+            responder=self._responder_with(self.chat_model),
             cut=partial(cut, whole_up_to_words=200),
             history_turns=self.settings.answer.history_turns,
             learns=self.settings.memory.learn,
             settled=self.claims.settled_words,
             answers_first=self._answers_first,
-            server=self.settings.model.server,
+            server=self.model_in_use.server,
+        )
+
+    def answer_with(self, model: ModelSettings) -> None:
+        """From the next turn on, this model answers, and weighs where a chat model does; until the end.
+
+        Not while a turn is played. One that was in use before is taken up again as it is.
+        """
+        known = self._models_by_choice
+        known.setdefault(self.model_in_use, self.chat_model)
+        if model not in known:
+            known[model] = self.chat_model_of(model)
+        self.pipeline.answer_with(self._responder_with(known[model]), server=model.server)
+        self._chosen_model = model
+        self.__dict__["chat_model"] = known[model]
+        self.__dict__.pop("_remembering_agents", None)  # they are made anew, with this model or with none
+
+    @cached_property
+    def _models_by_choice(self) -> dict[ModelSettings, ChatModel]:
+        return {}
+
+    def _responder_with(self, chat_model: ChatModel) -> Responder:
+        from agents.responder import Responder
+
+        return Responder(
+            chat_model,
+            keep=self.settings.answer.passages,
+            reply_tokens=self.settings.model.max_tokens,
         )
 
     @cached_property
@@ -93,9 +118,7 @@ class Turns(Models):
         from assistant.turns.remembering import Agents
 
         memory, reader = self.settings.memory, self.reader
-        by_model = memory.agents == "model" or (
-            memory.agents == "auto" and self.settings.model.backend != "extractive"
-        )
+        by_model = memory.agents != "reader" and self.model_in_use.backend != "extractive"
         classifier, curator = Classifier(shared_from=memory.shared_from), RuleCurator(reader)
         if by_model:
             from agents.chat_curator import ChatCurator

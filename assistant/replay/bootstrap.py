@@ -19,6 +19,7 @@ Scores = npt.NDArray[np.float64]
 
 RESAMPLES = 10_000
 _DRAWN_AT_ONCE = 250_000  # places of questions; more is slower, since they leave the cache
+_NAMED = 3  # measures or slices, in a sentence that tells of all
 
 
 @dataclass(frozen=True)
@@ -102,8 +103,15 @@ def promotion(
     if against:
         return Promotion(False, f"Refused: {'; '.join(against)}.")
     gained = ", ".join(f"{name} {_shown(gain)}" for name, gain in gains.items())
-    kept = f", and no slice of {len(earlier)} lost more than {_points(margin)}" if earlier else ""
+    kept = f", and {_named(list(earlier))} lost no more than {_points(margin)}" if earlier else ""
     return Promotion(True, f"Promoted: {gained}{kept}.")
+
+
+def _named(names: Sequence[str]) -> str:
+    """The first three by name, and how many there are besides."""
+    shown, others = list(names[:_NAMED]), len(names) - _NAMED
+    last = f"{others} more" if others > 0 else shown.pop()
+    return f"{', '.join(shown)} and {last}" if shown else last
 
 
 def _too_few(gains: Mapping[str, Gain], fewest: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""A chat model that judges passages, one request a call (luf.md section 4).
+"""A chat model that judges passages, one request a call (LUF, Appendix A.1).
 
 question, numbered passages -> label and usefulness of each -> verdicts; what cannot be read is unjudged
 """

@@ -3,8 +3,8 @@
     judged questions -> lessons -> a child trains the query side -> its questions meet the same vectors
 
 The training is the product's (assistant/learning/training_child.py). What it makes is searched with from the
-next question on, better or not: here the stream decides, and nothing is promoted or refused. Source: luf.md
-sections 6 and 7.
+next question on, better or not: here the stream decides, and nothing is promoted or refused. Source: LUF,
+Eq. 1 to 4.
 """
 
 from __future__ import annotations

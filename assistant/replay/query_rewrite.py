@@ -2,7 +2,7 @@
 
     question -> two rewrites -> a search each -> fused by reciprocal ranks
 
-Source: arXiv:2305.14283 (one example in the prompt); luf.md section 9 has two rewrites, hence twice the
+Source: arXiv:2305.14283 (one example in the prompt); LUF, Table 6, has two rewrites, hence twice the
 retrieval. The example is ours.
 """
 

@@ -35,7 +35,7 @@ class SimulatedJudge:
 
     A relevant passage is called so with probability p, an irrelevant one with 0.98. The score is the truth t
     blurred by noise: drawn from Beta(1 + 8t, 9 - 8t), whose mode is t. Here t is 1 where the answer stands,
-    1/2 where a passage only helps, else 0. Source: luf.md section 13; the Beta's parameters are ours.
+    1/2 where a passage only helps, else 0. Source: LUF, Figure 3; the Beta's parameters are ours.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ def holds_gold(question: ReplayQuestion, passage: Passage) -> bool:
 
 
 class SimulatedAnswerer:
-    """Is right exactly when the passages that it reads hold the answer (luf.md section 13)."""
+    """Is right exactly when the passages that it reads hold the answer."""
 
     NOT_KNOWN = "I do not know."
 

@@ -48,8 +48,8 @@ def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
     states = assistant.catalogue.version_states(user_id, ids)
     yield f"Turn {turn.id}: {short(turn.message)}"
     if turn.standalone not in ("", turn.message):
-        yield f"Searched as: {turn.standalone}"
-    yield f"Answered by {turn.model or 'nobody'}: {turn.state}"
+        yield f"Searched as: {one_line(turn.standalone)}"
+    yield f"Answered by {one_line(turn.model) or 'nobody'}: {turn.state}"
     cited = turn.details.get("cited", [])
     for entry in found[:_SHOWN]:
         if entry.version_id not in passages:

@@ -25,9 +25,8 @@ def decide_proposal(assistant: Assistant, user: str, user_id: int, proposal_id: 
     if not accepts:
         assistant.proposals.refuse(user_id, proposal_id)
         return f"Proposal {proposal_id} is put away."
+    is_removal = assistant.proposals.removes(proposal_id) is not None
     passage_id, receipt_id = assistant.proposals.accept(user_id, proposal_id)
     assistant.catch_up()
-    return (
-        f"Proposal {proposal_id} is shared now, as {passage_id}. "
-        f"`vouch memory undo {receipt_id}` takes it back for everybody."
-    )
+    done = f"removed: shared passage {passage_id}" if is_removal else f"shared now, as {passage_id}"
+    return f"Proposal {proposal_id} is {done}. `vouch memory undo {receipt_id}` takes it back for everybody."

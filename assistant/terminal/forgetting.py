@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assistant.terminal.menus import asked_number
 from assistant.terminal.typed_ids import typed_id
 from stores.errors import NotFound, StoreUnavailable, VouchError, WrongUsage
 from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
+    from assistant.terminal.screens.drafts import Drafts
     from assistant.wiring import Assistant
     from stores.catalogue import History, PassageLine
-    from stores.forgetting import Forgotten
+    from stores.forgetting import Forgetting, Forgotten
 
 _OPTIONS = ("--yes", "--shared")  # behind /forget, as behind `vouch memory forget`
 
@@ -58,20 +61,27 @@ def not_sure(how: str) -> WrongUsage:
 
 
 def forget_when_sure(
-    assistant: Assistant, user_id: int, text: str, *, ask: Callable[[], str | None] | None
+    assistant: Assistant,
+    user_id: int,
+    text: str,
+    *,
+    ask: Callable[[], str | None] | None,
+    menu: Callable[[], str | None] | None = None,
 ) -> Iterator[str]:
     """What `/forget` does with what is typed behind it, line by line.
 
     ask: reads the answer to what was just said; None where nobody is there. Raises `WrongUsage` then, unless
-    --yes is typed too.
+    --yes is typed too. menu: reads which of those that words may mean, where that can be asked; else None.
     """
     words = text.split()
     options = {word for word in words if word in _OPTIONS}
     meant = [word for word in words if word not in _OPTIONS]
     ids = [typed_id(word) for word in meant]
     if not ids or None in ids:
-        yield from _could_be_meant(assistant, user_id, " ".join(meant))
-        return
+        number = yield from _could_be_meant(assistant, user_id, " ".join(meant), menu)
+        if number is None:
+            return
+        ids = [number]
     named = list(dict.fromkeys(number for number in ids if number is not None))
     passages = to_be_forgotten(assistant, user_id, named, shared="--shared" in options)
     if "--yes" not in options:
@@ -91,16 +101,25 @@ def forget_when_sure(
     yield from told
 
 
-def _could_be_meant(assistant: Assistant, user_id: int, words: str) -> Iterator[str]:
-    """What the words may mean: nothing is forgotten by words alone."""
+def _could_be_meant(
+    assistant: Assistant, user_id: int, words: str, menu: Callable[[], str | None] | None
+) -> Generator[str, None, int | None]:
+    """What the words may mean, and which of it is chosen: nothing is forgotten by words alone."""
     lines = assistant.catalogue.lines(user_id, scope="yours", query=words, limit=20)
     if not words or not lines:
         if words:
             yield f"Nothing of yours says {one_line(words)}."
         yield "Name the passage by its number: /forget 12. /memory lists them."
-        return
+        return None
     yield from named_lines(lines)
-    yield f"Name the one that is meant: /forget {lines[0].passage_id}"
+    if menu is None:
+        yield f"Name the one that is meant: /forget {lines[0].passage_id}"
+        return None
+    yield "Which one is meant? Its number, or Enter for none."
+    number = asked_number(menu, [line.passage_id for line in lines])
+    if number is None:
+        yield "Nothing was forgotten."
+    return number
 
 
 def forget_for_good(
@@ -116,7 +135,31 @@ def forget_for_good(
         else forgetting.forget(user_id, passage_ids)
     )
     if passage_ids is None:
-        _forget_drafts(assistant, user_id)
+        _drafts(assistant, user_id).clear()
+    return forgotten, _told(assistant, forgetting, forgotten)
+
+
+def forget_sessions(assistant: Assistant, user_id: int, session_ids: Sequence[int]) -> list[str]:
+    """Forgets all that was said in sessions, for good; tells what went and what still holds it."""
+    from stores.forgetting import Forgetting
+
+    forgetting = Forgetting(assistant.database)
+    forgotten = forgetting.forget_sessions(user_id, session_ids)
+    for session_id in session_ids:
+        _drafts(assistant, user_id).write(session_id, "")
+    went = replace(forgotten, turns=())  # told as sessions
+    learned = [line for line in forgotten.with_them if line.kind != "message"]
+    sessions = f"{len(session_ids)} session{'s' if len(session_ids) != 1 else ''}"
+    turns = f"{len(forgotten.turns)} turn{'s' if len(forgotten.turns) != 1 else ''}"
+    return [
+        f"Erased for good: {sessions} with {turns}.",
+        *(f"Forgotten with it: “{short(line.text)}”." for line in learned),
+        *_told(assistant, forgetting, went),
+    ]
+
+
+def _told(assistant: Assistant, forgetting: Forgetting, forgotten: Forgotten) -> list[str]:
+    """Has the bytes go too; what went, and what still holds it."""
     try:
         forgetting.compact()
         bytes_told = ["Its bytes are gone from the files of the database."]
@@ -125,16 +168,16 @@ def forget_for_good(
     if forgotten.indexes:
         with suppress(VouchError):  # the job waits for the next occasion
             assistant.indexer.catch_up()
-    return forgotten, [*_went(forgotten), *bytes_told, *_still_holds(forgotten, assistant)]
+    return [*_went(forgotten), *bytes_told, *_still_holds(forgotten, assistant)]
 
 
-def _forget_drafts(assistant: Assistant, user_id: int) -> None:
+def _drafts(assistant: Assistant, user_id: int) -> Drafts:
     """What was typed and not sent lies in files, not in the database."""
     from assistant.terminal.screens.drafts import Drafts
     from stores.memory_uses import MemoryUses
 
     place, name = assistant.locations, MemoryUses(assistant.database).user_name(user_id)
-    Drafts(place.state, place.data, name).clear()
+    return Drafts(place.state, place.data, name)
 
 
 def _went(forgotten: Forgotten) -> Iterator[str]:

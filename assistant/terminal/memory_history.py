@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from stores.clock import local
 from stores.one_line import one_line
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def _grounds_lines(grounds: Mapping[str, Any]) -> Iterator[str]:
 
 def when(moment: datetime) -> str:
     """A moment in the zone of this machine, to the minute."""
-    return f"{moment.astimezone():%d %B %Y %H:%M}"
+    return f"{local(moment):%d %B %Y %H:%M}"
 
 
 def _newest_state(history: History) -> str:

@@ -49,6 +49,8 @@ def brief_line(learned: Learned, undo: str) -> tuple[str, str, str]:
 
 def learned_line(learned: Learned, undo: str) -> str:
     """One line on what became of a claim; empty where nothing changed."""
+    from stores.claim_decisions import STAYS  # loaded by now: the screen is painted before it is
+
     said = f"“{short(learned.text)}”"
     back = f"{undo} {learned.receipt_id}"
     proposed = (
@@ -68,4 +70,6 @@ def learned_line(learned: Learned, undo: str) -> str:
     if learned.action == "delete":
         return f"Taken out, {learned.scope}, {learned.passage_id}, because of {said}. {back} brings it back."
     instead = ", in place of what was known" if learned.action == "modify" else ""
-    return f"Learned, {where}{instead}: {said}. {back} takes it back.{proposed}"
+    _, _, stays = learned.reason.partition(STAYS)
+    kept = f" What stays: “{short(stays)}”." if stays else ""
+    return f"Learned, {where}{instead}: {said}.{kept} {back} takes it back.{proposed}"

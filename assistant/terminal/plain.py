@@ -37,7 +37,10 @@ class PlainChat:
         echoes: bool,
         timeout_seconds: float | None = None,
     ) -> None:
-        """ask: the next line typed, None at the end. echoes: what is typed is not on the screen yet."""
+        """ask: the next line typed, None at the end. echoes: what is typed is not on the screen yet.
+
+        session_id: 0 for a new one that is to be opened with the first message.
+        """
         self._assistant = assistant
         self._user_id = user_id
         self._ask = ask
@@ -107,10 +110,12 @@ class PlainChat:
         self.failure = None
         self._say("Assistant: ")
         watcher = _Watcher(self._say)
+        commands = self._commands
         try:
+            commands.session_id = commands.session_id or self._assistant.journal.open_session(self._user_id)
             finished = self._assistant.player.play(
                 self._user_id,
-                self._commands.session_id,
+                commands.session_id,
                 message,
                 watch=watcher.watch,
                 timeout_seconds=self._timeout_seconds,

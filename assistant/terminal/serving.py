@@ -23,9 +23,8 @@ from textual_serve.server import Server
 from stores.errors import TryAgain
 
 SERVED = "VOUCH_SERVED"  # set for a chat whose screen is a browser's
-_COOKIE = "vouch_token"
+_COOKIE = "vouch_token_{port}"  # a browser keeps no ports apart, and each server has a token of its own
 _QUERY = "token"
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class ScreenServer(Server):  # type: ignore[misc]  # it has no types
@@ -56,14 +55,15 @@ class ScreenServer(Server):  # type: ignore[misc]  # it has no types
         if not is_own_name(request.host, self.host):
             raise web.HTTPForbidden(text="This is no name of this server.\n")
         origin = request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc != request.host:
+        if origin is not None and _place(origin) != request.host:
             raise web.HTTPForbidden(text="Asked for by another site.\n")
         given = request.query.get(_QUERY)
+        cookie = _COOKIE.format(port=request.url.port)
         if given is not None and request.path == "/" and self._is_token(given):
             answer = web.HTTPFound("/")  # the token leaves the address, and with it the browser's history
-            answer.set_cookie(_COOKIE, given, httponly=True, samesite="Strict")
+            answer.set_cookie(cookie, given, httponly=True, samesite="Strict")
             raise answer
-        if not self._is_token(request.cookies.get(_COOKIE, "")):
+        if not self._is_token(request.cookies.get(cookie, "")):
             raise web.HTTPForbidden(text="Open the address that `vouch serve` printed: it holds a token.\n")
         answered = await handler(request)
         if not answered.prepared:
@@ -73,7 +73,7 @@ class ScreenServer(Server):  # type: ignore[misc]  # it has no types
         return answered
 
     def _is_token(self, given: str) -> bool:
-        return secrets.compare_digest(given.encode(), self._token.encode())
+        return secrets.compare_digest(given.encode(errors="surrogatepass"), self._token.encode())
 
     async def handle_index(self, request: web.Request) -> web.StreamResponse:
         """The page, which connects to the name by which it was asked for."""
@@ -99,9 +99,10 @@ class ScreenServer(Server):  # type: ignore[misc]  # it has no types
             site = web.TCPSite(runner, self.host, self.port)
             try:
                 await site.start()
-            except OSError as error:
+            except (OSError, UnicodeError) as error:  # the latter of what can be no name, such as ".."
+                told = error.strerror if isinstance(error, OSError) else "no name of a machine"
                 raise TryAgain(
-                    f"{self.host}:{self.port}: {error.strerror}", hint="Name another with --host and --port."
+                    f"{self.host}:{self.port}: {told}", hint="Name another with --host and --port."
                 ) from error
             tell_address(address(self.host, runner.addresses[0][1], self._token))
             return await ends
@@ -116,7 +117,8 @@ def _end(ends: asyncio.Future[int], number: int) -> None:
 
 def address(host: str, port: int, token: str) -> str:
     """What is opened in the browser; it lets in whoever knows it."""
-    name = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    number = _number(host)
+    name = socket.gethostname() if number is not None and number.is_unspecified else host
     bracketed = f"[{name}]" if ":" in name else name
     return f"http://{bracketed}:{port}/?{urlencode({_QUERY: token})}"
 
@@ -126,23 +128,39 @@ def is_own_name(asked: str, host: str) -> bool:
 
     asked: with its port or without. host: what the server is bound to.
     """
-    name = (urlsplit(f"//{asked}").hostname or "").lower()
-    if is_loopback(host):
-        return name in _LOOPBACK
-    return name in (host.lower(), socket.gethostname().lower(), *_LOOPBACK) or _is_address(name)
+    try:
+        parts = urlsplit(f"//{asked}")
+        name, _ = (parts.hostname or "").lower(), parts.port
+    except ValueError:  # such as a bracket that is not closed, or a port of letters
+        return False
+    number = _number(name)
+    if number is not None:  # which nobody else can make point here
+        return number.is_loopback or not is_loopback(host)
+    return name in (host.lower(), "localhost") or (
+        not is_loopback(host) and name == socket.gethostname().lower()
+    )
 
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can connect."""
-    return host in _LOOPBACK or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+    number = _number(host)
+    return host.lower() == "localhost" if number is None else number.is_loopback
 
 
-def _is_address(name: str) -> bool:
+def _number(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address that a name is; None where it is a name."""
     try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(name)
     except ValueError:
-        return False
-    return True
+        return None
+
+
+def _place(origin: str) -> str:
+    """Name and port of an origin; empty where it is none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
 
 
 def serve(command: Sequence[str], *, host: str, port: int, token: str, tell: Callable[[str], None]) -> int:

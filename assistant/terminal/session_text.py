@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stores.clock import local
 from stores.errors import NotFound, WrongUsage
 from stores.one_line import one_line
 
@@ -90,14 +91,14 @@ def _markdown(
 ) -> Iterator[str]:
     yield f"# {one_line(tree.title) or f'Session {tree.session_id}'}"
     yield ""
-    came = f", from {tree.origin}" if tree.origin else ""
+    came = f", from {one_line(tree.origin)}" if tree.origin else ""
     yield f"Session {tree.session_id}{came}, begun {_day(tree.created_at)}, {len(turns)} turns."
     for turn in turns:
         yield f"\n## You · {_day(turn.accepted_at)}\n"
         yield turn.message or "(forgotten)"
         state = turn.state if turn.state in ("stopped", "failed") else ""
         told = " · ".join(
-            part for part in ("Assistant", turn.model, state, ratings.get(turn.id or 0, "")) if part
+            part for part in ("Assistant", one_line(turn.model), state, ratings.get(turn.id or 0, "")) if part
         )
         yield f"\n## {told}\n"
         yield turn.answer or "(no answer)"
@@ -128,4 +129,4 @@ def _time(moment: datetime) -> str:
 
 
 def _day(moment: datetime) -> str:
-    return f"{moment.astimezone():%Y-%m-%d %H:%M}"
+    return f"{local(moment):%Y-%m-%d %H:%M}"

@@ -12,12 +12,16 @@ from agents.sentences import asks_only
 from assistant.terminal.answer_lines import why_lines
 from assistant.terminal.forgetting import forget_when_sure
 from assistant.terminal.memory_history import claim_lines, deciding_versions, history_lines
+from assistant.terminal.menus import asked_number
+from assistant.terminal.model_choice import choose_model
+from assistant.terminal.replaying import replay_session, session_to_replay
 from assistant.terminal.sharing import share_memory, shared_line
 from assistant.terminal.teaching import teach
 from assistant.terminal.training import steer_training
 from assistant.terminal.typed_ids import typed_id
-from assistant.terminal.undoing import in_chat, undone_lines, what_stays
-from stores.errors import CannotUndo, NotFound
+from assistant.terminal.undoing import in_chat, told_in_chat, undone_lines, what_stays
+from stores.clock import local
+from stores.errors import NotFound, VouchError
 from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
@@ -39,6 +43,9 @@ SLASH_COMMANDS = {
     "/ingest": "PATH: read a document into your own memory",
     "/train": "[start, stop, pause, continue or back]: how training goes, and steering it",
     "/sessions": "[WORDS]: list your sessions, by words of their titles",
+    "/replay": "[SESSION]: this session, or that one, by the live model and the one before",
+    "/model": "[NAME]: the chat model that answers here, or another one in its place",
+    "/plain": "leave the screen, and go on with this session in plain mode",
     "/export": "[PATH]: write this session to a new file, Markdown or .json",
     "/new": "[TITLE]: begin a new session",
     "/private": "begin a session of which nothing is remembered",
@@ -58,14 +65,21 @@ class SlashCommands:
         ask: Callable[[], str | None],
         is_asked: bool,
         learn: Callable[[], None],
+        has_screen: bool = False,
     ) -> None:
-        """is_asked: somebody is there to answer what `ask` reads. learn: has what was stated remembered."""
+        """is_asked: somebody is there to answer what `ask` reads. learn: has what was stated remembered.
+
+        has_screen: what there is to choose from has a screen of its own, and `ask` is for yes and no alone.
+        """
         self._assistant = assistant
         self._user_id = user_id
         self.session_id = session_id
         self.is_over = False
         self._ask = ask
         self._is_asked = is_asked
+        self._has_screen = has_screen
+        self._menu = ask if is_asked and not has_screen else None
+        self.goes_plain = False  # it is over on the screen, and is to go on in plain mode
         self._learn = learn
         self._written: dict[int, list[int]] = {}  # by session: receipts of this chat that no turn names
 
@@ -83,7 +97,7 @@ class SlashCommands:
         run: Callable[[str], Iterator[str]] = getattr(self, f"_{name[1:]}")
         try:
             yield from run(rest.strip())
-        except CannotUndo as error:
+        except VouchError as error:
             raise in_chat(error) from None
 
     def _help(self, _rest: str) -> Iterator[str]:
@@ -101,7 +115,11 @@ class SlashCommands:
 
     def _forget(self, text: str) -> Iterator[str]:
         yield from forget_when_sure(
-            self._assistant, self._user_id, text, ask=self._ask if self._is_asked else None
+            self._assistant,
+            self._user_id,
+            text,
+            ask=self._ask if self._is_asked else None,
+            menu=self._menu,
         )
 
     def _undo(self, text: str) -> Iterator[str]:
@@ -222,7 +240,7 @@ class SlashCommands:
             return
         learned = share_memory(self._assistant, self._user_id, passage_id)
         self._note_written(learned.receipt_id if learned else None)
-        yield shared_line(learned) if learned else "It is not weighed yet: a model is missing."
+        yield told_in_chat(shared_line(learned)) if learned else "It is not weighed yet: a model is missing."
 
     def _last_turn(self) -> Turn:
         """The last of this session: a chat in another terminal does not come between."""
@@ -270,6 +288,20 @@ class SlashCommands:
     def _train(self, what: str) -> Iterator[str]:
         yield from steer_training(self._assistant, what)
 
+    def _replay(self, text: str) -> Iterator[str]:
+        session_id = session_to_replay(self._assistant, self._user_id, text, self.session_id)
+        yield from replay_session(self._assistant, self._user_id, session_id)
+
+    def _model(self, name: str) -> Iterator[str]:
+        yield from choose_model(self._assistant, name, menu=self._menu)
+
+    def _plain(self, _rest: str) -> Iterator[str]:
+        if self._has_screen:
+            self.goes_plain = self.is_over = True
+            yield "It goes on in plain mode."
+        else:
+            yield "This is plain mode."
+
     def _export(self, path: str) -> Iterator[str]:
         from pathlib import Path
 
@@ -282,10 +314,20 @@ class SlashCommands:
     def _sessions(self, words: str) -> Iterator[str]:
         wanted = words.casefold().split()
         lines = self._assistant.journal.sessions(self._user_id, limit=20 if not wanted else 10_000)
-        for session in [s for s in lines if all(word in s.title.casefold() for word in wanted)][:20]:
-            began = f"{session.created_at.astimezone():%Y-%m-%d %H:%M}"
+        found = [s for s in lines if all(word in s.title.casefold() for word in wanted)][:20]
+        for session in found:
+            began = f"{local(session.created_at):%Y-%m-%d %H:%M}"
             yield f"{session.session_id:>5}  {began}  {session.turns:>3} turns  {one_line(session.title)}"
-        yield "`vouch chat --session ID` goes on with one."
+        if self._menu is None or not found:
+            yield "`vouch chat --session ID` goes on with one."
+            return
+        yield "Go on with which one? Its number, or Enter to stay here."
+        chosen = asked_number(self._menu, [session.session_id for session in found])
+        if chosen is None or chosen == self.session_id:
+            yield "It goes on here."
+            return
+        self.session_id = chosen
+        yield f"Session {chosen} goes on."
 
     def _new(self, title: str) -> Iterator[str]:
         self.session_id = self._assistant.journal.open_session(self._user_id, title=title)
@@ -295,8 +337,8 @@ class SlashCommands:
         self.session_id = self._assistant.journal.open_session(
             self._user_id, title="(private)", is_private=True
         )
-        yield "A private session: nothing of it goes into memory, and nothing said here is looked up."
-        yield "Only its own transcript is kept."
+        yield "A private session: nothing said here is remembered, trained on, or found later."
+        yield "Its transcript is kept, under /sessions; answers may use your memory."
 
     def _quit(self, _rest: str) -> Iterator[str]:
         self.is_over = True

@@ -5,4 +5,6 @@ from __future__ import annotations
 
 def typed_id(text: str) -> int | None:
     """An id as it is typed; None when it is none."""
-    return int(text) if text.isdecimal() and len(text) <= 18 else None  # the database counts no further
+    if not text.isdecimal() or len(text) > 18:
+        return None
+    return number if (number := int(text)) < 2**31 else None  # no database counts further

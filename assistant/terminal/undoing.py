@@ -10,7 +10,7 @@ from stores.one_line import short
 
 if TYPE_CHECKING:
     from stores.catalogue import PassageLine
-    from stores.errors import CannotUndo
+    from stores.errors import VouchError
     from stores.knowledge import Undone
     from stores.records import Receipt
 
@@ -40,10 +40,15 @@ def what_stays(said: Sequence[PassageLine]) -> Iterator[str]:
     yield f"What you said stays: {first}{more} · /forget {ids} takes it back."
 
 
-def in_chat(error: CannotUndo) -> CannotUndo:
+def in_chat(error: VouchError) -> VouchError:
     """The same, with the way on as it is typed in a chat."""
-    error.hint = _UNDO_IN_SHELL.sub(r"/undo \1", error.hint)
+    error.hint = told_in_chat(error.hint)
     return error
+
+
+def told_in_chat(told: str) -> str:
+    """A sentence that names the command of a shell, with the one of the chat in its place."""
+    return _UNDO_IN_SHELL.sub(r"/undo \1", told)
 
 
 def _taken_back(receipts: Sequence[Receipt]) -> str:

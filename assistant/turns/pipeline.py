@@ -77,31 +77,45 @@ class TurnPipeline:
         self._answers_first = answers_first or AnswersFirst()
         self._server = server
         self._model_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
+        self._earlier_responders: list[Responder] = []
 
     @property
     def model_name(self) -> str:
         """The chat model that answers."""
         return self._responder.model_name
 
+    def answer_with(self, responder: Responder, *, server: str) -> None:
+        """Another chat model answers from the next turn on; not while one is played. server: where it is."""
+        self._earlier_responders.append(self._responder)
+        self._responder, self._server = responder, server
+
     async def take(
-        self, user_id: int, session_id: int, message: str, *, material: str = ""
+        self,
+        user_id: int,
+        session_id: int,
+        message: str,
+        *,
+        material: str = "",
+        instead_of: int | None = None,
     ) -> AsyncGenerator[Event]:
         """Plays one turn. Raises only when the message could not be kept; afterwards a failure is an event.
 
+        instead_of: the turn in whose place it comes; that one is kept, in a branch of its own.
         Cancelling the task that reads the events stops the reply; what had arrived is kept, as stopped.
         """
         with self._answers_first.answering():
-            async with aclosing(self._events(user_id, session_id, message, material)) as events:
+            turn = self._events(user_id, session_id, message, material, instead_of)
+            async with aclosing(turn) as events:
                 async for event in events:
                     yield event
 
     async def _events(
-        self, user_id: int, session_id: int, message: str, material: str
+        self, user_id: int, session_id: int, message: str, material: str, instead_of: int | None
     ) -> AsyncGenerator[Event]:
         message, material = well_formed(message).strip(), well_formed(material)
         if not message:
             raise WrongUsage("the message is empty")
-        earlier = await self._on_thread(self._recent, user_id, session_id)
+        earlier = await self._on_thread(self._recent, user_id, session_id, instead_of)
         accepted = await self._on_thread(
             self._journal.accept,
             user_id,
@@ -110,6 +124,7 @@ class TurnPipeline:
             parts=self._cut(message),
             material=material,
             learns=self._learns,
+            instead_of=instead_of,
         )
         turn = _TurnInProgress(accepted.turn_id)
         try:
@@ -176,7 +191,8 @@ class TurnPipeline:
 
     async def aclose(self) -> None:
         """Gives back the model's connections and waits for the model thread."""
-        await self._responder.aclose()
+        for responder in (self._responder, *self._earlier_responders):
+            await responder.aclose()
         self._model_thread.shutdown(wait=True)
 
     def _retrieve(self, searching: Searching, user_id: int, query: str, without: Sequence[int]) -> Retrieved:
@@ -185,8 +201,11 @@ class TurnPipeline:
         settled = self._settled(user_id, messages) if messages else {}
         return replace(found, candidates=without_settled(found.candidates, settled))
 
-    def _recent(self, user_id: int, session_id: int) -> list[Exchange]:
-        turns = self._journal.turns(user_id, session_id, limit=self._history_turns)
+    def _recent(self, user_id: int, session_id: int, instead_of: int | None) -> list[Exchange]:
+        if instead_of is None:
+            turns = self._journal.turns(user_id, session_id, limit=self._history_turns)
+        else:
+            turns = self._journal.turns_before(user_id, instead_of, limit=self._history_turns)
         return [Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in turns]
 
     def _best_of_material(self, encoder: Encoder, material: str, retrieved: Retrieved) -> list[Passage]:

@@ -51,16 +51,24 @@ class TurnPlayer:
         watch: Callable[[Event], None],
         material: str = "",
         timeout_seconds: float | None = None,
+        instead_of: int | None = None,
     ) -> Finished:
         """Plays one turn to its end, telling `watch` each event, on the loop's thread.
 
+        instead_of: the turn in whose place it comes; that one is kept, in a branch of its own.
         Ctrl+C stops the reply, keeps its part, and raises KeyboardInterrupt. Raises `OverTime` after
         `timeout_seconds`, with the part kept too.
         """
         with self._announced():
             return self._run(
                 self._play(
-                    user_id, session_id, message, watch, material=material, timeout_seconds=timeout_seconds
+                    user_id,
+                    session_id,
+                    message,
+                    watch,
+                    material=material,
+                    timeout_seconds=timeout_seconds,
+                    instead_of=instead_of,
                 )
             )
 
@@ -156,9 +164,10 @@ class TurnPlayer:
         *,
         material: str,
         timeout_seconds: float | None,
+        instead_of: int | None = None,
     ) -> Finished:
         finished: Finished | None = None
-        turn = self._pipeline.take(user_id, session_id, message, material=material)
+        turn = self._pipeline.take(user_id, session_id, message, material=material, instead_of=instead_of)
         try:
             async with asyncio.timeout(timeout_seconds), aclosing(turn) as events:
                 async for event in events:

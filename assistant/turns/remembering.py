@@ -18,7 +18,7 @@ from datetime import timedelta
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from agents.classifier import Classifier
-from agents.curator import CHANGEABLE, gives_otherwise
+from agents.curator import CHANGEABLE, is_met
 from agents.interfaces import (
     Candidate,
     Claim,
@@ -48,7 +48,7 @@ R = TypeVar("R")
 _log = logging.getLogger(__name__)
 _LEASE = timedelta(minutes=5)  # renewed while the job is done: a model may take longer for one claim
 _RENEWALS = 3  # of a lease before it would end
-_EVIDENCE = 5  # shared passages beside a claim: luf.md section 8
+_EVIDENCE = 5  # shared passages beside a claim (LUF, section 2.3)
 _NEAREST = 5  # passages of the target space that the curator sees
 _LOOKED_AGAIN = 20  # undecided claims weighed again when shared passages have come
 _LOOKED_AT = 200  # nearest ones that these are taken from: messages and documents are not written to
@@ -317,7 +317,7 @@ def _nearest(
 ) -> list[Candidate]:
     """What the target space holds nearest to the claim; of a user's own only what was kept as memory.
 
-    Of that also what is further off, where the claim gives another value of the same thing.
+    Of that also what is further off, where the claim gives another value of the same thing or takes one back.
     """
     space = searching.spaces.of(user_id if scope == "yours" else _NOBODY)
     found = [
@@ -326,7 +326,7 @@ def _nearest(
         if scope == "shared" or passage.kind in CHANGEABLE
     ]
     further = found[_NEAREST:] if scope == "yours" else ()
-    wanted = [*found[:_NEAREST], *(c for c in further if gives_otherwise(claim, c.passage.text))]
+    wanted = [*found[:_NEAREST], *(c for c in further if is_met(claim, c.passage.text))]
     return [replace(each, found_rank=rank) for rank, each in enumerate(wanted[: 2 * _NEAREST], start=1)]
 
 

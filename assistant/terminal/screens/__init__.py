@@ -27,6 +27,7 @@ blank_box        boxes that show nothing, painted at next to no cost
 streaming        how often an answer is painted while it is written
 short_pauses     what keeps pauses short in which no key is taken in
 trying_again     a message whose model was busy or away
+writing_again    a store that another process keeps from being written
 messages         the records behind them
 prompt           where messages are typed
 folded_paste     long pastes, folded to one line

@@ -20,6 +20,7 @@ from assistant.terminal.screens.desk import Desk, SessionChoice
 from assistant.terminal.screens.drafts import Drafts
 from assistant.terminal.screens.keys import APP, CHAT, PROMPT, SCREEN_COMMANDS, shown
 from assistant.terminal.screens.prompt import BURST_SECONDS
+from assistant.terminal.screens.why_view import WhyView
 from assistant.terminal.screens.work import Telling
 from stores.errors import VouchError
 from stores.one_line import one_line
@@ -175,6 +176,16 @@ class ChatApp(App[int]):
             self.screen.tell(sentence)
         else:
             self.notify(one_line(sentence), markup=False)
+
+    # Why this answer, on the chat or on a screen of its own
+
+    def on_why_view_wants_comparison(self, event: WhyView.WantsComparison) -> None:
+        """A turn under the live model and the one before."""
+        self.chat.compare_turn(event.turn_id)
+
+    def on_why_view_changed(self, event: WhyView.Changed) -> None:
+        """A passage was taken out of answers, or came back."""
+        self.chat.heard_of_removal(event.told, event.receipt_id, is_undone=event.is_undone)
 
     # Keys
 

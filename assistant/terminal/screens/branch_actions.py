@@ -130,5 +130,8 @@ class BranchActions(AnswerActions):
         self.show_header()
 
     async def _branch_place(self) -> BranchPlace:
-        session_id = self.talk.session_id
+        from stores.session_branches import BranchPlace
+
+        if not (session_id := self.talk.session_id):
+            return BranchPlace(1, 1)
         return await self.desk.look(lambda assistant, user_id: assistant.sessions.branch(user_id, session_id))

@@ -202,6 +202,15 @@ class ChatScreen(Screen[None], ChatOpening):
     def heard_of_training(self, sentence: str) -> None:
         """The same, of a round."""
         self.notices.put(Notice(one_line(sentence)))
+        self.work(self._recount())  # another model may be live
+
+    def heard_of_removal(self, told: str, receipt_id: int, *, is_undone: bool) -> None:
+        """The same, of a passage that was taken out of answers, or came back."""
+        if is_undone:
+            self.notices.withdraw([receipt_id])
+        else:
+            self.notices.put(Notice(one_line(told), receipt_id))
+        self.work(self._recount())
 
     async def _recount(self) -> None:
         self.show_counts(await self.desk.counts())
@@ -226,6 +235,7 @@ class ChatScreen(Screen[None], ChatOpening):
         self.notices.look()
         self.on_conversation_followed()
         self.look_at_what_was_sent()
+        self.look_whether_writable()
         if self.draft_is_due and self.has_draft_key:
             self.draft_is_due = False
             self.work(self.keep_draft())

@@ -27,7 +27,6 @@ from stores.one_line import one_line
 if TYPE_CHECKING:
     pass
 
-_PRIVATE = "(private)"  # what such a session is called in the stores; the header says more
 _TYPED_ON_SECONDS = 0.05  # behind Esc: a key that comes sooner was typed before anybody looked
 _TWICE_SECONDS = 2.0  # between two Ctrl+C that leave
 _PATHS_LOOKED_AT = 1_000
@@ -69,9 +68,11 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
     async def _follow_title(self) -> None:
         """The session may be called otherwise by now."""
         session_id, before = self.talk.session_id, self.session_title
+        if not session_id:
+            return
         title = await self.desk.look(lambda assistant, user_id: assistant.sessions.title(user_id, session_id))
         if title and before == self.session_title and session_id == self.talk.session_id:
-            self.session_title = title if title != _PRIVATE else before
+            self.session_title = title
             self.show_header()
 
     def action_new_session(self) -> None:
@@ -247,7 +248,9 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
             "/help": lambda _: self.action_help(),
             "/log": lambda _: self.action_log(),
             "/memory": self.action_memory,
+            "/plain": lambda _: self._go_plain(),
             "/quit": lambda _: self._app.leave(0),
+            "/replay": self.replay_session,
             "/retry": lambda _: self.action_retry(),
             "/sessions": self.action_sessions,
             "/suspend": lambda _: self.app.action_suspend_process(),
@@ -264,6 +267,12 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
 
     def _compare(self, turn: str) -> None:
         self.compare_turn(int(turn) if turn.isdecimal() and len(turn) <= 18 else None)
+
+    def _go_plain(self) -> None:
+        if self.app.is_web:
+            self.tell("a browser has no plain mode: run `vouch chat --plain` in a terminal")
+        elif self._is_ready:
+            self.work(self.talk.send("/plain"))
 
     def _choose_theme(self, name: str) -> None:
         if not name:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
-from assistant.terminal.screens.chat_actions import ChatActions
-from assistant.terminal.screens.desk import Opened, SessionChoice
+from assistant.terminal.screens.desk import Counts, Opened, SessionChoice
 from assistant.terminal.screens.first_start import first_start_text
 from assistant.terminal.screens.message_view import MessageView
 from assistant.terminal.screens.messages import Message, past_messages, quotes_only, sources_of
+from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import host
+from assistant.terminal.screens.writing_again import WritingAgain
 from stores.errors import NotFound
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _OLDER_TURNS = 60  # read at a time
 
 
-class ChatOpening(ChatActions):
+class ChatOpening(WritingAgain):
     """From the first paint until it is ready, and from one session to another."""
 
     status: str  # what the status line tells beside what is lacking
@@ -52,6 +53,7 @@ class ChatOpening(ChatActions):
         self.conversation.fetch_older = self.older
         if seen is None or not self._goes_on(seen, opened):
             await self.show_session(opened, brings_draft=self.choice != SessionChoice())
+        self.is_private = opened.is_private
         if self.choice == SessionChoice():
             self.drop_accepted(await self.desk.look(_last_message))
         self.tell_while_opening("getting the models ready …")
@@ -60,12 +62,21 @@ class ChatOpening(ChatActions):
                 self.desk.make_ready(self.talk.session_id, self.ask, self.heard, self.heard_of_training)
             )
         )
-        lacks = "no reply model: answers quote what was found" if quotes_only(self.talk.model_name) else ""
-        self.standing = " · ".join(filter(None, (self.status, lacks)))
         self.tell("")
         self.when_loaded()
         self._greet()
-        self.talk.ready()
+        if self.desk.refusal is None:
+            self.talk.ready()
+        else:
+            self.waits_to_write(self.desk.refusal)
+
+    def show_counts(self, counts: Counts) -> None:
+        """Other counts, maybe of another model; what it lacks stands in the status line."""
+        super().show_counts(counts)
+        lacks = "no reply model: answers quote what was found" if quotes_only(counts.model) else ""
+        before, self.standing = self.standing, " · ".join(filter(None, (self.status, lacks)))
+        if before != self.standing and self.query_one("#status", TwoSidedLine).left in ("", before):
+            self.tell("")
 
     async def _painted(self) -> None:
         is_painted = asyncio.Event()
@@ -96,6 +107,7 @@ class ChatOpening(ChatActions):
     async def show_session(self, opened: Opened, *, brings_draft: bool = True) -> None:
         """Another session, with its draft, unless something is being typed already."""
         self.talk.session_id, self.session_title = opened.session_id, opened.title
+        self.is_private = opened.is_private
         waiting = [message for message in self.conversation.messages if message.state == "queued"]
         await self.conversation.show([*opened.messages, *waiting], is_whole=opened.is_whole)
         self.prompt.sent = [m.text for m in opened.messages if m.speaker == "You"]
@@ -110,9 +122,7 @@ class ChatOpening(ChatActions):
         """A command has begun another session."""
         self.save_draft()
         await self.show_session(await self.desk.open_session(session_id))
-        if line.startswith("/private"):
-            self.session_title = "Private session: not remembered, not found"
-        elif rest := line.partition(" ")[2].strip():
+        if not self.is_private and (rest := line.partition(" ")[2].strip()):
             self.session_title = rest
         self.show_header()
 

@@ -10,7 +10,7 @@ import json
 import os
 import signal
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,15 +43,26 @@ class ComparisonChild:
 
     @staticmethod
     def of(
-        assistant: Assistant, user: str, session_id: int, *, against: str, turn_id: int | None
+        assistant: Assistant,
+        user: str,
+        session_id: int,
+        *,
+        against: str,
+        turn_id: int | None,
+        newest: int | None = None,
     ) -> ComparisonChild:
-        """Of a session of this user by the live model and another one. turn_id: the last turn played."""
+        """Of a session of this user by the live model and another one.
+
+        turn_id: the last turn played. newest: how many messages are played, the last ones; all for None.
+        """
         arguments = [f"{session_id}", "--model", "live", "--against", against, "--user", user]
         if turn_id is not None:
             arguments += ["--up-to", f"{turn_id}"]
+        if newest is not None:
+            arguments += ["--newest", f"{newest}"]
         return ComparisonChild(assistant.led_command("replay", "--json", *arguments))
 
-    async def lines(self) -> AsyncIterator[dict[str, Any]]:
+    async def lines(self) -> AsyncGenerator[dict[str, Any], None]:
         """What it tells, as it tells it; nothing more once it is left. Raises `ComparisonFailed`."""
         process = await asyncio.create_subprocess_exec(
             *self._command,

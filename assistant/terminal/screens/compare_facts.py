@@ -26,6 +26,7 @@ class Sides:
     live: str
     other: str
     session_id: int
+    newest: int | None = None  # messages of it, where it has more
 
 
 @dataclass(frozen=True)

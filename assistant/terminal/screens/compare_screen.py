@@ -144,8 +144,9 @@ class CompareScreen(Screen[None], HasHelp):
     def _tell_progress(self, model: str, done: int, of: int) -> None:
         first = model == "live"
         name = self._sides.live if first else self._sides.other
+        newest = f"newest {self._sides.newest} " if self._sides.newest is not None else ""
         self._message(
-            f"The messages of session {self._sides.session_id} are answered anew, in copies: "
+            f"The {newest}messages of session {self._sides.session_id} are answered anew, in copies: "
             f"{'first' if first else 'then'} by {name}\n"
             f"{bar(done, of, 30)} message {done + 1} of {of}"
         )
@@ -212,6 +213,8 @@ class CompareScreen(Screen[None], HasHelp):
 
     def _counts(self) -> str:
         told = counts([self._kind(place) for place in range(len(self._pairs))])
+        if self._sides.newest is not None and self._turn_id is None:
+            told += f" · the newest {self._sides.newest} messages; /replay plays every one"
         name = self._sides.other if self.size.width >= _WIDE else self._sides.other.partition(" ")[0]
         return f"{name}: {told}"
 

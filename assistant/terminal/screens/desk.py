@@ -2,8 +2,10 @@
 
     open_records -> make_ready -> (play | command) ... -> close
 
-Turns and commands follow each other on one thread, as they were sent; looking things up has another, so
-that a list opens while a reply is written. Nothing of this is imported before the screen is painted.
+Where another process keeps the store from being written, it is opened to be read, and `begin_writing` comes
+when that has ended. Turns and commands follow each other on one thread, as they were sent; looking things up
+has another, so that a list opens while a reply is written. Nothing of this is imported before the screen is
+painted.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from assistant.terminal.screens.loop_calls import asking, on_loop
 from assistant.terminal.screens.messages import Message, messages_of, past_messages
 from assistant.terminal.screens.worker_thread import WorkerThread
 from assistant.terminal.screens.writing import Stopped, Writing
-from stores.errors import VouchError
+from stores.errors import StoreUnavailable, VouchError
 
 if TYPE_CHECKING:
     from assistant.terminal.slash_commands import SlashCommands
@@ -36,6 +38,7 @@ Glances = Callable[
 
 GLANCED_TURNS = 3  # of a session, shown before the stores are open: what fits on a screen
 FIRST_TURNS = 15  # of a session, read at once; more when somebody scrolls up
+_WAITS_FOR_A_WRITER_SECONDS = 2.0  # when it is opened; then it is opened to be read
 _CLOSES_WITHIN_SECONDS = 15.0
 _GIVES_UP_SECONDS = 2.0
 
@@ -52,10 +55,11 @@ class SessionChoice:
 class Opened:
     """A session as it was when it was opened."""
 
-    session_id: int
+    session_id: int  # 0 of a new one that cannot be written yet
     title: str  # empty while nothing was said
     messages: list[Message]
     is_whole: bool  # there are no older ones
+    is_private: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ class Counts:
     shared: int
     model: str
     has_spoken: bool = False  # something the person said, or gave to read, is there
+    live_round: int | None = None  # by which round's model is searched; None where that is not trained
 
 
 class Desk:
@@ -93,11 +98,14 @@ class Desk:
         self._assistant: Assistant | None = None
         self._is_open = asyncio.Event()
         self._commands: SlashCommands | None = None
+        self._ask: Callable[[], str] = lambda: ""
         self._tell_learned: Callable[[Learned], None] = lambda learned: None
         self._tell_trained: Callable[[str], None] = lambda sentence: None
         self._user_id = 0
         self.slash_commands: dict[str, str] = {}  # known once it is ready
         self.is_over = False  # a command has ended the chat
+        self.goes_plain = False  # and has it go on in plain mode
+        self.refusal: VouchError | None = None  # why nothing can be written; None once what it takes was done
 
     # Opening and closing
 
@@ -111,7 +119,10 @@ class Desk:
         return Opened(seen.session_id, seen.title, messages_of(seen.turns, {}), is_whole=False)
 
     async def open_records(self, choice: SessionChoice, tell: Callable[[str], None]) -> Opened:
-        """The session, as soon as the database is open. tell: is called on the screen's loop."""
+        """The session, as soon as the database is open; `refusal` tells whether it can only be read.
+
+        tell: is called on the screen's loop.
+        """
         loop = asyncio.get_running_loop()
         opened = await self._turns.do(lambda: self._open(choice, on_loop(loop, tell)))
         self._is_open.set()
@@ -130,8 +141,23 @@ class Desk:
         """
         loop = asyncio.get_running_loop()
         self._tell_learned, self._tell_trained = on_loop(loop, learned), on_loop(loop, trained)
-        asked = asking(ask)
-        return await self._turns.do(lambda: self._get_ready(session_id, asked))
+        self._ask = asking(ask)
+        return await self._turns.do(lambda: self._get_ready(session_id))
+
+    async def is_writable(self) -> bool:
+        """Whether no other process keeps the store from being written now. Nobody is waited for."""
+        from stores.write_lock import why_not_writable
+
+        return await self.look(
+            lambda assistant, _user_id: why_not_writable(assistant.database, patience_seconds=0.0) is None
+        )
+
+    async def begin_writing(self, session_id: int) -> int:
+        """What `open_records` and `make_ready` could not do; returns the session, a new one in place of 0.
+
+        `refusal` tells whether it still cannot be done.
+        """
+        return await self._turns.do(lambda: self._begin_writing(session_id))
 
     def close(self) -> bool:
         """Lets go of everything; False where something still runs that cannot be waited for."""
@@ -150,38 +176,61 @@ class Desk:
         context = self._opens(tell)
         assistant = context.__enter__()
         self._context = context
+        from stores.write_lock import why_not_writable  # with what maps tables, which the opening has loaded
+
         journal = assistant.journal
-        self._user_id = journal.user_id(self.user)
+        self.refusal = why_not_writable(assistant.database, patience_seconds=_WAITS_FOR_A_WRITER_SECONDS)
+        self._user_id = (journal.user_id if self.refusal is None else journal.known_user_id)(self.user)
         session_id = choice.session_id
         if session_id is not None:
             journal.check_session(self._user_id, session_id)
         elif choice.last:
             session_id = journal.last_session(self._user_id)
-        if session_id is None:
+        if session_id is None and self.refusal is None:
             session_id = journal.open_session(self._user_id)
         _ = assistant.catalogue, assistant.claims, assistant.knowledge  # made here, by one thread alone
         self._assistant = assistant
-        return self._opened(assistant, session_id)
+        return self._opened(assistant, session_id) if session_id is not None else Opened(0, "", [], True)
 
     def _opened(self, assistant: Assistant, session_id: int) -> Opened:
         messages, is_whole = past_messages(assistant, self._user_id, session_id, turns=FIRST_TURNS)
         title = assistant.sessions.title(self._user_id, session_id)
-        return Opened(session_id, title, messages, is_whole)
+        is_private = assistant.journal.is_private(self._user_id, session_id)
+        return Opened(session_id, title, messages, is_whole, is_private)
 
-    def _get_ready(self, session_id: int, ask: Callable[[], str]) -> Counts:
-        from assistant.terminal.slash_commands import SLASH_COMMANDS, SlashCommands
+    def _get_ready(self, session_id: int) -> Counts:
+        from assistant.terminal.slash_commands import SLASH_COMMANDS
+
+        if self.refusal is None:
+            self._begin_writing(session_id)
+        self.slash_commands = dict(SLASH_COMMANDS)
+        return self._count(self._known_assistant)
+
+    def _begin_writing(self, session_id: int) -> int:
+        from assistant.terminal.slash_commands import SlashCommands
 
         assistant = self._known_assistant
-        assistant.catch_up(in_background=True)
+        try:
+            self._user_id = assistant.journal.user_id(self.user)
+            session_id = session_id or assistant.journal.open_session(self._user_id)
+            assistant.catch_up(in_background=True)
+        except StoreUnavailable as error:
+            self.refusal = error
+            return session_id
+        self.refusal = None
         self._commands = SlashCommands(
-            assistant, self._user_id, session_id, ask=ask, is_asked=True, learn=self._learn
+            assistant,
+            self._user_id,
+            session_id,
+            ask=self._ask,
+            is_asked=True,
+            learn=self._learn,
+            has_screen=True,
         )
-        self.slash_commands = dict(SLASH_COMMANDS)
-        counts = self._count(assistant)
         in_chat = assistant.settings.learning.in_chat
         assistant.background_learner.start(self._tell_trained, by_itself=in_chat)
         self._learn()
-        return counts
+        return session_id
 
     # Turns and commands
 
@@ -206,7 +255,7 @@ class Desk:
             commands.session_id = session_id
             for said in commands.run(line):
                 say_on_loop(said)
-            self.is_over = commands.is_over
+            self.is_over, self.goes_plain = commands.is_over, commands.goes_plain
             return commands.session_id
 
         return await self._turns.do(run)
@@ -252,20 +301,20 @@ class Desk:
     # On the threads
 
     def _play(self, session_id: int, message: str, writing: Writing, instead_of: int | None) -> Finished:
-        sessions, user_id = self._known_assistant.sessions, self._user_id
-        before = sessions.go_behind(user_id, instead_of) if instead_of is not None else None
-        try:
-            return self._known_assistant.player.play(
-                user_id, session_id, message, watch=writing.watch, timeout_seconds=self._timeout_seconds
-            )
-        finally:
-            if instead_of is not None and writing.turn_id is None:  # it was not sent after all
-                sessions.go_on_at(user_id, session_id, before)
+        return self._known_assistant.player.play(
+            self._user_id,
+            session_id,
+            message,
+            watch=writing.watch,
+            timeout_seconds=self._timeout_seconds,
+            instead_of=instead_of,
+        )
 
     def _count(self, assistant: Assistant) -> Counts:
         yours, shared = assistant.catalogue.counts(self._user_id)
         has_spoken = yours > 0 or assistant.catalogue.count(self._user_id, scope="yours") > 0
-        return Counts(yours, shared, assistant.pipeline.model_name, has_spoken)
+        live_round = assistant.rounds.live()
+        return Counts(yours, shared, assistant.pipeline.model_name, has_spoken, live_round)
 
     def _learn(self) -> None:
         self._known_assistant.player.remember(self._user_id, self._tell_learned)

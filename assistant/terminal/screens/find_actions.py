@@ -44,7 +44,7 @@ class FindActions(DraftKeeping):
             )
 
         is_private = await self.desk.look(
-            lambda assistant, user_id: assistant.journal.is_private(user_id, session_id)
+            lambda assistant, user_id: bool(session_id) and assistant.journal.is_private(user_id, session_id)
         )
 
         def chosen(choice: tuple[str, list[FoundTurn], int] | None) -> None:

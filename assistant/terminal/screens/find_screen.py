@@ -14,6 +14,7 @@ from textual.widgets.option_list import Option
 from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.keys import FIND
 from assistant.terminal.screens.work import Telling
+from stores.clock import local
 from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _WAITS_SECONDS = 0.12  # after a key, for the next one
 _NARROW = 60
+_KEYS = "Enter open  Esc back  Up Down choose  Tab list"
 Finds = Callable[[str], Awaitable[Sequence["FoundTurn"]]]
 
 
@@ -35,6 +37,7 @@ class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
     FindScreen > Static { height: 1; padding: 0 1; }
     FindScreen > OptionList { height: 1fr; border: round $border; padding: 0; }
     FindScreen > OptionList { text-wrap: nowrap; text-overflow: ellipsis; }
+    FindScreen > OptionList:focus { border: round $primary; }
     """
 
     def __init__(self, finds: Finds, *, session_id: int, words: str = "", is_private: bool = False) -> None:
@@ -52,10 +55,8 @@ class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
         """What is looked for, what was found, and the keys."""
         yield Static("Find", markup=False, id="find-title")
         yield Input(self._words, placeholder="Words of a message or an answer", compact=True)
-        options = OptionList(markup=False)
-        options.can_focus = False
-        yield options
-        yield Static("Enter open  Up Down choose  Esc back", markup=False, classes="keys")
+        yield OptionList(markup=False)
+        yield Static(_KEYS, markup=False, classes="keys")
 
     def on_mount(self) -> None:
         """Looks at once for what is there already."""
@@ -103,7 +104,7 @@ class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
 
     def _told(self, found: FoundTurn) -> str:
         speaker = "Assistant" if found.is_answer else "You"
-        day = f"{found.at.astimezone():%Y-%m-%d}"
+        day = f"{local(found.at):%Y-%m-%d}"
         if self.app.size.width < _NARROW:
             return f"{day} {one_line(found.excerpt)}"
         title = "" if found.session_id == self._session_id else f"{short(found.title, 24):<24}  "
@@ -135,6 +136,17 @@ class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
         options = self.query_one(OptionList)
         for _ in range(abs(by)):
             options.action_cursor_down() if by > 0 else options.action_cursor_up()
+
+    def action_list(self) -> None:
+        """From the words to the list, where there is one, and back."""
+        if self.query_one(Input).has_focus and self._found:
+            self.query_one(OptionList).focus()
+        else:
+            self.action_words()
+
+    def action_words(self) -> None:
+        """Words are typed again."""
+        self.query_one(Input).focus()
 
     def action_back(self) -> None:
         """Leaves without a choice."""

@@ -11,7 +11,7 @@ from assistant.terminal.screens.keys import FIXED, PLACES, SCREEN_COMMANDS, show
 def help_text(changed: Mapping[str, str], commands: Mapping[str, str], *, width: int, first: str = "") -> str:
     """Lines of `width` characters at most.
 
-    changed: keys that differ from the table, by id. commands: those of the line mode. first: the place
+    changed: keys that differ from the table, by id. commands: those of plain mode. first: the place
     whose keys are told first.
     """
     lines = _lines(changed, commands, first)

@@ -23,6 +23,8 @@ _SHORT = {  # what there is room for, in the order in which it is told
     "palette": "all",
     "new_session": "new",
 }
+_FIRST = ("send", "stop", "help")  # where there is room for little else
+_NARROW = 60  # columns
 _SHORT_READING = {
     "read_next": "next",
     "read_previous": "previous",
@@ -61,8 +63,10 @@ class KeyLine(Widget):
         if self._told:
             return Content(self._told)
         line = Content("")
-        for name, words in (_SHORT_READING if self.reads else _SHORT).items():
-            entry = Content.assemble((self._keys[name], "bold"), " ", words)
+        short = _SHORT_READING if self.reads else _SHORT
+        first = _FIRST if self.app.size.width < _NARROW and not self.reads else ()
+        for name in dict.fromkeys((*first, *short)):
+            entry = Content.assemble((self._keys[name], "bold"), " ", short[name])
             longer = Content.assemble(line, "  ", entry) if line else entry
             if longer.cell_length > self.content_size.width:
                 break

@@ -98,11 +98,18 @@ WHY = (
     Key("why_open", "enter", "open", "open the passage"),
     Key("why_helped", "plus,equals_sign", "helped", "the passage helped"),
     Key("why_not_helped", "minus", "not_helped", "it did not"),
+    Key("why_remove", "x", "remove", "remove your passage; a shared one is proposed for removal", "/forget"),
+    Key("why_undo", "u", "undo", "undo the latest removal made here", "/undo"),
+    Key("why_compare", "c", "compare", "compare with the previous model", "/compare"),
     Key("why_back", "escape", "back", "back"),
 )
 FIND = (
     Key("find_next", "down", "mark(1)", "the next one"),
     Key("find_previous", "up", "mark(-1)", "the one before"),
+    Key("find_list", "tab,shift+tab", "list", "from the words to the list, and back"),
+    Key("find_list_next", "j", "mark(1)", "in the list: the next one"),
+    Key("find_list_previous", "k", "mark(-1)", "in the list: the one before"),
+    Key("find_words", "slash", "words", "from the list to the words"),
     Key("find_page_down", "pagedown", "mark(10)", "ten further"),
     Key("find_page_up", "pageup", "mark(-10)", "ten back"),
     Key("find_back", "escape,ctrl+f", "back", "back"),
@@ -114,7 +121,7 @@ SESSIONS = (
     Key("sessions_scope_before", "shift+tab", "shelf(-1)", "the shelf before"),
     Key("sessions_rename", "e", "rename", "change its title"),
     Key("sessions_archive", "z", "archive", "archive it; among archived or deleted ones: back"),
-    Key("sessions_delete", "x", "delete", "delete it; what it taught stays"),
+    Key("sessions_delete", "x", "delete", "delete it; what it taught stays; erase a deleted one"),
     Key("sessions_undo", "u", "undo", "undo the latest change made here"),
     Key("sessions_new", "n", "new", "a new session", "/new"),
     Key("sessions_down", "down,j", "mark(1)", "the next one"),
@@ -197,7 +204,7 @@ FIXED = {  # keys that are what they are, by place
     ),
     "Reading": (("PageUp, PageDown", "by page"), ("1 to 9", "open that source")),
 }
-SCREEN_COMMANDS = {  # besides those of the line mode
+SCREEN_COMMANDS = {  # besides those of plain mode
     "/compare": "[TURN]: answers by the live model and the one before",
     "/branch": "[NUMBER]: the next branch of this session, or that one",
     "/change": "change your last message, and go on from there; the old one is kept",

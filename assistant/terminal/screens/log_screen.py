@@ -150,5 +150,5 @@ class LogScreen(Screen[None], HasHelp):
         self.query_one("#log-title", TwoSidedLine).say(
             told, "following" if self._follows else "not following"
         )
-        follow = "f newest" if self.size.width < 60 else "f follow the newest"
-        self.query_one("#log-keys", Static).update(f"/ filter  l level  {follow}  Enter whole line  Esc back")
+        newest = "f newest" if self.size.width < 60 else "f follow the newest  Enter whole line"
+        self.query_one("#log-keys", Static).update(f"/ filter  l level  {newest}  Esc back")

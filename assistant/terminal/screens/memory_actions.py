@@ -172,11 +172,15 @@ class MemoryActions(Telling):
     async def _forget(self, passage_id: int) -> None:
         from assistant.terminal.forgetting import named_lines, sure_to_forget, to_be_forgotten
         from assistant.terminal.screens.memory_writing import forget
+        from assistant.terminal.undoing import in_chat
 
         def named(assistant: Assistant, user_id: int) -> list[PassageLine]:
             return to_be_forgotten(assistant, user_id, [passage_id], shared=False)
 
-        passages = await self.desk.look(named)
+        try:
+            passages = await self.desk.look(named)
+        except VouchError as error:
+            raise in_chat(error) from None
         named_so = [line.strip() for line in named_lines(passages)]
         question = "\n".join([*named_so, sure_to_forget(passages).removesuffix(" [y/N]")])
         if not await self.app.push_screen_wait(Question(question, yes="forget", no="keep")):
@@ -232,15 +236,18 @@ class MemoryActions(Telling):
     def action_decide(self, accepts: bool) -> None:
         """Takes a proposal into the shared memory, or puts it away."""
         from assistant.terminal.deciding import decide_proposal
+        from assistant.terminal.undoing import told_in_chat
 
         row = self._marked()
         if row is None or row.proposal_id is None:
             self.tell("no proposal: those stand under “Waiting for check”")
             return
         number, name = row.proposal_id, self.desk.user
-        self.work(
-            self._write("deciding …", lambda a, user: decide_proposal(a, name, user, number, accepts=accepts))
-        )
+
+        def decide(assistant: Assistant, user: int) -> str:
+            return told_in_chat(decide_proposal(assistant, name, user, number, accepts=accepts))
+
+        self.work(self._write("deciding …", decide))
 
     # Taking along, and privacy
 

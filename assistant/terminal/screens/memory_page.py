@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stores.one_line import one_line
+from stores.records import REMOVAL
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
@@ -21,7 +22,7 @@ SCOPES: Mapping[Scope, str] = {
     "yours": "Yours",
     "shared": "Shared",
     "waiting": "Waiting for check",
-    "forgotten": "Gone",
+    "forgotten": "Forgotten",
 }
 ROWS = 200  # of one page
 _STATES = {"changed": "replaced", "live": ""}  # in a person's words, where those are others
@@ -230,8 +231,13 @@ def _proposed(proposal: Proposal) -> MemoryRow:
         is_waiting=True,
         proposal_id=proposal.id,
         told=(
-            ("Proposed", f"for the shared memory, because of: {proposal.reason}"),
+            (
+                "Proposed",
+                "to be removed from the shared memory, for every user"
+                if proposal.reason == REMOVAL
+                else f"for the shared memory, because of: {proposal.reason}",
+            ),
             ("Since", f"{proposal.created_at.astimezone():%d %B %Y %H:%M}"),
-            ("Waits", "for somebody who may decide and did not state it: a accepts, d puts it away"),
+            ("Waits", "for somebody else who may decide: a accepts, d puts it away"),
         ),
     )

@@ -98,7 +98,7 @@ def _left(assistant: Assistant, kept: Kept) -> Iterator[str]:
         yield f"{line[0].upper()}{line[1:]}."
     if not told:
         yield "Nothing: no model elsewhere was asked."
-    server = assistant.settings.model.server
+    server = assistant.model_in_use.server
     if server and assistant.settings.memory.agents != "reader" and assistant.settings.memory.learn:
         where = "on this machine" if is_here(server) else "outside"
         yield f"When what you state is weighed, {server} ({where}) is asked too, with your nearest memories."
@@ -117,6 +117,7 @@ class PrivacyScreen(Working, Screen[bool]):
     BINDINGS = bindings(PRIVACY)
     DEFAULT_CSS = """
     PrivacyScreen > VerticalScroll { border: round $border; padding: 0 1; height: 1fr; }
+    PrivacyScreen > VerticalScroll { border-title-color: $foreground; }
     PrivacyScreen Static { height: auto; }
     """
 

@@ -18,7 +18,7 @@ _BOX = """
 {name} {{ align: center middle; }}
 {name} > Vertical {{
     width: 90%; max-width: 100; height: auto; max-height: 90%;
-    border: round $warning; background: $surface; padding: 0 1;
+    border: round $warning; border-title-color: $foreground; background: $surface; padding: 0 1;
 }}
 {name} Static {{ height: auto; }}
 """

@@ -157,6 +157,8 @@ class MemoryScreen(MemoryActions, Screen[None]):
             self._loads = False
         if read != self._found or len(self._rows) > len(read.page.rows):
             self._show(read)
+        else:
+            self._show_around(read)  # other words that find the same stand in the title too
 
     def _show(self, read: Found) -> None:
         marked = self.row

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from assistant.terminal.forgetting import forget_for_good
 from assistant.terminal.sharing import share_memory, shared_line, weigh_for_all
-from stores.errors import WrongUsage
+from assistant.terminal.undoing import in_chat, told_in_chat
+from stores.errors import VouchError, WrongUsage
 from stores.knowledge import EDITABLE
 from stores.memory_rows import MemoryRows
 from stores.one_line import one_line, short
@@ -65,7 +66,10 @@ def undoable(assistant: Assistant, user_id: int, passage_id: int | None) -> Undo
 
 def undo(assistant: Assistant, user_id: int, receipt_id: int) -> str:
     """Takes a write back; returns what is told of it."""
-    receipt, back = assistant.knowledge.undo(user_id, receipt_id)
+    try:
+        receipt, back = assistant.knowledge.undo(user_id, receipt_id)
+    except VouchError as error:
+        raise in_chat(error) from None
     assistant.indexer.catch_up()
     came_back = f" Back: {', '.join(f'{p.passage_id} “{short(p.text, 40)}”' for p in back)}." if back else ""
     return f"Undone: {receipt.action} “{short(receipt.summary)}”.{came_back}"
@@ -84,7 +88,7 @@ def edit(assistant: Assistant, user_id: int, passage_id: int, text: str) -> str:
     """Another text of a memory: a new version of one's own; a shared one goes through the check."""
     if assistant.catalogue.line(user_id, passage_id).scope == "shared":
         learned = weigh_for_all(assistant, user_id, text)
-        return shared_line(learned) if learned else _WAITS
+        return told_in_chat(shared_line(learned)) if learned else _WAITS
     assistant.knowledge.edit(user_id, passage_id, text)
     assistant.indexer.catch_up()
     return f"{passage_id} is changed; u brings the old text back."
@@ -93,7 +97,7 @@ def edit(assistant: Assistant, user_id: int, passage_id: int, text: str) -> str:
 def share(assistant: Assistant, user_id: int, passage_id: int) -> str:
     """Offers a memory to every user, through the check."""
     learned = share_memory(assistant, user_id, passage_id)
-    return shared_line(learned) if learned else _WAITS
+    return told_in_chat(shared_line(learned)) if learned else _WAITS
 
 
 def export(assistant: Assistant, user_id: int, file: str, scope: Literal["yours", "shared", "all"]) -> str:

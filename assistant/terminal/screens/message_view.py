@@ -21,7 +21,7 @@ class MessageView(BlankBox):
     MessageView > .speaker { text-style: bold; }
     MessageView > .words { margin: 0 1 0 2; height: auto; }
     MessageView > .sources { padding: 0 1 0 2; height: auto; color: $text-muted; }
-    MessageView.-queued { opacity: 60%; text-style: dim; }
+    MessageView.-queued > .words { color: $text-muted; }
     MessageView.-current { border-left: thick $accent; padding-left: 0; }
     MessageView.-folded > .words, MessageView.-folded > .sources { display: none; }
     """

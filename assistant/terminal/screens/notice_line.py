@@ -30,6 +30,7 @@ class NoticeLine(TwoSidedLine):
     """Shows one notice; the others queue behind it."""
 
     DEFAULT_CSS = "NoticeLine { display: none; padding: 0 1; color: $text-primary; }"
+    RIGHT_STYLE = "not bold"  # dim, its colour could hardly be read
 
     clock: Callable[[], float] = staticmethod(time.monotonic)
 

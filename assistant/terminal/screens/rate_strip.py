@@ -9,6 +9,8 @@ from textual.widget import Widget
 from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.keys import RATE
 
+_NARROW = 60  # columns under which the keys alone are told
+
 
 class RateStrip(Widget, can_focus=True):
     """One row; the next key decides, and the prompt has the focus again."""
@@ -27,6 +29,8 @@ class RateStrip(Widget, can_focus=True):
 
     def render(self) -> Content:
         """The keys."""
+        if self.app.size.width < _NARROW:
+            return Content("+ good  - bad  t teach  w why  u undo")
         return Content("Last answer: + helped  - did not  t teach  w why  u undo  Esc")
 
     def open(self) -> None:

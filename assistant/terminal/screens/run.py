@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from textual.theme import BUILTIN_THEMES
@@ -17,6 +18,14 @@ from assistant.terminal.screens.drafts import Drafts
 from assistant.terminal.screens.keys import keymap
 from assistant.terminal.screens.short_pauses import set_aside, short_pauses
 from stores.errors import WrongUsage
+
+
+@dataclass(frozen=True)
+class Left:
+    """How the person left."""
+
+    code: int
+    plain_session: int | None  # the session that is to go on in plain mode
 
 
 def run_screens(
@@ -34,7 +43,7 @@ def run_screens(
     keys: Mapping[str, str],
     is_offline: bool = False,
     glances: Glances = lambda session_id, turns: None,
-) -> int:
+) -> Left:
     """Until the person leaves. state, data: where drafts are kept, and of which data directory they are.
 
     glances: reads the last turns of a session before it is open, as the desk asks for them.
@@ -66,12 +75,15 @@ def run_screens(
         raise app.defect
     if app.failure is not None:
         raise app.failure
+    session_id = app.chat.talk.session_id if desk.goes_plain else None
     if not is_closed:
+        if session_id is not None:
+            print(f"Go on with: vouch chat --plain --session {session_id}")
         sys.stdout.flush()
         os._exit(
             code or 0
         )  # a library is still loading on its thread, and would fall over the interpreter's end
-    return code or 0
+    return Left(code or 0, session_id)
 
 
 def _check_theme(theme: str) -> None:

@@ -15,6 +15,7 @@ from assistant.terminal.screens.desk import Desk
 from assistant.terminal.screens.keys import SESSIONS
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import Telling
+from stores.clock import local
 from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class SessionsScreen(Telling, Screen[int | None]):
         self._found: list[SessionLine] = []  # those that fit the filter
         self._shown = 0  # of them
         self._renames: SessionLine | None = None
-        self._undo: list[tuple[str, Change]] = []
+        self._undo: list[tuple[int, str, Change]] = []  # of which session, what was done, what undoes it
         self._is_gone = False  # the session that is on was deleted
 
     def compose(self) -> ComposeResult:
@@ -137,8 +138,8 @@ class SessionsScreen(Telling, Screen[int | None]):
         if session.origin:
             title += f"  · from {session.origin}"
         if self.app.size.width < _NARROW:
-            return f"{here}{session.last_at.astimezone():%Y-%m-%d}  {title}"
-        spoken = f"{session.last_at.astimezone():%Y-%m-%d %H:%M}"
+            return f"{here}{local(session.last_at):%Y-%m-%d}  {title}"
+        spoken = f"{local(session.last_at):%Y-%m-%d %H:%M}"
         return f"{here}{session.session_id:>5}  {spoken}  {turns:>9}  {title}"
 
     def action_shelf(self, by: int) -> None:
@@ -181,6 +182,7 @@ class SessionsScreen(Telling, Screen[int | None]):
         self._leave_field()
         if title.strip():
             self._do(
+                session.session_id,
                 f"renamed: “{short(title, 50)}”",
                 lambda sessions, user_id: sessions.rename(user_id, session.session_id, title),
                 lambda sessions, user_id: sessions.rename(user_id, session.session_id, session.title),
@@ -231,6 +233,7 @@ class SessionsScreen(Telling, Screen[int | None]):
         name, number = f"“{short(session.title, 40)}”", session.session_id
         if self._shelf == "deleted":
             self._do(
+                number,
                 f"brought back: {name}",
                 lambda sessions, user_id: sessions.bring_back(user_id, number),
                 lambda sessions, user_id: sessions.delete(user_id, number),
@@ -238,21 +241,23 @@ class SessionsScreen(Telling, Screen[int | None]):
             return
         is_open = self._shelf == "open"
         self._do(
+            number,
             f"{'archived' if is_open else 'out of the archive'}: {name}",
             lambda sessions, user_id: sessions.archive(user_id, number, archived=is_open),
             lambda sessions, user_id: sessions.archive(user_id, number, archived=not is_open),
         )
 
     def action_delete(self) -> None:
-        """Hides the marked session; it can be brought back."""
+        """Hides the marked session, which can be brought back; a hidden one is erased for good."""
         session = self._marked
         if session is None:
             return
         if self._shelf == "deleted":
-            self.tell("it is deleted already. `vouch memory forget` takes words away for good")
+            self.work(self._erase(session))
             return
         number = session.session_id
         self._do(
+            number,
             f"deleted: “{short(session.title, 30)}” · u brings it back · what it taught stays in memory",
             lambda sessions, user_id: sessions.delete(user_id, number),
             lambda sessions, user_id: sessions.bring_back(user_id, number),
@@ -263,12 +268,33 @@ class SessionsScreen(Telling, Screen[int | None]):
         if not self._undo:
             self.tell("nothing to undo here; z among the deleted ones (Tab) brings one back")
             return
-        said, change = self._undo.pop()
+        _, said, change = self._undo.pop()
         self.work(self._change(f"undone: {said}", change))
 
-    def _do(self, said: str, change: Change, undo: Change) -> None:
-        self._undo.append((said.partition(" · ")[0], undo))
+    def _do(self, session_id: int, said: str, change: Change, undo: Change) -> None:
+        self._undo.append((session_id, said.partition(" · ")[0], undo))
         self.work(self._change(said, change))
+
+    async def _erase(self, session: SessionLine) -> None:
+        from assistant.terminal.forgetting import forget_sessions
+        from assistant.terminal.screens.page_screen import PageScreen
+        from assistant.terminal.screens.small_screens import Question
+
+        turns = f"{session.turns} turn{'s' if session.turns != 1 else ''}"
+        question = (
+            f"Erase “{short(session.title, 40)}” for good: {turns}, and what was learned from them?\n"
+            "This cannot be undone. Notes and corrections that you wrote there stay."
+        )
+        if not await self.app.push_screen_wait(Question(question, yes="erase", no="keep")):
+            self.tell("nothing was erased")
+            return
+        self.tell("erasing …")
+        number = session.session_id
+        told = await self._desk.do(lambda assistant, user_id: forget_sessions(assistant, user_id, [number]))
+        self._undo = [undo for undo in self._undo if undo[0] != number]
+        self.tell(told[0])
+        await self._load()
+        self.app.push_screen(PageScreen("Erased", "\n".join(told)))
 
     async def _change(self, said: str, change: Change) -> None:
         await self._desk.look(lambda assistant, user_id: change(assistant.sessions, user_id))

@@ -19,7 +19,7 @@ _BOX = """
 {name} {{ align: center middle; }}
 {name} > Vertical {{
     width: 90%; max-width: 90; height: auto; max-height: 80%;
-    border: round $warning; background: $surface; padding: 0 1;
+    border: round $warning; border-title-color: $foreground; background: $surface; padding: 0 1;
 }}
 {name} Static {{ height: auto; }}
 """

@@ -11,6 +11,8 @@ from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from stores.errors import StoreUnavailable, VouchError
 from stores.one_line import one_line
 
+PRIVATE_TITLE = "(private)"  # what such a session is called in the stores
+PRIVATE = "Private: not remembered, trained on or found"
 _NARROW, _LOW = 60, 14  # columns and rows
 
 
@@ -19,6 +21,7 @@ class Surroundings(ChatParts):
 
     standing = ""  # what the status line tells where there is nothing newer
     is_read_only = False  # the last message could not be kept
+    is_private = False  # the session that is on
     branch_told = ""  # which branch is on, where there are several
     _counts: Counts | None = None
     _lines_below = 0
@@ -42,10 +45,13 @@ class Surroundings(ChatParts):
     def show_header(self) -> None:
         """The session's title, and what is known."""
         counts = self._counts
-        right = f"{counts.yours} yours · {counts.shared} shared · {counts.model}" if counts else ""
-        if counts and self.size.width < _NARROW:
-            right = counts.model
-        title = " · ".join(filter(None, (self.branch_told, one_line(self.session_title) or "New session")))
+        right = _models_told(counts) if counts else ""
+        if counts and self.size.width >= _NARROW:
+            right = f"{counts.yours} yours · {counts.shared} shared · {right}"
+        called = one_line(self.session_title) or "New session"
+        if self.is_private:
+            called = PRIVATE if self.session_title == PRIVATE_TITLE else f"{PRIVATE} · {called}"
+        title = " · ".join(filter(None, (self.branch_told, called)))
         if self.is_read_only:
             title, right = f"Read-only · {title}", ""
         self.query_one("#header", TwoSidedLine).say(title, one_line(right))
@@ -81,3 +87,8 @@ class Surroundings(ChatParts):
     def on_descendant_blur(self) -> None:
         """The same where the focus went to nothing, as when a browser's window loses it."""
         self.on_descendant_focus()
+
+
+def _models_told(counts: Counts) -> str:
+    """Who answers, and the number of the trained model by which is searched."""
+    return counts.model if counts.live_round is None else f"{counts.model} · model {counts.live_round}"

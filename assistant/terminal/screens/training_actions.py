@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from assistant.terminal.screens.answer_actions import AnswerActions
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
+from assistant.terminal.screens.work import host
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.records import Round
 
+COMPARED = 50  # messages of a session, the newest: each is answered twice, which takes seconds
 _LOOKS_EVERY_SECONDS = 1.0
 _SENTENCE_STAYS_SECONDS = 6.0  # in the status line
 
@@ -106,7 +108,7 @@ class TrainingActions(AnswerActions):
             self.compare_turn(answer.turn_id)
 
     def compare_turn(self, turn_id: int | None) -> None:
-        """A turn, or the whole session for None, by the live model and the one before."""
+        """A turn, or the newest messages of the session for None, by the live model and the one before."""
         if self._is_open:
             self.work(self._compare_with_previous(turn_id))
 
@@ -115,11 +117,27 @@ class TrainingActions(AnswerActions):
 
         facts = await self.desk.look(lambda assistant, _user_id: training_facts(assistant))
         if not facts.previous:
-            self.tell("there is no model before the live one to compare with; F4 shows how training goes")
+            told = "there is no model before the live one to compare with; F4 shows how training goes"
+            host(self).tell(told)
             return
         await self._open_comparison(
             facts.name_of(facts.live), "previous", facts.name_of(facts.previous), turn_id
         )
+
+    def replay_session(self, text: str) -> None:
+        """All of a session, by the live model and the one before. text: its number; empty for this one."""
+        if self._is_open:
+            self.work(self._replay_session(text))
+
+    async def _replay_session(self, text: str) -> None:
+        from assistant.terminal.replaying import models_to_compare, session_to_replay
+
+        here = self.talk.session_id
+        session_id = await self.desk.look(
+            lambda assistant, user_id: session_to_replay(assistant, user_id, text, here)
+        )
+        live, other = await self.desk.look(lambda assistant, _user_id: models_to_compare(assistant))
+        await self._open_comparison(live, "previous", other, None, session_id=session_id)
 
     def _compare_session(self, against: str, name: str) -> None:
         """From the training screen: this session by the live model and another one."""
@@ -131,22 +149,34 @@ class TrainingActions(AnswerActions):
         facts = await self.desk.look(lambda assistant, _user_id: training_facts(assistant))
         await self._open_comparison(facts.name_of(facts.live), against, name, None)
 
-    async def _open_comparison(self, live: str, against: str, name: str, turn_id: int | None) -> None:
+    async def _open_comparison(
+        self, live: str, against: str, name: str, turn_id: int | None, *, session_id: int | None = None
+    ) -> None:
         from assistant.terminal.screens.compare_child import ComparisonChild
         from assistant.terminal.screens.compare_facts import Sides
         from assistant.terminal.screens.compare_screen import CompareScreen
 
         here = self.talk.session_id
-        session_id = await self.desk.look(
-            lambda assistant, user_id: _session_to_compare(assistant, user_id, here, turn_id)
+        session = await self.desk.look(
+            lambda assistant, user_id: session_id or _session_to_compare(assistant, user_id, here, turn_id)
         )
-        user = self.desk.user
-        child = await self.desk.look(
-            lambda assistant, _user_id: ComparisonChild.of(
-                assistant, user, session_id, against=against, turn_id=turn_id
+        user, newest = self.desk.user, COMPARED if session_id is None else None
+        is_longer = newest is not None and await self.desk.look(
+            lambda assistant, user_id: (
+                len(assistant.journal.turns(user_id, session, limit=newest + 1)) > newest
             )
         )
-        sides = Sides(live=f"live {live}", other=_name_of_other(against, name), session_id=session_id)
+        child = await self.desk.look(
+            lambda assistant, _user_id: ComparisonChild.of(
+                assistant, user, session, against=against, turn_id=turn_id, newest=newest
+            )
+        )
+        sides = Sides(
+            live=f"live {live}",
+            other=_name_of_other(against, name),
+            session_id=session,
+            newest=newest if is_longer else None,
+        )
         self.app.push_screen(CompareScreen(self.desk, child, sides, turn_id))
 
     @property
@@ -160,7 +190,7 @@ def _session_to_compare(assistant: Assistant, user_id: int, here: int, turn_id: 
     """That of the turn; else the one that is open, or the last one while nothing was said in it."""
     if turn_id is not None:
         return assistant.journal.turn(user_id, turn_id).session_id
-    if assistant.journal.turns(user_id, here, limit=1):
+    if here and assistant.journal.turns(user_id, here, limit=1):
         return here
     latest = next(iter(assistant.journal.sessions(user_id, limit=1)), None)
     return latest.session_id if latest is not None else here

@@ -49,7 +49,7 @@ class TrainingFacts:
             return row.state
         if version == self.live:
             return "live"
-        return "undone" if version == self.declined else "replaced"
+        return "stepped back" if version == self.declined else "replaced"
 
     def name_of(self, version: str) -> str:
         """A model by its round, or as untrained."""

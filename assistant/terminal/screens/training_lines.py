@@ -110,11 +110,12 @@ def round_line(facts: TrainingFacts, row: Round, width: int) -> str:
     if row.state == "running" and not reason:
         reason = f"from {len(row.settings.get('turns', ()))} lessons"
     reason = _GAIN.sub("", reason)  # it stands before it
-    if facts.previous and state in ("replaced", "undone") and facts.name_of(facts.previous) == f"{row.id}":
+    is_off = state in ("replaced", "stepped back")
+    if is_off and facts.previous and facts.name_of(facts.previous) == f"{row.id}":
         reason = f"one step back · {reason}"
     if width < _NARROW:
-        return f"{row.id:>3} {state:<10} {gain.partition(' ')[0]:<6} {when}"
-    return f"{row.id:>3}  {state:<10} {gain:<15} {when:<12}  {reason}"
+        return f"{row.id:>3} {state:<12} {gain.partition(' ')[0]:<6} {when}"
+    return f"{row.id:>3}  {state:<12} {gain:<15} {when:<12}  {reason}"
 
 
 def table_lines(row: Round, width: int) -> list[str]:

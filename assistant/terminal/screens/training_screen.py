@@ -219,7 +219,7 @@ class TrainingScreen(Screen[None], TrainingSteering):
         compare = words if self._compared is not None else ""
         back = f"b back to {facts.name_of(facts.previous)}" if facts.previous else ""
         if self.size.width < 60:
-            parts = [start, pause, details, "Esc"]
+            parts = [start, pause, "Esc back"]
         else:
             parts = [start, pause, details, compare, back, "Esc back"]
         return "  ".join(part for part in parts if part)

@@ -116,8 +116,7 @@ class TrainingSteering(HasHelp):
         return facts.previous or None
 
     async def _compare_with(self, row: Round, version: str) -> None:
-        kept = await self._desk.look(lambda assistant, _: assistant.checkpoints.versions("retriever"))
-        if version in kept:
+        if await self._desk.look(lambda assistant, _: assistant.keeps_model(version)):
             self._compare(version, f"{row.id}")
         else:
             self.say(f"The model of round {row.id} is not kept any more; c on another round compares.")

@@ -12,6 +12,7 @@ class TwoSidedLine(Widget):
     """One row; where both do not fit, the left words are cut first, down to a few."""
 
     DEFAULT_CSS = "TwoSidedLine { height: 1; width: 1fr; }"
+    RIGHT_STYLE = "not bold dim"
 
     def __init__(self, left: str = "", right: str = "", *, id: str | None = None, classes: str = "") -> None:
         super().__init__(id=id, classes=classes)
@@ -32,4 +33,4 @@ class TwoSidedLine(Widget):
         right = right.truncate(max(0, width - kept - 1), ellipsis=True)
         left = left.truncate(max(0, width - right.cell_length - (1 if right else 0)), ellipsis=True)
         gap = " " * max(0, width - left.cell_length - right.cell_length)
-        return Content.assemble(left, gap, (right.plain, "not bold dim"))
+        return Content.assemble(left, gap, (right.plain, self.RIGHT_STYLE))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.catalogue import History
     from stores.journal import FoundPassage
-    from stores.records import Passage, StatedClaim
+    from stores.memory_uses import Uses
+    from stores.records import Passage, StatedClaim, Turn
 
 _SHOWN = 12  # passages
 _LABELS = {
@@ -48,6 +50,7 @@ class WhyFacts:
 
     turn_id: int
     message: str
+    route: str  # what the message was taken for
     searched: str  # as the message was searched with; empty where that was the message itself
     model: str
     state: str
@@ -76,6 +79,7 @@ def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
     return WhyFacts(
         turn_id=turn_id,
         message=one_line(turn.message),
+        route=_route(turn, found),
         searched="" if turn.standalone in ("", turn.message) else one_line(turn.standalone),
         model=turn.model or "nobody",
         state=turn.state,
@@ -95,12 +99,22 @@ def learned_lines(assistant: Assistant, user_id: int, turn_id: int) -> tuple[str
 
 def passage_page(assistant: Assistant, user_id: int, row: FoundRow) -> tuple[str, str]:
     """A passage as it was found, with where it came from and what became of it: a title and a text."""
+    from stores.memory_uses import MemoryUses
+
     passages = assistant.catalogue.passages_of(user_id, [row.version_id])
     passage, _is_live = passages[row.version_id]
     history = assistant.catalogue.history(user_id, passage.passage_id)
     text = passage.text or "Its text was forgotten."
     lines = ["", text, "", *_figures(row), "", *_history_lines(passage, history)]
-    return f"Passage {passage.passage_id} · {passage.scope}", "\n".join(lines)
+    uses = MemoryUses(assistant.database).uses(user_id, passage.passage_id)
+    return f"Passage {passage.passage_id} · {passage.scope}", "\n".join([*lines, _trained_line(uses)])
+
+
+def _trained_line(uses: Uses) -> str:
+    """Which rounds of training were shown a passage, and how often its reader has marked it."""
+    rounds = ", ".join(map(str, uses.rounds))
+    seen = f"round{'s' if len(uses.rounds) > 1 else ''} {rounds}" if uses.rounds else "no round"
+    return f"Seen in training: {seen}. Marked as helping: {uses.helped}, as not: {uses.not_helped}."
 
 
 def found_row(assistant: Assistant, user_id: int, turn_id: int, version_id: int) -> FoundRow:
@@ -110,6 +124,16 @@ def found_row(assistant: Assistant, user_id: int, turn_id: int, version_id: int)
     passages = assistant.catalogue.passages_of(user_id, [version_id])
     judged = assistant.journal.judged_in(user_id, turn_id).get(version_id)
     return _row(found[version_id], *passages[version_id], turn.details.get("cited", []), judged)
+
+
+def _route(turn: Turn, found: Sequence[FoundPassage]) -> str:
+    """What a message was taken for: whether it asks, whether memory was put before the model for it."""
+    from agents.sentences import asks_only
+
+    kind = "question" if asks_only(turn.message) else "statement"
+    needs = "needs memory" if any(each.citation for each in found) else "no memory"
+    stands = "yes" if turn.standalone in ("", turn.message) else "no"
+    return f"{kind} · {needs} · standalone: {stands}"
 
 
 def _row(

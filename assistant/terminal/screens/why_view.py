@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.message import Message as Posted
 from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
@@ -15,8 +16,9 @@ from textual.widgets.option_list import Option
 from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.keys import WHY
 from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.why_facts import FoundRow, WhyFacts, passage_page
-from assistant.terminal.screens.work import Working
+from assistant.terminal.screens.why_facts import FoundRow, WhyFacts, passage_page, why_facts
+from assistant.terminal.screens.work import Telling, Working, host
+from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk
@@ -28,6 +30,9 @@ _LEGEND = (
     "found   its place in the search, by its score",
     "moved   places up or down by being judged",
 )
+_NARROW = 60  # columns
+_KEYS = "Enter open  + helped  - did not  x remove  c compare with the previous model  Esc"
+_FEW_KEYS = "Enter open  + -  x remove  c compare  Esc"
 _STEPS = {
     "augment": "route",
     "retrieve": "search",
@@ -60,6 +65,18 @@ class PassageList(OptionList):
         """It did not."""
         self._view.rate_passage("bad")
 
+    def action_remove(self) -> None:
+        """Takes the passage out of answers, or proposes that."""
+        self._view.remove_passage()
+
+    def action_undo(self) -> None:
+        """Takes the latest removal made here back."""
+        self._view.undo_removal()
+
+    def action_compare(self) -> None:
+        """The turn by the live model and the one before."""
+        self._view.compare()
+
     def action_back(self) -> None:
         """Back to the prompt."""
         self._view.leave()
@@ -79,12 +96,28 @@ class WhyView(Working, Vertical):
     WhyView > VerticalScroll { height: 1fr; }
     """
 
+    class WantsComparison(Posted):
+        """The turn is to be shown under two models."""
+
+        def __init__(self, turn_id: int) -> None:
+            super().__init__()
+            self.turn_id = turn_id
+
+    class Changed(Posted):
+        """A passage was taken out of answers, or came back."""
+
+        def __init__(self, told: str, receipt_id: int, *, is_undone: bool) -> None:
+            """receipt_id: of the removal."""
+            super().__init__()
+            self.told, self.receipt_id, self.is_undone = told, receipt_id, is_undone
+
     def __init__(self, desk: Desk, *, is_narrow: bool, id: str | None = None) -> None:
         """is_narrow: a passage takes two rows."""
         super().__init__(id=id)
         self._desk = desk
         self._is_narrow = is_narrow
         self._marks: dict[tuple[int, int], str] = {}  # ratings given here, by turn and version
+        self._removals: list[int] = []  # receipts of what was removed here, the latest last
         self.facts: WhyFacts | None = None
         self.border_title = "Why this answer"
 
@@ -124,6 +157,52 @@ class WhyView(Working, Vertical):
 
         self.work(keep())
 
+    def remove_passage(self) -> None:
+        """Takes the marked passage out of answers, where it is the person's own; else proposes that."""
+        if (row := self._marked_row) is not None:
+            self.work(self._remove(row))
+
+    async def _remove(self, row: FoundRow) -> None:
+        from assistant.terminal.removing import remove_passage
+
+        removed = await self._desk.do(
+            lambda assistant, user_id: remove_passage(assistant, user_id, row.passage_id)
+        )
+        if removed.receipt_id is None:
+            host(self).tell(removed.told)
+            return
+        self._removals.append(removed.receipt_id)
+        host(self).tell(f"{removed.told}. u takes it back")
+        self.post_message(self.Changed(removed.told, removed.receipt_id, is_undone=False))
+        await self._read_anew()
+
+    def undo_removal(self) -> None:
+        """Takes the latest removal made here back."""
+        if not self._removals:
+            host(self).tell("nothing was removed here")
+        else:
+            self.work(self._undo_removal())
+
+    async def _undo_removal(self) -> None:
+        from assistant.terminal.screens.memory_writing import undo
+
+        receipt_id = self._removals.pop()
+        told = await self._desk.do(lambda assistant, user_id: undo(assistant, user_id, receipt_id))
+        host(self).tell(told)
+        self.post_message(self.Changed(told, receipt_id, is_undone=True))
+        await self._read_anew()
+
+    async def _read_anew(self) -> None:
+        if (facts := self.facts) is not None:
+            self.show(
+                await self._desk.look(lambda assistant, user_id: why_facts(assistant, user_id, facts.turn_id))
+            )
+
+    def compare(self) -> None:
+        """Has the turn shown under the live model and the one before."""
+        if self.facts is not None:
+            self.post_message(self.WantsComparison(self.facts.turn_id))
+
     def leave(self) -> None:
         """Gives the keys back."""
         if isinstance(self.screen, WhyScreen):
@@ -150,19 +229,18 @@ class WhyView(Working, Vertical):
         facts = self.facts
         assert facts is not None, "its facts are shown"
         mark = self._marks.get((facts.turn_id, row.version_id), " ")
-        gone = "" if row.is_live else " (replaced or forgotten)"
+        name = row.name if row.is_live else f"gone: {row.name}"
         judged = f"{row.judged:.2f}" if row.judged is not None else "-"
         moved = f"{row.moved:+}" if row.moved else "="
         figures = f"{row.used:<4}{mark}{row.scope:<6} {judged:>6} {row.found:>5} {moved:>5} {row.score:>5.2f}"
-        return Content(
-            f"{figures}\n       {row.name}{gone}" if self._is_narrow else f"{figures}  {row.name}{gone}"
-        )
+        return Content(f"{figures}\n       {name}" if self._is_narrow else f"{figures}  {name}")
 
 
-class WhyScreen(Screen[None]):
+class WhyScreen(Screen[None], Telling):
     """The same, where there is no room beside the conversation."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,f2", "dismiss", "back")]
+    DEFAULT_CSS = "WhyScreen > #why-told { display: none; height: auto; padding: 0 1; color: $text-primary; }"
 
     def __init__(self, desk: Desk, facts: WhyFacts) -> None:
         super().__init__()
@@ -172,7 +250,9 @@ class WhyScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """The facts, and the keys."""
         yield WhyView(self._desk, is_narrow=self.app.size.width < 70)
-        yield Static("Enter open  + helped  - did not  Esc back", markup=False, classes="keys")
+        yield Static("", markup=False, id="why-told")
+        keys = _FEW_KEYS if self.app.size.width < _NARROW else _KEYS
+        yield Static(keys, markup=False, classes="keys")
 
     def on_mount(self) -> None:
         """The keys act on the passages."""
@@ -180,12 +260,18 @@ class WhyScreen(Screen[None]):
         view.show(self._facts)
         view.query_one(PassageList).focus()
 
+    def tell(self, sentence: str) -> None:
+        """One sentence above the keys, until the next."""
+        told = self.query_one("#why-told", Static)
+        told.display = bool(sentence)
+        told.update(one_line(sentence))
+
 
 def _above(facts: WhyFacts) -> str:
-    lines = [f"Turn {facts.turn_id}  {facts.message}"]
+    lines = [f"Turn {facts.turn_id}  {facts.message}", f"Route      {facts.route}"]
     if facts.searched:
-        lines.append(f"Searched as  {facts.searched}")
-    lines.append(f"Answered by  {facts.model} · {facts.state}")
+        lines.append(f"Rewritten  {facts.searched}")
+    lines.append(f"Answered   by {facts.model} · {facts.state}")
     lines.append("")
     if facts.rows:
         lines += ["Passages, in the order that the model saw", _HEADINGS]

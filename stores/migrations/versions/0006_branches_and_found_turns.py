@@ -6,9 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlmodel.sql.sqltypes import AutoString
 
-from stores.lexical import tokens
-from stores.records import UtcDateTime
-from stores.turn_words import lexemes
+from stores.migrations.words_of_0006 import lexemes
 
 revision = "0006"
 down_revision = "0005"
@@ -21,7 +19,7 @@ _TURNS_AT_ONCE = 1_000
 def upgrade() -> None:
     op.add_column("sessions", sa.Column("origin", AutoString(), server_default="", nullable=False))
     op.add_column("sessions", sa.Column("head_id", sa.Integer(), nullable=True))
-    op.add_column("sessions", sa.Column("deleted_at", UtcDateTime(), nullable=True))
+    op.add_column("sessions", sa.Column("deleted_at", sa.DateTime(timezone=True), nullable=True))
     op.add_column("turns", sa.Column("parent_id", sa.Integer(), nullable=True))
     if op.get_bind().dialect.name == "postgresql":
         op.execute("CREATE TABLE turn_words (turn_id INTEGER PRIMARY KEY, lexemes TSVECTOR NOT NULL)")
@@ -52,7 +50,7 @@ def _note_all_turns() -> None:
         if not read:
             return
         after = read[-1][0]
-        found = {row[0]: lexemes(row[1], row[2], tokens(f"{row[3]}\n{row[4]}")) for row in read}
+        found = {row[0]: lexemes(row[1], row[2], f"{row[3]}\n{row[4]}") for row in read}
         values = [
             {"id": turn_id, "found": written if is_postgresql else " ".join(written)}
             for turn_id, written in found.items()

@@ -1,0 +1,129 @@
+"""A statement that lists several things, without those that hold no more.
+
+    "I have a dog and a cat named Tom", less the dog      ->  "I have a cat named Tom"
+    "I take vitamin D and iron every morning", less iron  ->  "I take vitamin D every morning"
+
+By rules that give up in doubt: what is not surely an item of a list stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from agents.values import content
+
+_LONGEST_READ = 300  # characters
+_MOST_ITEMS = 12
+_MOST_THAT_HANGS_ON_IT = 3  # content words that a statement says of what was withdrawn
+_BETWEEN = re.compile(r"\s*,\s*(?:and |or )?(?:also )?|\s+(?:and|or|as well as) (?:also )?", re.IGNORECASE)
+_OPENS_AN_ITEM = re.compile(
+    r"\b(?:an?|the|my|our|some|two|three|four|five|six|seven|eight|nine|ten|\d+) (?=[^,]*$)", re.IGNORECASE
+)
+_HEAD = re.compile(
+    r"(?:The|My|Our)(?: [\w'-]+){1,4}?(?: (?:is|are|has|includes?|contains?)(?: called| named)?|:) |"
+    r"(?:I|We|(?:My|Our|The) [\w-]+|[A-ZÀ-Þ][\w'-]+)(?:'ve|'m|'re)?"
+    r"(?: (?:also|often|usually|always|really|just|both|do|don't|do not|have|has|am|are|is|can|like|love|"
+    r"used|"
+    r"want|enjoy|to))*"
+    r" (?:[a-z]+)(?: (?:in|at|to|for|on|with|of))? "
+)
+_OF_ALL = re.compile(
+    r" (?:every|each|on (?:\w+days?|weekends)|in the (?:morning|evening|afternoon)s?|daily|weekly|twice|once|"
+    r"since|at (?:night|noon|weekends)|together|regularly|for a living)\b.*$",
+    re.IGNORECASE,
+)
+_OF_ONE = re.compile(r" (?:called|named|who|that|which)\b", re.IGNORECASE)
+
+
+class _Item(NamedTuple):
+    text: str
+    stems: frozenset[str]
+
+
+def without_listed(statement: str, withdrawn: Collection[str]) -> str | None:
+    """The statement without the items that these stems name; None where it lists none of them, or only them.
+
+    withdrawn: content words of what holds no more, those that the list shares ("play") among them.
+    """
+    stop = statement[len(statement.rstrip(".! ")) :]
+    read = _read(statement.rstrip(".! ")) if len(statement) <= _LONGEST_READ else None
+    if read is None:
+        return None
+    head, items, tail = read
+    meant = set(withdrawn) - set(content(head)) - set(content(tail))
+    kept = [item for item in items if not item.stems & meant]
+    gone = [item for item in items if item.stems & meant]
+    is_named = bool(meant) and meant <= frozenset().union(*(item.stems for item in gone))
+    if not gone or not kept or not is_named or any(_is_other(item, meant) for item in gone):
+        return None
+    return f"{head}{_joined([item.text for item in kept], _last_word(statement))}{tail}{stop}"
+
+
+def says_as_much(statement: str, withdrawal: str) -> bool:
+    """Whether a withdrawal is surely of what a list says: "I play A and B", "I no longer play B"."""
+    read = _read(statement.rstrip(".! ")) if len(statement) <= _LONGEST_READ else None
+    if read is None or _IS_PAST.search(statement):
+        return False
+    said = set(content(read[0]))
+    leaves = _OF_MEMBERS.search(read[0]) and _LEAVES.search(withdrawal)
+    return said <= set(content(withdrawal)) or leaves is not None
+
+
+_IS_PAST = re.compile(r"\b(?:had|was|were|did|used to)\b", re.IGNORECASE)
+_OF_MEMBERS = re.compile(r"\b(?:member|belong)\b", re.IGNORECASE)
+_LEAVES = re.compile(r"\b(?:left|quit|resigned|dropped out)\b", re.IGNORECASE)
+
+
+def says_more_than(statement: str, withdrawn: Collection[str]) -> bool:
+    """Whether a statement says also what has nothing to do with these stems, and may hold on without them."""
+    parts = [frozenset(content(part)) for part in _BETWEEN.split(statement[:_LONGEST_READ])]
+    left = frozenset().union(*parts) - set(withdrawn)
+    return len(left) > (_MOST_THAT_HANGS_ON_IT if len(parts) == 1 else 0)
+
+
+def _is_other(item: _Item, meant: Collection[str]) -> bool:
+    """Whether an item says so much more than what is meant that it may be another: "my sister's dog"."""
+    plain = _OF_ONE.split(item.text)[0]
+    return "'s " in plain or len(set(content(plain)) - set(meant)) > 1
+
+
+def _read(statement: str) -> tuple[str, list[_Item], str] | None:
+    """What is said of all the items, the items, and what is said behind them; None where there is no list."""
+    pieces = _BETWEEN.split(statement)
+    if not 1 < len(pieces) <= _MOST_ITEMS or not all(pieces) or _has_clauses(pieces):
+        return None
+    opens = _OPENS_AN_ITEM.search(pieces[0]) or _HEAD.match(pieces[0])
+    if opens is None:
+        return None
+    first = opens.start() if opens.re is _OPENS_AN_ITEM else opens.end()
+    head, pieces[0] = pieces[0][:first], pieces[0][first:]
+    tail = _OF_ALL.search(pieces[-1])
+    if tail is not None:
+        pieces[-1] = pieces[-1][: tail.start()]
+    items = [_Item(piece, frozenset(content(piece))) for piece in pieces]
+    if not head.strip() or not all(item.stems for item in items):
+        return None
+    return head, items, tail[0] if tail else ""
+
+
+_CLAUSE = re.compile(
+    r"(?:(?:I|we|you|he|she|it|they|my|our|his|her|their)\b.*\b)?(?:is|are|was|were|has|have|had|do|does|did|"
+    r"will|can|costs?|lives?|lived|works?|worked|moved|closes?|opens?|plays?|likes?|loves?|takes?|runs?)\b"
+    r"|(?:I|we|you|he|she|it|they)\b",
+    re.IGNORECASE,
+)
+
+
+def _has_clauses(pieces: Sequence[str]) -> bool:
+    """Whether a piece behind the first says something of its own, up to what is said of one item."""
+    return any(_CLAUSE.match(_OF_ONE.split(f" {piece}")[0].strip()) for piece in pieces[1:])
+
+
+def _last_word(statement: str) -> str:
+    return "or" if re.search(r"\bor\b", statement) and not re.search(r"\band\b", statement) else "and"
+
+
+def _joined(items: Sequence[str], word: str) -> str:
+    return f"{', '.join(items[:-1])} {word} {items[-1]}" if len(items) > 1 else items[0]

@@ -1,0 +1,103 @@
+"""Which chat model answers in this chat: what there is, and switching to another one."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from assistant.terminal.menus import asked_number
+from stores.errors import NotFound, VouchError
+from stores.one_line import one_line
+
+if TYPE_CHECKING:
+    from assistant.config import ModelSettings
+    from assistant.wiring import Assistant
+
+BUILT_IN = "extractive"
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A model that can answer here."""
+
+    name: str
+    told: str  # where it runs
+    model: ModelSettings
+
+
+def choose_model(assistant: Assistant, name: str, *, menu: Callable[[], str | None] | None) -> Iterator[str]:
+    """Switches to the model of this name; without one, tells which there are. Yields what is said of it.
+
+    menu: reads the number of one of them, where somebody is there to choose; else None.
+    """
+    settings = assistant.settings.model
+    choices = _choices(assistant, settings)
+    if not name:
+        yield from _told(assistant, choices)
+        if menu is None:
+            yield "/model NAME has another one answer in this chat; [model] in settings.toml is for all."
+            return
+        yield "Which one answers from now on in this chat? Its number, or Enter to leave it."
+        number = asked_number(menu, range(1, len(choices) + 1))
+        if number is None:
+            yield "Left as it is."
+            return
+        chosen = choices[number - 1]
+    else:
+        chosen = _named(choices, name, settings)
+    if chosen.model == assistant.model_in_use:
+        yield f"{one_line(chosen.name)} answers already."
+        return
+    assistant.answer_with(chosen.model)
+    yield f"From now on {one_line(chosen.name)}, {chosen.told}, answers in this chat. The settings stay."
+
+
+def _told(assistant: Assistant, choices: list[_Choice]) -> Iterator[str]:
+    for number, choice in enumerate(choices, start=1):
+        notes = [choice.told]
+        if choice.model == assistant.settings.model:
+            notes.append("in the settings")
+        if choice.model == assistant.model_in_use:
+            notes.append("answers now")
+        yield f"{number:>3}  {one_line(choice.name)}  ({', '.join(notes)})"
+    if assistant.settings.model.backend == "openai" and len(choices) == 2:
+        yield f"Other models of {assistant.settings.model.server}: it lists none."
+
+
+def _choices(assistant: Assistant, settings: ModelSettings) -> list[_Choice]:
+    """The settings' model first, then what else its server lists, and the built-in one last."""
+    built_in = _Choice(
+        BUILT_IN, "built in: it quotes what was found", replace(settings, backend="extractive")
+    )
+    if settings.backend == "extractive":
+        return [replace(built_in, model=settings)]
+    if settings.backend != "openai":
+        return [_Choice(settings.name, "in this process", settings), built_in]
+    where = f"at {settings.server}"
+    try:
+        listed = assistant.listed_models()
+    except VouchError as error:  # it may be chosen all the same, and tells what is wrong when it answers
+        where, listed = f"{where}: {one_line(error.message)}", []
+    others = [name for name in dict.fromkeys(listed) if name != settings.name]
+    return [
+        _Choice(settings.name, where, settings),
+        *(_Choice(name, where, replace(settings, name=name)) for name in others),
+        built_in,
+    ]
+
+
+def _named(choices: list[_Choice], name: str, settings: ModelSettings) -> _Choice:
+    """Raises `NotFound` for one that there is not, as far as that is known."""
+    for choice in choices:
+        if choice.name == name:
+            return choice
+    if settings.backend == "openai" and len(choices) == 2:  # the server does not tell what it has
+        return _Choice(name, f"at {settings.server}, which lists no models", replace(settings, name=name))
+    near = difflib.get_close_matches(name, [choice.name for choice in choices], n=1, cutoff=0.4)
+    meant = f"Did you mean {one_line(near[0])}? " if near else ""
+    more = "" if settings.backend == "openai" else " A server or another model is named in settings.toml."
+    raise NotFound(
+        f"there is no model {one_line(name)} here", hint=f"{meant}/model lists what there is.{more}"
+    )

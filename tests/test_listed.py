@@ -1,0 +1,57 @@
+"""A list without those of its items that hold no more."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.relations.listed import says_as_much, says_more_than, without_listed
+from agents.value_changes import withdrawn_words
+
+
+@pytest.mark.parametrize(
+    ("known", "withdrawal", "left"),
+    [
+        ("I have a dog and a cat named Tom.", "I don't have a dog any more.", "I have a cat named Tom."),
+        ("I have a dog and a cat named Tom.", "I don't have a cat any more.", "I have a dog."),
+        ("I play tennis and the piano.", "I no longer play tennis.", "I play the piano."),
+        (
+            "I take vitamin D and iron every morning.",
+            "I stopped taking iron.",
+            "I take vitamin D every morning.",
+        ),
+        (
+            "I am in the choir, the chess club and the library.",
+            "I left the chess club.",
+            "I am in the choir and the library.",
+        ),
+        ("I speak German, French and Dutch.", "I no longer speak Dutch.", "I speak German and French."),
+        ("I don't eat meat, fish or eggs.", "I no longer avoid fish.", None),  # it names what was not said
+        ("I own a bike and my sister's boat.", "I sold the boat.", None),  # whose boat?
+        ("I have a dog called Rex and live in Rome.", "I no longer have a dog.", None),  # no list
+        ("Ana and Ben play tennis.", "Ana no longer plays tennis.", None),
+        ("I play tennis.", "I no longer play tennis.", None),
+        ("I play tennis and chess.", "I no longer play.", None),  # none of them is named
+    ],
+)
+def test_only_what_was_withdrawn_goes(known: str, withdrawal: str, left: str | None) -> None:
+    assert without_listed(known, withdrawn_words(withdrawal)) == left
+
+
+@pytest.mark.parametrize(
+    ("known", "withdrawal", "says_more"),
+    [
+        ("My locker number is 214.", "I no longer have a locker.", False),  # it hangs on the locker
+        ("I have a dog called Rex and live in Rome.", "I no longer have a dog.", True),
+        ("My gym is in Baker Street and costs 40 euros.", "I cancelled the gym.", True),
+        ("Ana and Ben play tennis.", "Ana no longer plays tennis.", True),
+        ("Paul the baker next door has a big old dog.", "Paul no longer has a dog.", True),
+    ],
+)
+def test_what_says_more_than_was_withdrawn_is_known(known: str, withdrawal: str, says_more: bool) -> None:
+    assert says_more_than(known, withdrawn_words(withdrawal)) == says_more
+
+
+def test_a_withdrawal_is_of_a_list_that_says_the_same_of_its_items() -> None:
+    assert says_as_much("I play tennis and chess.", "I no longer play chess.")
+    assert not says_as_much("I cleaned the car and the boat.", "I sold the car.")
+    assert not says_as_much("I had a dog and a cat.", "I no longer have a dog.")

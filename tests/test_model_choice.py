@@ -1,0 +1,163 @@
+"""/model: which chat model answers in this chat."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from agent_fakes import FakeChat
+from screen_fixtures import QUESTION, made_assistant, on_screen
+from scripted_server import ScriptedServer, refuses, says, unused_url
+
+from assistant.config import MemorySettings, ModelSettings
+from assistant.locations import Locations
+from assistant.terminal.model_choice import choose_model
+from assistant.wiring import Assistant
+from stores.errors import NotFound
+
+SERVER_ANSWERS = "At ten [1]."
+
+
+async def _never(_request: object) -> AsyncIterator[str]:
+    yield "not asked"
+
+
+@contextmanager
+def asking(folder: Path, base_url: str = "", *, agents: str = "auto") -> Iterator[Assistant]:
+    """An assistant whose settings name the model `scripted` of a server, or the built-in one."""
+    place = Locations(
+        data=folder / "data", settings=folder / "settings", cache=folder / "cache", state=folder / "state"
+    )
+    with closing(made_assistant(place, FakeChat(_never))) as assistant:
+        del assistant.__dict__["chat_model"]
+        if base_url:
+            model = ModelSettings(backend="openai", base_url=base_url, name="scripted", retries=0)
+            memory = MemorySettings(learn=False, agents=agents)  # type: ignore[arg-type]
+            assistant.settings = replace(assistant.settings, model=model, memory=memory)
+        yield assistant
+
+
+def says_of(assistant: Assistant, name: str = "", *typed: str) -> list[str]:
+    answers = iter(typed)
+    return list(choose_model(assistant, name, menu=(lambda: next(answers)) if typed else None))
+
+
+def ask(assistant: Assistant) -> tuple[str, str, str | None]:
+    """Who answered the question, what, and which server was asked."""
+    user = assistant.journal.user_id("ann")
+    assistant.catch_up()
+    session = assistant.journal.open_session(user)
+    turn_id = assistant.player.play(user, session, QUESTION, watch=lambda event: None).turn_id
+    turn = assistant.journal.turn(user, turn_id)
+    return turn.model, turn.answer, turn.details["sent_to"]
+
+
+def test_model_tells_what_is_configured_and_what_the_server_lists(tmp_path: Path) -> None:
+    with (
+        ScriptedServer(models=["large", "scripted"]) as server,
+        asking(tmp_path, server.base_url) as assistant,
+    ):
+        where = f"at {assistant.settings.model.server}"
+        assert says_of(assistant) == [
+            f"  1  scripted  ({where}, in the settings, answers now)",
+            f"  2  large  ({where})",
+            "  3  extractive  (built in: it quotes what was found)",
+            "/model NAME has another one answer in this chat; [model] in settings.toml is for all.",
+        ]
+        assert server.requests == []  # nothing was sent but the question for the list
+
+
+def test_another_model_of_the_server_answers_from_the_next_turn_on(tmp_path: Path) -> None:
+    with (
+        ScriptedServer(then=says(SERVER_ANSWERS), models=["large", "scripted"]) as server,
+        asking(tmp_path, server.base_url) as assistant,
+    ):
+        assert ask(assistant)[0] == "scripted"
+        [told] = says_of(assistant, "large")
+        assert told.startswith("From now on large, at 127.0.0.1:")
+        model, answer, sent_to = ask(assistant)
+        assert (model, answer, sent_to) == ("large", SERVER_ANSWERS, assistant.settings.model.server)
+        assert [request.body["model"] for request in server.requests] == ["scripted", "large"]
+        assert assistant.settings.model.name == "scripted"
+        assert says_of(assistant, "large") == ["large answers already."]
+
+
+def test_the_built_in_model_asks_no_server_for_answers_nor_for_weighing(tmp_path: Path) -> None:
+    with (
+        ScriptedServer(then=says(SERVER_ANSWERS)) as server,
+        asking(tmp_path, server.base_url, agents="model") as assistant,
+    ):
+        assistant.__dict__["reader"] = object()  # not asked: only who is to weigh is looked at
+        assert "Chat" in type(assistant._remembering_agents.summarizer).__name__
+        says_of(assistant, "extractive")
+        model, answer, sent_to = ask(assistant)
+        assert (model, sent_to, server.requests) == ("extractive (quotes only)", "", [])
+        assert "10:00" in answer
+        assert "Reader" in type(assistant._remembering_agents.summarizer).__name__
+        says_of(assistant, "scripted")
+        assert ask(assistant)[:2] == ("scripted", SERVER_ANSWERS)
+
+
+def test_a_name_that_the_server_does_not_list_is_named_with_its_nearest(tmp_path: Path) -> None:
+    with (
+        ScriptedServer(models=["large", "scripted"]) as server,
+        asking(tmp_path, server.base_url) as assistant,
+    ):
+        with pytest.raises(NotFound) as raised:
+            says_of(assistant, "larg")
+        assert raised.value.hint == "Did you mean large? /model lists what there is."
+        assert assistant.model_in_use.name == "scripted"
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_where_the_server_tells_no_list_a_name_is_taken_as_it_is(tmp_path: Path, is_there: bool) -> None:
+    with ScriptedServer(then=refuses(404, "no such model"), models=None) as server:
+        url = server.base_url if is_there else unused_url()
+        with asking(tmp_path, url) as assistant:
+            assert "it lists none" in says_of(assistant)[2]
+            [told] = says_of(assistant, "large")
+            assert "which lists no models" in told
+            assert assistant.pipeline.model_name == "large"
+
+
+def test_without_a_server_there_is_the_built_in_model_alone(tmp_path: Path) -> None:
+    with asking(tmp_path) as assistant:
+        assert says_of(assistant)[0] == (
+            "  1  extractive  (built in: it quotes what was found, in the settings, answers now)"
+        )
+        with pytest.raises(NotFound, match="there is no model gpt here"):
+            says_of(assistant, "gpt")
+
+
+def test_a_menu_is_answered_by_a_number(tmp_path: Path) -> None:
+    with (
+        ScriptedServer(models=["large", "scripted"]) as server,
+        asking(tmp_path, server.base_url) as assistant,
+    ):
+        assert says_of(assistant, "", "")[-1] == "Left as it is."
+        assert says_of(assistant, "", "9")[-1] == "Left as it is."
+        assert says_of(assistant, "", "2")[-1].startswith("From now on large")
+        assert assistant.model_in_use.name == "large"
+
+
+def test_a_name_from_the_server_is_shown_on_one_line_without_control_characters(tmp_path: Path) -> None:
+    with ScriptedServer(models=["a\nb\x1b[31m"]) as server, asking(tmp_path, server.base_url) as assistant:
+        assert all(line.isprintable() for line in says_of(assistant))
+
+
+async def test_on_the_screen_the_header_and_the_status_follow_the_model(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, size=(100, 30)) as chat:
+        assistant = chat.app.chat.desk._known_assistant
+        assert "scripted" in chat.text.splitlines()[0]
+        with ScriptedServer(models=["large"]) as server:
+            model = ModelSettings(backend="openai", base_url=server.base_url, name="scripted", retries=0)
+            assistant.settings = replace(assistant.settings, model=model)
+            await chat.asks("/model extractive")
+            await chat.until(lambda: "extractive" in chat.text.splitlines()[0])
+            await chat.shows("no reply model: answers quote what was found")
+            await chat.asks("/model large")
+            await chat.until(lambda: "large" in chat.text.splitlines()[0])
+            await chat.until(lambda: "no reply model" not in chat.text)

@@ -1,0 +1,131 @@
+"""Why this answer: how the message was routed, what became of a passage, and what the keys do with one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from round_rows import keep, of, promoted
+from screen_fixtures import ANSWER, HANDBOOK, QUESTION, ChatOnScreen, on_screen
+
+from assistant.terminal.screens.compare_child import ComparisonChild
+from assistant.terminal.screens.compare_screen import CompareScreen
+from assistant.terminal.screens.page_screen import PageScreen
+from assistant.terminal.screens.why_view import PassageList, WhyScreen
+from stores.records import SHARED
+
+NOTE = "The reading room has a new wing."
+
+
+async def asks_and_opens(chat: ChatOnScreen) -> None:
+    """An answer made from a shared passage and from a note, and why."""
+    await chat.asks(f"/remember {NOTE}")
+    await chat.asks(QUESTION)
+    if chat.app.size.width >= 100:
+        await chat.presses("f2")
+        await chat.shows("Why this answer")
+        chat.screen.query_one(PassageList).focus()
+        await chat.pilot.pause()
+    else:
+        await chat.presses("f2")
+        await chat.until(lambda: isinstance(chat.screen, WhyScreen))
+
+
+def own_texts(chat: ChatOnScreen) -> list[str]:
+    user = of(chat).journal.user_id("ann")
+    return [line.text for line in of(chat).catalogue.lines(user, scope="yours", memories_only=True)]
+
+
+async def test_the_route_tells_what_the_message_was_taken_for(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER], ["At noon."], ["Noted."]]) as chat:
+        await chat.asks(QUESTION)
+        await chat.asks("And on Sundays?")
+        await chat.asks("Thank you, I shall come.")
+        await chat.sends("/why 1")
+        await chat.shows("Route      question · needs memory · standalone: yes")
+        assert "Rewritten" not in chat.text
+        await chat.presses("escape")
+        await chat.sends("/why 2")
+        await chat.shows("Route      question · needs memory · standalone: no")
+        await chat.shows("Rewritten  When does the reading room open on Sundays?")
+        await chat.presses("escape")
+        await chat.sends("/why 3")
+        await chat.shows("Route      statement")
+
+
+async def test_a_passage_tells_which_rounds_saw_it_and_how_it_was_marked(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        await chat.presses("f2")
+        await chat.until(lambda: isinstance(chat.screen, WhyScreen))
+        await chat.presses("enter")
+        await chat.shows("Seen in training: no round. Marked as helping: 0, as not: 0.")
+        keep(of(chat), promoted(1, "first-1111"), promoted(2, "second-2222"))  # both were shown passage 1
+        await chat.presses("escape", "plus")
+        await chat.shows("[1] +shared")
+        await chat.presses("enter")
+        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.shows("Seen in training: rounds 1, 2. Marked as helping: 1, as not: 0.")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_x_removes_a_passage_of_ones_own_and_u_brings_it_back(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]], size=size) as chat:
+        await asks_and_opens(chat)
+        await chat.presses("down", "x")
+        await chat.until(lambda: own_texts(chat) == [])
+        await chat.shows("u takes it back")
+        await chat.shows("gone: “The reading room")
+        await chat.presses("u")
+        await chat.until(lambda: own_texts(chat) == [NOTE])
+        await chat.until(lambda: "gone: " not in chat.text)
+        await chat.presses("u")
+        await chat.shows("nothing was removed here")
+
+
+async def test_a_removal_is_a_notice_of_the_chat_with_its_undo(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await asks_and_opens(chat)
+        await chat.presses("down", "x")
+        await chat.until(lambda: own_texts(chat) == [])
+        await chat.presses("escape")
+        await chat.shows(f"Removed: “{NOTE}”")
+        await chat.shows("^G u undo")
+        await chat.presses("ctrl+g", "u")
+        await chat.until(lambda: own_texts(chat) == [NOTE])
+
+
+async def test_x_proposes_a_shared_passage_for_removal_and_changes_nothing(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await asks_and_opens(chat)
+        await chat.presses("home", "x")
+        await chat.until(lambda: len(of(chat).proposals.open()) == 1)
+        [proposal] = of(chat).proposals.open()
+        assert (proposal.reason, proposal.text) == ("removal", HANDBOOK)
+        await chat.shows("Proposed for removal, as proposal 1")
+        user = of(chat).journal.user_id("ann")
+        assert [line.scope for line in of(chat).catalogue.lines(user, scope="shared")] == [SHARED]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_c_compares_the_turn_with_the_previous_model(
+    tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def begin(_assistant: Any, _user: str, session_id: int, **how: Any) -> ComparisonChild:
+        asked.append({"session": session_id, **how})
+        return ComparisonChild(["true"])
+
+    monkeypatch.setattr(ComparisonChild, "of", begin)
+    async with on_screen(tmp_path, replies=[[ANSWER]], size=size) as chat:
+        await asks_and_opens(chat)
+        await chat.presses("c")
+        await chat.shows("there is no model before the live one")
+        keep(of(chat), promoted(1, "first-1111"), promoted(2, "second-2222"))
+        await chat.presses("c")
+        await chat.until(lambda: isinstance(chat.screen, CompareScreen))
+        assert [(how["turn_id"], how["against"]) for how in asked] == [(1, "previous")]

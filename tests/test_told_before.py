@@ -1,0 +1,105 @@
+"""What a correction makes of what was told last, and what is told anew though its words were shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.claim_rules.corrections import right_words
+from agents.interfaces import Exchange, Said
+from agents.pointed_to import standalone
+from agents.told_before import put_right, tells_anew
+
+
+def told(*messages: str) -> list[Exchange]:
+    """Messages that were each answered by "Noted."."""
+    return [Exchange(message, message, "Noted.", number) for number, message in enumerate(messages, start=1)]
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "becomes"),
+    [
+        ("My locker code is 4213.", "I meant 4231.", "My locker code is 4231."),
+        ("We meet Ben on Monday.", "Sorry, on Tuesday.", "We meet Ben on Tuesday."),
+        ("My phone number is 0151 2345678.", "oops, 0151 2345687", "My phone number is 0151 2345687."),
+        ("The talk is on 3 March.", "Sorry, I meant 4 March.", "The talk is on 4 March."),
+        ("Our train leaves at 7:40.", "make that 8:40", "Our train leaves at 8:40."),
+        ("My boss is Mrs Lindqvist.", "No, Mr Okafor.", "My boss is Mr Okafor."),
+        ("My neighbour is Thibaut.", "I meant Thibault, not Thibaut.", "My neighbour is Thibault."),
+        ("My favourite colour is blue.", "I meant green.", "My favourite colour is green."),
+        ("My favourite food is spagetti.", "typo, spaghetti", "My favourite food is spaghetti."),
+    ],
+)
+def test_right_words_take_the_place_of_those_that_look_like_them(
+    before: str, said: str, becomes: str
+) -> None:
+    assert put_right(said, "", told(before)) == becomes
+
+
+def test_right_words_in_the_same_message_mean_the_sentence_before_them() -> None:
+    earlier = told("My locker code is 4213.")
+    assert put_right("I meant 18.", "My shoe size is 81.", earlier) == "My shoe size is 18."
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        ("I have two dogs and two cats.", "I meant three."),  # of which?
+        ("I live in Ulm.", "No, thanks."),
+        ("I live in Ulm.", "No idea."),
+        ("I meet Ben at 5.", "Sorry, Anna."),  # speaks to Anna
+        ("I live in Ulm.", "I meant well."),
+        ("I live in Ulm.", "The fifth."),  # no correction
+        ("I live in Ulm.", "No, I live in Bonn."),  # says all of it itself
+    ],
+)
+def test_in_doubt_nothing_is_put_right(before: str, said: str) -> None:
+    assert put_right(said, "", told(before)) is None
+
+
+def test_what_was_told_before_a_question_is_meant_only_where_its_answer_repeated_it() -> None:
+    asked = Exchange("What is the gate code?", "", "I found nothing about that.", 2)
+    assert put_right("No, 4231.", "", [*told("My locker code is 4213."), asked]) is None
+
+    asked = Exchange("What is my locker code?", "", "You said: “My locker code is 4213.” [1]", 2)
+    put = put_right("No, 4231.", "", [*told("My locker code is 4213."), asked])
+    assert put == "My locker code is 4231."
+
+
+def test_a_second_correction_puts_the_first_one_right() -> None:
+    earlier = told("My locker code is 4213.", "I meant 4231.")
+    assert put_right("Sorry, 4232.", "", earlier) == "My locker code is 4232."
+
+
+@pytest.mark.parametrize("said", ["It is 4231.", "That is a problem.", "Really?", "sorry", "x " * 200])
+def test_most_sentences_are_no_right_words(said: str) -> None:
+    assert right_words(said) is None
+
+
+def test_a_value_told_again_after_another_is_told_anew() -> None:
+    said = Said("My pin is 9090.", tuple(told("My pin is 9090.", "My pin is 7171.")))
+    assert tells_anew("My pin is 9090.", said)
+    assert not tells_anew("My pin is 7171.", Said("", tuple(told("My pin is 7171."))))
+
+
+def test_what_was_to_come_is_told_anew_when_it_has_come() -> None:
+    assert tells_anew("I moved to Lisbon.", Said("", tuple(told("I am moving to Lisbon in June."))))
+    assert not tells_anew("The lift moved to Lisbon.", Said("", tuple(told("The lift moves to Lisbon."))))
+
+
+@pytest.mark.parametrize(
+    ("earlier", "said", "becomes"),
+    [
+        (["My sister Jana lives in Ulm."], "She works at the zoo.", "My sister Jana works at the zoo."),
+        (["Our flight leaves at 7:40."], "It leaves at 8:40.", "Our flight leaves at 8:40."),
+        (["My dog is called Rex.", "He is 3."], "He eats fish.", "My dog eats fish."),
+        (["Paul likes Ann."], "She lives in Rome.", None),
+        (["Paul lives in Rome."], "It is big.", None),
+        (["My sister Jana lives in Ulm.", "Is Ulm big?"], "She works at the zoo.", None),
+        ([], "They moved my desk upstairs.", "They moved my desk upstairs."),
+        ([], "They moved upstairs.", None),
+    ],
+)
+def test_a_pronoun_means_what_the_last_message_told_of(
+    earlier: list[str], said: str, becomes: str | None
+) -> None:
+    assert standalone(said, "", told(*earlier)) == becomes
