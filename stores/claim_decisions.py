@@ -17,7 +17,15 @@ from stores.clock import now
 from stores.live_versions import live_passages
 from stores.proposals import propose, propose_as
 from stores.receipts import open_receipt, shortened
-from stores.records import SHARED, PassageVersion, StatedClaim, known_id, own_space
+from stores.records import (
+    SHARED,
+    PassageVersion,
+    StatedClaim,
+    known_id,
+    own_space,
+    well_formed,
+    well_formed_values,
+)
 
 STAYS = "; what stays: "  # in the reason of a claim that takes back a part of what was known, before the rest
 
@@ -36,6 +44,11 @@ class Decision:
     reason: str = ""
     proposed_as: str = ""  # why it is proposed for the shared memory, whatever else becomes of it
     grounds: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """A model's words hold anything; what is stored is what any database holds."""
+        object.__setattr__(self, "reason", well_formed(self.reason))
+        object.__setattr__(self, "grounds", well_formed_values(self.grounds))
 
 
 @dataclass(frozen=True, kw_only=True)

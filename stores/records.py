@@ -40,6 +40,15 @@ def well_formed(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
 
 
+def well_formed_values(value: Any) -> Any:
+    """A value as JSON can hold it, with `well_formed` texts and keys all the way down."""
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, Mapping):
+        return {well_formed(str(key)): well_formed_values(each) for key, each in value.items()}
+    return [well_formed_values(each) for each in value] if isinstance(value, list | tuple) else value
+
+
 def known_id(value: int | None) -> int:
     """The id of a row that is stored: the database has given it one."""
     assert value is not None, "a stored row has an id"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 from store_fixtures import Stores, assert_words_are_exact, document, fake_encode, fresh_database
@@ -326,6 +326,7 @@ def do(stores: Stores, user: int, action: tuple[Any, ...]) -> None:
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_any_memory_comes_back_bit_for_bit(request: pytest.FixtureRequest, kind: str) -> None:
     @given(actions=ACTIONS, scope=st.sampled_from(["yours", "shared", "all"]))
+    @example(actions=[("learn", "a\0b", "yours")], scope="yours")  # a model's words hold anything
     @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     def holds(actions: list[tuple[Any, ...]], scope: Any) -> None:
         with another(request, kind) as here, another(request, kind) as there:
