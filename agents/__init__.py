@@ -1,9 +1,10 @@
 """Who takes part in a turn, one file an agent.
 
 interfaces        what an agent may be given: encoder, judge, chat model, searchable space
-query_augmenter   a message becomes the queries to search with
+query_augmenter   a message becomes the queries to search with; naming_vouch names what "you" or "it" means
 fusion            scores of several signals become one, and neighbours lift each other
 retriever         queries become candidates
+own_statements    what the user said of themselves and gives what is asked; asked_for, former, hearsay
 reranker          candidates are judged, in growing steps, until one helps
 responder         question and passages become a streamed answer with citations
 claim_rules/      what a user states, by rule: lead-ins, orders, echoes
@@ -12,7 +13,7 @@ reader_discriminator, chat_discriminator  a claim is weighed beside passages; cl
 classifier        shared, or the user's own
 curator, chat_curator    what a claim changes; values, bindings, value_changes
 relations/        what somebody has one of at a time: said, changed, asked for
-quoting           which sentences of the sources are quoted; quote_order, which of them first
+quoting           which sentences of the sources are quoted; purposes, quote_order, which of them first
 said_here         what a message states beside what it asks
 sentences         text becomes sentences; which of them are questions
 models/           the encoder, the reader

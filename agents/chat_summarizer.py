@@ -27,7 +27,7 @@ from agents.claim_rules.statements import (
 )
 from agents.interfaces import ChatModel, Claim, Said
 from agents.prompts.claims import SCHEMA, messages
-from agents.told_before import put_right, tells_anew
+from agents.told_before import put_right, tells_anew, without_slip
 from agents.values import content
 from stores.errors import ContextTooLong
 from stores.lexical import tokens
@@ -162,8 +162,15 @@ class _Guards:
     def _is_said(self, text: str, statement: Statement, *, is_preference: bool) -> bool:
         """Whether the claim says what the statement does: no order, nothing added or denied, no echo."""
         if statement.is_right_words:
-            meant = put_right(statement.text, statement.before, self._said.earlier)
-            return meant is not None and content(meant) == content(text)
+            meant = put_right(statement.text, statement.before, self._said.earlier, self._said.known)
+            if meant is not None:
+                return content(meant) == content(text)
+            plain = stated_in(statement.text, as_right_words=False)
+            if plain is None:
+                return False
+            statement = plain._replace(quote=statement.quote)
+        if (right := without_slip(statement.text)) != statement.text and content(right) != content(text):
+            return False
         if _POINTS.match(text) or not all(map(self._is_known, names_and_numbers(text, opening=True))):
             return False
         said = self._words | _OF_A_WISH if is_preference else self._words

@@ -19,11 +19,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.claim_rules.corrections import right_words
-from agents.claim_rules.lead_ins import is_correction, tells_hearsay
+from agents.claim_rules.lead_ins import admits_mistake, is_correction, tells_hearsay
 from agents.interfaces import Candidate, Claim, Curation, Reader, Weighed
 from agents.relations.comparison import clauses, relation_change, relations, says_more
-from agents.relations.listed import says_as_much, says_more_than, without_listed
+from agents.relations.listed import (
+    gone_one,
+    is_of_what_one_has,
+    says_as_much,
+    says_more_than,
+    without_listed,
+)
+from agents.relations.named_persons import NamedPersons, says_who
 from agents.sentences import Sentence, sentences
+from agents.told_before import put_right
 from agents.value_changes import (
     Change,
     are_swapped,
@@ -52,6 +60,7 @@ class _Met:
     candidate: Candidate
     sentence: Sentence
     change: Change
+    said: str  # the claim, naming whom it speaks of as the sentence does
 
     @property
     def is_changeable(self) -> bool:
@@ -74,9 +83,10 @@ class RuleCurator:
         )
         if weighed.status == "incorrect" or (is_shared and weighed.status != "correct"):
             return Curation("nothing", reason=f"it was found {_FOUND[weighed.status]}")
-        near = [c for c in nearest if c.passage.kind != "message" and is_near(claim.text, c)]
+        persons = persons_of(claim.text, nearest)
+        near = [c for c in nearest if c.passage.kind != "message" and is_near(claim.text, c, persons)]
         near.sort(key=lambda c: -c.dense)
-        met = [_meeting(claim.text, candidate) for candidate in near]
+        met = [_meeting(claim.text, candidate, persons) for candidate in near]
         return (
             self._said_already(claim, near, met)
             or (None if claim.is_hearsay else _changed(claim, met) or _put_right(claim, near))
@@ -116,7 +126,14 @@ class RuleCurator:
         return None
 
 
-def is_near(claim: str, candidate: Candidate) -> bool:
+def persons_of(claim: str, nearest: Sequence[Candidate]) -> NamedPersons:
+    """Whom the user names, in the claim and in what is their own, with what they are."""
+    own = (c.passage.text for c in nearest if not c.passage.is_shared and c.passage.kind in CHANGEABLE)
+    told = (each.text for text in own for each in sentences(text) if not tells_hearsay(each.text))
+    return NamedPersons([claim, *told])
+
+
+def is_near(claim: str, candidate: Candidate, persons: NamedPersons | None = None) -> bool:
     """Whether a passage is on the claim's topic: by meaning, or as the user's own words of the same thing.
 
     "I work at the harbour office" and "I work at the library" mean little alike.
@@ -124,30 +141,35 @@ def is_near(claim: str, candidate: Candidate) -> bool:
     if candidate.dense >= SAME_TOPIC:
         return True
     passage = candidate.passage
-    return not passage.is_shared and passage.kind in CHANGEABLE and is_met(claim, passage.text)
+    return not passage.is_shared and passage.kind in CHANGEABLE and is_met(claim, passage.text, persons)
 
 
-def is_met(claim: str, text: str) -> bool:
+def is_met(claim: str, text: str, persons: NamedPersons | None = None) -> bool:
     """Whether a claim changes what a text says by rule, however little alike they are."""
-    return gives_otherwise(claim, text) or _takes_from_a_list(claim, text)
+    return gives_otherwise(claim, text, persons) or _takes_from_a_list(claim, text)
 
 
 def _takes_from_a_list(claim: str, text: str) -> bool:
     """Whether a claim says that one of several things that a sentence lists holds no more."""
-    if not is_withdrawal(claim):
-        return False
-    gone = withdrawn_words(claim)
-    return any(
-        says_as_much(one.text, claim) and without_listed(one.text, gone) is not None
-        for one in sentences(text)
-    )
+    return any(_one_less(one.text, claim) is not None for one in sentences(text))
 
 
-def gives_otherwise(claim: str, text: str) -> bool:
+def _one_less(sentence: str, claim: str) -> str | None:
+    """A sentence without the ones of its list that a claim takes back or says to be gone; None for most."""
+    if gone := gone_one(claim):
+        return without_listed(sentence, gone) if is_of_what_one_has(sentence) else None
+    if not is_withdrawal(claim) or not says_as_much(sentence, claim):
+        return None
+    return without_listed(sentence, withdrawn_words(claim))
+
+
+def gives_otherwise(claim: str, text: str, persons: NamedPersons | None = None) -> bool:
     """Whether a claim gives another value of what a sentence of a text gives, of which there is one."""
     if not relations(claim):
         return False
-    return any(relation_change(one.text, claim) not in (None, "other") for one in sentences(text))
+    persons = persons or NamedPersons([claim, text])
+    said, known = persons.named(claim), (persons.named(one.text) for one in sentences(text))
+    return any(relation_change(one, said) not in (None, "other") for one in known)
 
 
 def _says_more(claim: str, known: str) -> bool:
@@ -160,26 +182,34 @@ _FOUND = {"correct": "right", "incorrect": "wrong", "unknown": "neither right no
 _ORDER: tuple[Change, ...] = ("same", "withdrawn", "value", "negated", "other")
 
 
-def _meeting(claim: str, candidate: Candidate) -> _Met:
+def _meeting(claim: str, candidate: Candidate, persons: NamedPersons) -> _Met:
     """The sentence of a passage, or the clause of one, that the claim does most to."""
     text = candidate.passage.text
     pieces = sentences(text) or [Sentence(0, len(text), text)]
-    found = [_Met(candidate, *_changed_part(piece, claim)) for piece in pieces]
+    found: list[_Met] = []
+    for piece in pieces:
+        part, change = _changed_part(piece, persons.named(claim), persons)
+        said = claim if says_who(part.text) else persons.named(claim)
+        found.append(_Met(candidate, part, change, said))
     return min(found, key=lambda met: _ORDER.index(met.change))
 
 
-def _changed_part(sentence: Sentence, claim: str) -> tuple[Sentence, Change]:
+def _changed_part(sentence: Sentence, claim: str, persons: NamedPersons) -> tuple[Sentence, Change]:
     """What of a sentence the claim changes, and how: "other" where that would take more than it gives."""
-    found = effect(sentence.text, claim)
+    known = persons.named(sentence.text)
+    found = effect(known, claim)
+    if found == "other" and gone_one(claim) and _one_less(sentence.text, claim) is not None:
+        return sentence, "withdrawn"
     if found in ("same", "other"):
         return sentence, found
     parts = clauses(sentence.text)
     for start, end in parts if len(parts) > 1 else ():
         part = Sentence(sentence.start + start, sentence.start + end, sentence.text[start:end])
-        if (of_part := effect(part.text, claim)) not in ("same", "other") and not says_more(part.text, claim):
+        said = persons.named(part.text)
+        if (of_part := effect(said, claim)) not in ("same", "other") and not says_more(said, claim):
             return part, of_part
-    is_by_value = gives_otherwise(claim, sentence.text)
-    return sentence, "other" if is_by_value and says_more(sentence.text, claim) else found
+    is_by_value = gives_otherwise(claim, known, persons)
+    return sentence, "other" if is_by_value and says_more(known, claim) else found
 
 
 def _changed(claim: Claim, met: Sequence[_Met]) -> Curation | None:
@@ -189,10 +219,10 @@ def _changed(claim: Claim, met: Sequence[_Met]) -> Curation | None:
             continue
         passage = one.candidate.passage
         before, after = _around(passage.text, one.sentence)
-        if one.change == "withdrawn" and not denies_all(one.sentence.text, claim.text):
-            gone = withdrawn_words(claim.text)
+        if one.change == "withdrawn" and not denies_all(one.sentence.text, one.said):
+            gone = gone_one(one.said) or withdrawn_words(one.said)
             if (kept := without_listed(one.sentence.text, gone)) is not None:
-                text = f"{before}{kept} {claim.text}{after}"
+                text = f"{before}{kept} {one.said}{after}"
                 return Curation("modify", passage, text, f"a part holds no more{STAYS}{kept}")
             if says_more_than(one.sentence.text, gone):
                 reason = f"only a part may hold no more{STAYS}{one.sentence.text}"
@@ -202,7 +232,7 @@ def _changed(claim: Claim, met: Sequence[_Met]) -> Curation | None:
                 return Curation("delete", passage, reason=f"it holds no more: {one.sentence.text!r}")
             return Curation("modify", passage, left, reason=f"a part holds no more: {one.sentence.text!r}")
         return Curation(
-            "modify", passage, f"{before}{what_holds(claim.text)}{after}", _REASONS[one.change](one)
+            "modify", passage, f"{before}{what_holds(one.said)}{after}", _REASONS[one.change](one)
         )
     return None
 
@@ -211,11 +241,13 @@ def _put_right(claim: Claim, near: Sequence[Candidate]) -> Curation | None:
     """What a claim does that its user calls a correction, where it can mean one sentence alone."""
     if not is_correction(claim.quote) and right_words(claim.quote) is None:
         return None
+    admits = admits_mistake(claim.quote)
     meant = [
-        _Met(candidate, sentence, "value")
+        _Met(candidate, sentence, "value", claim.text)
         for candidate in near
         for sentence in sentences(candidate.passage.text)
-        if puts_right(sentence.text, claim.text)
+        if puts_right(sentence.text, claim.text, admits=admits)
+        or put_right(claim.quote, sentence.text, ()) == claim.text
     ]
     return _changed(claim, meant) if len(meant) == 1 else None
 

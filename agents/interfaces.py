@@ -58,6 +58,25 @@ class SearchableSpace(Protocol):
         """
 
 
+class OwnSpace(Protocol):
+    """What one user may search, looked up passage by passage, and what that user stated."""
+
+    def statements(self, most: int) -> list[tuple[int, str]]:
+        """The user's own live statements, newest first: version id and text. most: of the newest so many."""
+
+    def replaced_statements(self, most: int) -> list[Passage]:
+        """Earlier versions of the user's own live statements, those just before the live ones first."""
+
+    def passages(self, version_ids: Sequence[int]) -> dict[int, Passage]:
+        """The live versions among these, by id."""
+
+    def similarities(self, vector: Vector, version_ids: Sequence[int]) -> dict[int, float]:
+        """Cosine of each version that has a vector."""
+
+    def word_scores(self, query: str, version_ids: Sequence[int]) -> dict[int, float]:
+        """BM25 of each version; 0 without a shared word."""
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A passage that was found, with each signal's score."""
@@ -68,6 +87,7 @@ class Candidate:
     lift: float  # what its better neighbour added, and who says it and whether it tells a time
     score: float  # all of these as one; higher is better
     found_rank: int  # from 1
+    given: float = 0.0  # what is added where a statement of the user's own gives what is asked for
 
 
 @dataclass(frozen=True)
@@ -323,6 +343,8 @@ class Said:
     earlier: tuple[Exchange, ...] = ()  # oldest first
     recalled: tuple[str, ...] = ()  # texts of passages that the user had been shown before
     answer: str = ""  # the assistant's, to this message
+    undone: tuple[str, ...] = ()  # what was learned from the earlier messages and taken back since
+    known: tuple[str, ...] = ()  # the user's newest statements that hold, which a correction may mean
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,9 @@ def standalone(text: str, before: str, earlier: Sequence[Exchange]) -> str | Non
     such sentence: what it asked about, or told of.
     """
     if (answer := _ANSWER.match(text)) and not _things_of(before):
-        return _answered(answer[1], earlier)
+        is_told = _IS_PLACED.match(answer[1]) and earlier and not is_question(earlier[-1].message)
+        if before or not is_told:  # "It's at 7 pm from now on" may also say more of what was told
+            return _answered(answer[1], earlier)
     if _DEMONSTRATIVE.match(text) or _PLACE.search(text) or _DUMMY.match(text):
         return None
     pointer = next((m for m in _POINTING.finditer(text) if not _is_of_a_verb(text, m)), None)
@@ -243,6 +245,7 @@ def _is_person(thing: str) -> bool:
 _ANSWER = re.compile(
     r"(?:[Ii]t|[Tt]hat)(?:'s| is| was) ((?:in |on |at |the )?[A-Z0-9][\w'.-]*(?: [\w'.-]+){0,5}[.!]*)$"
 )
+_IS_PLACED = re.compile(r"(?:in|on|at) ")
 _WHAT_IS = re.compile(r"(?:what|who|which \w+) (is|was|are|were) ((?:the|my|our) [^?]{2,80}?)\s*\?")
 _WHO_DID = re.compile(rf"who (?!(?:is|was|are|were|do|does|did)\b)({_VERB}) ([^?]{{2,80}}?)\s*\?")
 _WHEN_WAS = re.compile(rf"(?:when|in (?:what|which) (?:year|month)) (was|were) ({_PHRASE}) ({_VERB})\s*\?")

@@ -3,6 +3,7 @@
     "When does the reading room open on Saturdays?"
     "and on Sundays?"   ->   "When does the reading room open on Sundays?"
     "Who runs it?"      ->   "When does the reading room open on Saturdays? Who runs it?"
+    "can you read PDF?" ->   "can Vouch read PDF?"
 
 Done by rule, in microseconds: a model asked to rewrite would stand between the message and its answer.
 Where no rule applies with certainty, the earlier question is put before the message, which finds the
@@ -15,6 +16,7 @@ import re
 from collections.abc import Sequence
 
 from agents.interfaces import AugmentedQuery, Exchange
+from agents.naming_vouch import with_its_name
 from stores.lexical import tokens
 
 _OPENING = re.compile(
@@ -52,6 +54,8 @@ class QueryAugmenter:
 
     def augment(self, message: str, recent: Sequence[Exchange]) -> AugmentedQuery:
         """The query to search with. recent: earlier exchanges, oldest first."""
+        if (of_vouch := with_its_name(message, is_first=not recent)) != message:
+            return AugmentedQuery(of_vouch, "standalone", ("asks about the assistant",))
         if not recent:
             return AugmentedQuery(message, "original")
         before = recent[-1].standalone or recent[-1].message

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from agents.asked_for import how_it_gives
 from agents.claim_rules.lead_ins import tells_hearsay
 from agents.interfaces import Source
 from agents.relations.comparison import relations
-from agents.relations.questions import Asked, asked, gives
-from agents.sentences import sentences
+from agents.relations.questions import Asked
 from agents.value_changes import began, effect
 from stores.records import Passage
 
@@ -35,6 +35,7 @@ class Quote:
     answer: str = ""  # the words of it that answer, where the reader is sure of them
     is_sure: bool = True  # false: too improbable to be given as the answer
     is_earlier: bool = False  # the user said otherwise since: that is quoted before it
+    is_only_now: bool = False  # it was asked what held before, and only this is known
 
 
 def is_own_words(passage: Passage) -> bool:
@@ -42,22 +43,16 @@ def is_own_words(passage: Passage) -> bool:
     return passage.kind in _TOLD and not passage.is_shared
 
 
-def asked_for(question: str) -> list[Asked]:
-    """The things of somebody that a question asks for; none where it is not understood."""
-    return [one for sentence in sentences(question) if (one := asked(sentence.text)) is not None]
-
-
-def _gives_any(text: str, asking: Sequence[Asked]) -> bool:
-    return any(gives(text, one) for one in asking)
-
-
 def as_asked_for(asking: Sequence[Asked], quotes: Sequence[Quote]) -> list[Quote]:
     """A user's own statement that gives what is asked for is probable, in whatever words it does.
 
-    Beside it, one that gives something else of theirs is not: a home where a workplace is asked for.
+    Beside it, one that gives something else of theirs is not: a home where a workplace is asked for. What
+    they only passed on gives it where they never said so themselves.
     """
     own = [quote for quote in quotes if is_own_words(quote.source.passage)] if asking else []
-    giving = [quote for quote in own if _gives_any(quote.text, asking)]
+    how = [how_it_gives(quote.text, asking) for quote in own]
+    giving = [quote for quote, each in zip(own, how, strict=True) if each == "plainly"]
+    giving = giving or [quote for quote, each in zip(own, how, strict=True) if each == "by hearsay"]
     beside = [quote for quote in own if giving and quote not in giving and relations(quote.text)]
     return [
         replace(quote, probability=max(quote.probability, _GIVEN))
@@ -90,9 +85,9 @@ def with_what_changed_since(
         if quote not in best and quote not in since and any(_is_of_one_list(one, quote) for one in own)
     ]
     since += beside
-    newest_first = iter(_newest_first([*own, *since]))
+    in_order = iter(newest_first([*own, *since]))
     chosen = [*best, *since]
-    return [next(newest_first) if is_own_words(quote.source.passage) else quote for quote in chosen]
+    return [next(in_order) if is_own_words(quote.source.passage) else quote for quote in chosen]
 
 
 _LISTED = re.compile(r"((?:my|our|the) (?:[\w-]+ ){0,3}list): ", re.IGNORECASE)
@@ -105,7 +100,7 @@ def _is_of_one_list(one: Quote, other: Quote) -> bool:
     return all(lists) and len(named) == 1 and is_own_words(other.source.passage)
 
 
-def _newest_first(own: Sequence[Quote]) -> list[Quote]:
+def newest_first(own: Sequence[Quote]) -> list[Quote]:
     """In the order of what they say to hold since when, if all do, else of when they were said.
 
     Those that a newer one changes are marked.
@@ -113,7 +108,7 @@ def _newest_first(own: Sequence[Quote]) -> list[Quote]:
     years = [began(quote.text) or 0 for quote in own]
     is_dated = all(years)
     keys = [
-        (not tells_hearsay(q.text), y if is_dated else 0, _said_at(q))
+        (not tells_hearsay(q.text), y if is_dated else 0, *told_at(q))
         for q, y in zip(own, years, strict=True)
     ]
     order = [own[i] for i in sorted(range(len(own)), key=lambda i: keys[i], reverse=True)]
@@ -127,15 +122,17 @@ def _changes(newer: Quote, quote: Quote) -> bool:
     return not tells_hearsay(newer.text) and effect(quote.text, newer.text) in _CHANGES
 
 
-def _said_at(quote: Quote) -> datetime:
-    return quote.source.passage.created_at
+def told_at(quote: Quote) -> tuple[datetime, int]:
+    """When it was told; of one message, in the order of what it taught."""
+    return quote.source.passage.created_at, quote.source.passage.version_id
 
 
 def _is_changed_by(earlier: Quote, later: Quote, asking: Sequence[Asked]) -> bool:
-    if _gives_any(earlier.text, asking) and relations(later.text) and not _gives_any(later.text, asking):
+    is_given = how_it_gives(earlier.text, asking) == "plainly"
+    if is_given and relations(later.text) and how_it_gives(later.text, asking) != "plainly":
         return False
     return (
         is_own_words(later.source.passage)
-        and _said_at(later) > _said_at(earlier)
+        and told_at(later) > told_at(earlier)
         and effect(earlier.text, later.text) in _CHANGES
     )

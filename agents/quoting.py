@@ -17,10 +17,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from agents.asked_for import asked_for
 from agents.claim_rules.requests import asks_to_forget
 from agents.claim_rules.speaker import is_of_the_user
+from agents.former import quotes_of_before
 from agents.interfaces import AnswerSpan, Encoder, Reading, Source
-from agents.quote_order import Quote, as_asked_for, asked_for, is_own_words, with_what_changed_since
+from agents.named_answers import that_holds
+from agents.other_persons import less_of_others
+from agents.purposes import way_to_it
+from agents.quote_order import Quote, as_asked_for, is_own_words, with_what_changed_since
 from agents.readings import Readings
 from agents.sentences import Sentence, is_question, sentences
 from agents.values import content, values
@@ -51,6 +56,7 @@ READ_FEATURES = (
     "bias",
 )
 _READ_WEIGHTS = np.array([2.755, 2.151, 0.188, 1.724, 0.592, 0.388, 0.972, -0.667, -7.477])
+_WAY_WEIGHT = 1.5  # fitted on questions to the manual: benchmarks/manual_answers.py
 
 
 @dataclass(frozen=True)
@@ -87,8 +93,10 @@ class Quoter:
 
     def best_quotes(self, question: str, sources: Sequence[Source]) -> list[Quote]:
         """The sentences that answer best, best first; else the one that may help, or nothing."""
+        if before := quotes_of_before(question, sources, most=self._quotes):
+            return before
         asking = asked_for(question)
-        found = as_asked_for(asking, self.quotes(question, sources))
+        found = as_asked_for(asking, less_of_others(question, self.quotes(question, sources)))
         ranked = sorted(found, key=lambda quote: -quote.probability)
         if not ranked or ranked[0].probability < min(self._threshold, self._unsure_from):
             return []
@@ -158,10 +166,11 @@ class Quoter:
         ]
         readings = read(self._readings, question, placed)
         found = features(self._encoder, question, placed, readings)
+        ways = np.array([way_to_it(question, one.sentence.text) for one in placed])
         return [
-            Quote(source, sentence.text, float(probability), _named_answer(readings, question, one))
+            Quote(source, sentence.text, float(probability), _named_of(source, readings, question, one))
             for (source, sentence), one, probability in zip(
-                quotable.values(), placed, probabilities(found), strict=True
+                quotable.values(), placed, probabilities(found, ways), strict=True
             )
         ]
 
@@ -204,10 +213,13 @@ def features(
     ).reshape(len(placed), len(READ_FEATURES if readings else FEATURES))
 
 
-def probabilities(found: Floats) -> Floats:
-    """(N,): how probably each sentence holds the answer. found: (N, 6) or, where it was read, (N, 9)."""
+def probabilities(found: Floats, ways: Floats | float = 0.0) -> Floats:
+    """(N,): how probably each sentence holds the answer. found: (N, 6) or, where it was read, (N, 9).
+
+    ways: (N,), how far each tells the way that is asked for; see `agents/purposes.py`.
+    """
     weights = _READ_WEIGHTS if found.shape[1] == len(READ_FEATURES) else _WEIGHTS
-    return np.asarray(1 / (1 + np.exp(-(found @ weights))))
+    return np.asarray(1 / (1 + np.exp(-(found @ weights + _WAY_WEIGHT * ways))))
 
 
 def _read_features(
@@ -242,7 +254,15 @@ def _named_answer(readings: dict[str, Reading], question: str, placed: Placed) -
     is_sure = best.probability >= _SURE * somewhere and best.probability >= everything.no_answer
     is_short = len(best.text) <= _MOST_OF_IT * len(placed.sentence.text)
     says_more = not set(tokens(best.text)) <= set(tokens(question))
-    return best.text if is_sure and is_short and says_more else ""
+    return best.text.rstrip(".") if is_sure and is_short and says_more else ""
+
+
+def _named_of(source: Source, readings: dict[str, Reading], question: str, placed: Placed) -> str:
+    """The words that answer; of a user's own sentence, only what it says to hold."""
+    answer = _named_answer(readings, question, placed)
+    if not is_own_words(source.passage):
+        return answer
+    return that_holds(answer, placed.sentence.text, question)
 
 
 def _is_order(source: Source, sentence: Sentence) -> bool:

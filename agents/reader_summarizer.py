@@ -18,12 +18,13 @@ from agents.claim_rules.speaker import is_of_the_user, is_of_the_user_elsewhere,
 from agents.claim_rules.statements import LONGEST_CLAIM, MOST_CLAIMS, Statement, statements
 from agents.interfaces import Claim, Reader, Said, Sorting
 from agents.pointed_to import standalone
-from agents.told_before import put_right, tells_anew
+from agents.relations.comparison import relations
+from agents.told_before import meant_by, tells_anew, without_slip
 
 # Of what the reader says of a sentence. To fit them: python -m benchmarks.claims_found --develop --sweep
 WORLD_FROM = 0.6  # p(world) from which it is of the world, if the user is not in it
 NOTHING_FROM = 0.5  # p(nothing) from which there is nothing to keep
-NOTHING_FROM_IF_TOLD = 0.9  # the same where the user asked for it to be remembered
+NOTHING_FROM_IF_TOLD = 0.9  # where its user asked for it to be remembered, or a rule knows what it gives
 
 
 class ReaderSummarizer:
@@ -63,23 +64,30 @@ def candidates(said: Said) -> Iterator[Statement]:
     echoes = Echoes(said)
     before, resolved = "", ""  # the statement before this one, and what it became
     for statement in statements(said.message):
-        if statement.is_right_words:
-            known = resolved if statement.before == before else statement.before
-            text: str | None = put_right(statement.text, known, said.earlier)
-        elif not is_english(statement.text):
-            if not (is_of_the_user_elsewhere(statement.text) or statement.is_wish):
-                continue
-            text = statement.text
-        else:
-            known = resolved if statement.before == before else statement.before
-            text = standalone(statement.text, known, said.earlier)
-            if text is None and statement.is_hearsay and _NAMES_WHO_SAYS.match(statement.quote):
-                text = statement.quote  # "My mother says she is ill" is kept whole, and so understood
+        known = resolved if statement.before == before else statement.before
+        read = _understood if statement.is_right_words or is_english(statement.text) else _elsewhere
+        text = read(statement, known, said)
         if text is None:
             continue
         before, resolved = statement.text, text
         if len(text) <= LONGEST_CLAIM and (not echoes.repeats(text) or tells_anew(text, said)):
             yield statement._replace(text=text)
+
+
+def _elsewhere(statement: Statement, before: str, said: Said) -> str | None:
+    """What a statement in another language says: all of it, or nothing that is kept."""
+    is_kept = is_of_the_user_elsewhere(statement.text) or statement.is_wish
+    return statement.text if is_kept else None
+
+
+def _understood(statement: Statement, before: str, said: Said) -> str | None:
+    """What a statement says, so that it can be understood alone; None where that is not certain."""
+    if statement.is_right_words:
+        return meant_by(statement.text, before, said.earlier, said.known)
+    text = standalone(without_slip(statement.text), before, said.earlier)
+    if text is None and statement.is_hearsay and _NAMES_WHO_SAYS.match(statement.quote):
+        return statement.quote  # "My mother says she is ill" is kept whole, and so understood
+    return text
 
 
 _NAMES_WHO_SAYS = re.compile(
@@ -95,7 +103,9 @@ def _claim(
 
 def _about(statement: Statement, sorting: Sorting) -> Literal["world", "user"] | None:
     """What a statement is of; unsure is of the user, and None is nothing."""
-    if sorting.nothing >= (NOTHING_FROM_IF_TOLD if statement.is_told else NOTHING_FROM):
+    # of a thing, "My locker is 214" would be an age
+    is_something = statement.is_told or any(one.name != "age" for one in relations(statement.text))
+    if sorting.nothing >= (NOTHING_FROM_IF_TOLD if is_something else NOTHING_FROM):
         return None
     if sorting.world < WORLD_FROM or is_of_the_user(statement.text):
         return "user"

@@ -87,7 +87,7 @@ class Reranker:
             order = by_classes(candidates, verdicts)
         else:
             order = by_mixed_scores(candidates, verdicts, judge_share=self._judge_share)
-        return Reranked(order, tuple(judgements))
+        return Reranked(given_first(order), tuple(judgements))
 
     def _call(self, question: str, some: Sequence[Candidate]) -> list[Judgement]:
         judged = self._judge.judge(question, some)
@@ -99,6 +99,11 @@ class Reranker:
             for candidate, verdict in zip(some, judged.verdicts, strict=True)
             if verdict is not None  # what could not be read is unjudged, never useless
         ]
+
+
+def given_first(order: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Before all else what gives, by rule, what is asked for: to a judge it need not read like an answer."""
+    return tuple(sorted(order, key=lambda candidate: candidate.given == 0))
 
 
 def steps(schedule: Schedule, budget: int) -> Iterator[int]:
@@ -145,7 +150,7 @@ def by_mixed_scores(
     judge_share: s, 0 to 1. An order by verdicts alone loses what was found well and judged badly; see
     docs/experiments.md.
     """
-    found = normalised({id(candidate): candidate.score for candidate in candidates})
+    found = normalised({id(candidate): candidate.score - candidate.given for candidate in candidates})
 
     def place(candidate: Candidate) -> tuple[bool, float, int]:
         verdict = verdicts.get(id(candidate))

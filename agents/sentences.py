@@ -55,6 +55,8 @@ _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]")  # U.S, p.m, Ph.D
 _LONGEST_ABBREVIATION = 24  # characters looked at before a stop
 
 _LIST_ITEM = re.compile(r"(?:[-*+•‣·–]|\d{1,3}[.)]|[a-z]\)|#{1,6})\s|[>|]")
+_CELLS = " | "  # between the cells of a table's row, as every reader of documents writes it
+_BEGINNING_OF_A_LINE = 120  # characters looked at
 _WRAPPED_WIDTHS = range(
     50, 121
 )  # a shorter line was ended on purpose; a longer one is a paragraph of its own
@@ -69,7 +71,7 @@ def sentences(text: str) -> list[Sentence]:
         stops = possible[1]
         if stops is None:
             line = text[line_start : possible.start()].strip()
-            next_line = text[possible.end() : possible.end() + 8]
+            next_line = text[possible.end() : possible.end() + _BEGINNING_OF_A_LINE].partition("\n")[0]
             line_start = possible.end()
             ends = possible[0].count("\n") > 1 or breaks_between(line, next_line)
         else:
@@ -90,11 +92,14 @@ def _append(found: list[Sentence], text: str, start: int, end: int) -> None:
 def breaks_between(line: str, next_line: str) -> bool:
     """Whether the break between two lines ends what the first one says.
 
-    It does before an empty line, a list item, a heading or a quotation, and after a heading; otherwise
-    unless the paragraph seems wrapped: the first line has the length of a wrapped one, or the next
-    begins in lower case. Both are given without spaces around them; the beginning of the next is enough.
+    It does before an empty line, a list item, a heading or a quotation, after a heading, and between the
+    rows of a table; otherwise unless the paragraph seems wrapped: the first line has the length of a
+    wrapped one, or the next begins in lower case. Both are given without spaces around them; the
+    beginning of the next is enough.
     """
     if not line or not next_line or _LIST_ITEM.match(next_line) or line.startswith("#"):
+        return True
+    if _CELLS in line and _CELLS in next_line:
         return True
     return len(line) not in _WRAPPED_WIDTHS and not (
         next_line[0].islower() and len(line) < _WRAPPED_WIDTHS.stop
@@ -191,6 +196,13 @@ _ONLY_THESE_SUBJECTS = {  # a first word that is as often an order, a wish or a 
     "must": _PRONOUNS | {"the"},
     "will": _SUBJECTS,
 }
+_MODALS = frozenset("can could will would should".split())
+_COUNTED_SUBJECTS = frozenset(
+    "other others another two three four several few".split()
+)  # "can two people use it"
+_ASKS_OTHERWISE = re.compile(
+    r"\bor (?:can|could|do|does|did|should|will|is|are) (?:i|we|you|they|he|she|it)\b"
+)
 _COMMENTS_AFTER_WHICH = frozenset("brings means meant makes made leads led leaves left reminds in".split())
 _AFTER_WHICH_IS = frozenset(
     "why how what because when where fine good great nice to i we he she they".split()
@@ -255,6 +267,8 @@ def is_question(sentence: str) -> bool:
     if remarks and _REQUEST.match(" ".join(rest)):
         return True
     if _is_worded_with_question_word(rest, is_closed=is_closed):
+        return True
+    if not is_closed and rest[0] in _AUXILIARIES and _ASKS_OTHERWISE.search(" ".join(rest)):
         return True
     if "so" not in said and _has_verb_before_subject(rest, original[remarks:], "," in body):
         return True
@@ -324,6 +338,7 @@ def _has_verb_before_subject(words: list[str], original: list[str], has_comma: b
         return words[1] in _ONLY_THESE_SUBJECTS[words[0]] or is_name
     return (
         words[1] in _SUBJECTS
+        or (verb in _MODALS and words[1] in _COUNTED_SUBJECTS)
         or original[1][0].isupper()
         or (verb == "does" and words[1] not in _DOES_NOT_ASK)
     )

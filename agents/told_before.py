@@ -17,15 +17,19 @@ from typing import NamedTuple
 from agents.claim_rules.corrections import right_words
 from agents.claim_rules.requests import asks_to_forget
 from agents.claim_rules.speaker import is_of_the_user
+from agents.claim_rules.statements import stated_in
 from agents.interfaces import Exchange, Said
+from agents.pointed_to import standalone
 from agents.relations.comparison import relations
 from agents.sentences import is_question, sentences
 from agents.value_changes import change
 from agents.values import content, numbers
 
 _LOOKED_BACK = 3  # earlier exchanges
+_LOOKED_BACK_FOR_WORDS = 6  # earlier exchanges, for the words that are called wrong
 _SLIP = 0.6  # likeness from which one word is a slip of another
 _MOST_WORDS = 6  # of a value
+_LONGEST_READ = 300  # characters of a statement that is put right
 _OPENS_WORDS = re.compile(r"(?:in|on|at|to|for|from|by|the|an?) ", re.IGNORECASE)
 _WORD = re.compile(r"[^\s,;!?()\"]*[^\s,;!?()\".]")
 _MONTHS = "january february march april may june july august september october november december".split()
@@ -49,15 +53,62 @@ def tells_anew(text: str, said: Said) -> bool:
     return bool(given) and shown.isdisjoint(given)
 
 
-def put_right(sentence: str, before: str, earlier: Sequence[Exchange]) -> str | None:
+def meant_by(
+    sentence: str, before: str, earlier: Sequence[Exchange], known: Sequence[str] = ()
+) -> str | None:
+    """What a sentence states that may give the right words alone; None where that is not certain.
+
+    It is what was told last, put right; else what it says itself of something: "No, it was built in 1888."
+    """
+    if (put := put_right(sentence, before, earlier, known)) is not None:
+        return put
+    said = stated_in(sentence, as_right_words=False)
+    text = standalone(said.text, before, earlier) if said else None
+    return text if said and text != said.text else None  # "Wrong window." says nothing of anything
+
+
+def put_right(
+    sentence: str, before: str, earlier: Sequence[Exchange], known: Sequence[str] = ()
+) -> str | None:
     """The statement that a correction makes of what its user told last; None where that is not certain.
+
+    One that names the wrong words ("I meant Sirius, not Stella") means what was told with them, if there is
+    such a statement: the latest of the session, else the only one that is known of its user.
 
     before: the sentence before it in the message. earlier: oldest first; looked at where there is no such
     sentence. What was told before the last question is meant only where the answer to that repeats it.
     """
-    if right_words(sentence) is None:
+    told = right_words(sentence)
+    if told is None:
         return None
-    return _put_into([before] if before else _told_last(earlier), sentence)
+    put = _put_into([before] if before else _told_last(earlier), sentence)
+    if put is None and told.wrong and not before:
+        put = _put_into(_told_of(told.wrong, earlier) or _known_with(told.wrong, known), sentence)
+    return put
+
+
+def _known_with(wrong: str, known: Sequence[str]) -> list[str]:
+    """The statement that is known with these words, if there is only one."""
+    holding = [text for text in known if _holds(text, wrong)]
+    return holding if len(holding) == 1 else []
+
+
+def _holds(text: str, words: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _told_of(wrong: str, earlier: Sequence[Exchange]) -> list[str]:
+    """What earlier messages told with these words, which are now called wrong; the latest alone."""
+    for place in reversed(range(max(0, len(earlier) - _LOOKED_BACK_FOR_WORDS), len(earlier))):
+        told = [each.text for each in sentences(earlier[place].message) if not is_question(each.text)]
+        meant = [
+            text
+            for each, text in _understood(told, earlier[:place])
+            if right_words(each) is None and _holds(text, wrong)
+        ]
+        if meant:
+            return meant
+    return []
 
 
 def _put_into(said: Sequence[str], sentence: str) -> str | None:
@@ -65,7 +116,8 @@ def _put_into(said: Sequence[str], sentence: str) -> str | None:
     told = right_words(sentence)
     if told is None:
         return None
-    found = [put for old in said for put in _put(old, told.right, told.wrong)]
+    read = [old for old in said if len(old) <= _LONGEST_READ]
+    found = [put for old in read for put in _put(old, told.right, told.wrong)]
     if len(found) > 1 or not told.is_sure:
         found = [one for one in found if one.likeness >= _SLIP]
         best = max((one.likeness for one in found), default=0.0)
@@ -77,7 +129,8 @@ def _told_last(earlier: Sequence[Exchange]) -> list[str]:
     """The sentences of the last message that told something, if a correction can still mean it."""
     answers: list[str] = []
     corrected: list[str] = []  # latest first
-    for exchange in reversed(earlier[-_LOOKED_BACK:]):
+    for place in reversed(range(max(0, len(earlier) - _LOOKED_BACK), len(earlier))):
+        exchange = earlier[place]
         told = [
             each.text
             for each in sentences(exchange.message)
@@ -87,13 +140,84 @@ def _told_last(earlier: Sequence[Exchange]) -> list[str]:
         if any(right_words(each) for each in told):
             corrected.append(told[-1])
         elif told:
-            meant = [each for each in told if not answers or each in answers[0]]
+            understood = _understood(told, earlier[:place])
+            meant = [text for each, text in understood if not answers or each in answers[0]]
             for sentence in reversed(corrected):
                 meant = [_put_into(meant, sentence) or ""]
             return meant
         else:
             answers.append(exchange.answer)
     return []
+
+
+def _understood(told: Sequence[str], earlier: Sequence[Exchange]) -> list[tuple[str, str]]:
+    """The sentences of an earlier message, each with what it said that can be understood alone."""
+    found: list[tuple[str, str]] = []
+    before = ""
+    for sentence in told:
+        stated = stated_in(sentence)
+        if stated is None or stated.is_hearsay:
+            text: str | None = sentence  # with who says it
+        else:
+            text = standalone(without_slip(stated.text), before, earlier)
+        before = text or sentence
+        found += [(sentence, text)] if text else []
+    return found
+
+
+# A slip that is put right in the same sentence: "on 3 May, I mean 4 May"
+
+_BREAK = r"(?:\s*[,;(–—…]+\s*|\s+-+\s+|\s*\.{2,}\s*)"
+_SURE_MARK = (
+    r"(?:no|nope|oops|whoops|argh|correction|wait|scratch that|i mean(?:t)?(?: to (?:say|write))?|"
+    r"or rather|make (?:that|it)|my (?:bad|mistake)|i was wrong)"
+)
+_UNSURE_MARK = r"(?:sorry|pardon|actually|rather|well|er+m?|um+)"
+_SLIP_WITHIN = re.compile(
+    rf"(?P<old>[^?]{{3,}}?){_BREAK}(?:and |or |but |oh |ah )?"
+    rf"(?P<marks>(?:(?:{_SURE_MARK}|{_UNSURE_MARK})\b[\s,:–—-]*)+)"
+    r"(?P<right>(?:[^,;:()?]|(?<=\d):(?=\d))+?)\)?(?P<rest>[,;] [^?]+)?(?P<stop>[.! ]*)$",
+    re.IGNORECASE,
+)
+_SURE = re.compile(rf"(?!no\s*$).*\b{_SURE_MARK}\b", re.IGNORECASE)  # "no 4 May" may count the Mays
+_GOES_ON = re.compile(
+    r"[,;] (?=(?:is|are|was|were|has|have|will|at|in|on|with|for|to|from|by)\b)", re.IGNORECASE
+)
+
+
+def without_slip(sentence: str) -> str:
+    """A sentence in which its user corrects themselves, as it is meant: with the right words alone.
+
+    "The meeting is on 3 May, I mean 4 May." It stays as it is where that is not certain.
+    """
+    said = _SLIP_WITHIN.match(sentence) if len(sentence) <= _LONGEST_READ else None
+    if said is None or right_words(f"I mean {said['right']}") is None:
+        return sentence
+    put = _put_last(said["old"], said["right"].strip(), is_sure=_SURE.match(said["marks"]) is not None)
+    if put is None:
+        return sentence
+    rest = _GOES_ON.sub(" ", said["rest"] or "", count=1)
+    return without_slip(f"{put}{rest}{said['stop']}")
+
+
+def _put_last(old: str, right: str, *, is_sure: bool) -> str | None:
+    """The right words in the place of the last ones that look like them; None where none do.
+
+    What follows the right words goes with them: "on 3 May, no, 4 May at noon". Where one may be spoken to
+    ("Sorry, Anna"), a name takes the place only of one that it is a slip of.
+    """
+    parts = _parts(right)
+    for count in range(len(parts), 0, -1):
+        words, more = right[: parts[count - 1].end], right[parts[count - 1].end :]
+        ways = [words, _OPENS_WORDS.sub("", words, count=1)] if _OPENS_WORDS.match(words) else [words]
+        found = [put for way in ways for put in _windows(old, way)]
+        if more:
+            found = [put for put in found if put.text.endswith(words)]
+        if not is_sure and all(part.looks == "name" for part in _parts(words)):
+            found = [put for put in found if put.likeness >= _SLIP]
+        if found:
+            return found[-1].text + more
+    return next((put.text for put in _put(old, right, "")), None) if is_sure else None
 
 
 class _Put(NamedTuple):

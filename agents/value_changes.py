@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from agents.relations.comparison import clauses, relation_change
-from agents.relations.parts import MANY_OF_THEM, says_how_it_is
+from agents.relations.parts import MANY_OF_THEM, says_how_it_is, says_which_people
 from agents.values import content, names, values
 from stores.lexical import tokens
 
@@ -26,6 +26,9 @@ _NEGATION = re.compile(
     r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|hardly|false|untrue|incorrect|wrong)\b"
     r"|n['’]t\b",
     re.IGNORECASE,
+)
+_NOT_NOW = re.compile(  # and not "was moved to Friday"
+    r"\b(?:was|were|would)\b(?! (?:\w+ly )?(?:\w+ed|set|put|brought|born|built)\b)", re.IGNORECASE
 )
 _WITHDRAWAL = re.compile(
     r"\bno longer\b|n['’]t\b.*\bany ?more\b|\bnot\b.*\bany ?more\b|\bnot\b.*\bany longer\b|\bgot rid of\b"
@@ -81,6 +84,11 @@ def is_negated(text: str) -> bool:
     return len(_NEGATION.findall(text)) % 2 == 1
 
 
+def _is_of_now(text: str) -> bool:
+    """Whether a statement does not say of itself that it was so once, or would be: "my rent was 700"."""
+    return _NOT_NOW.search(text) is None
+
+
 def is_withdrawal(text: str) -> bool:
     """Whether a statement says that something holds no more, or was wrong."""
     return _WITHDRAWAL.search(text) is not None
@@ -115,6 +123,8 @@ def _change(old: str, new: str) -> Change:
         return "same" if is_negated(old) == is_negated(new) else "negated"
     if is_negated(old) != is_negated(new):
         return "other"
+    if _is_of_now(old) != _is_of_now(new):
+        return "other"
     return "value" if _differs_in_value(old, new, one, other) else "other"
 
 
@@ -142,14 +152,21 @@ def denies_all(old: str, new: str) -> bool:
     return is_withdrawal(new) and after - _WITHDRAWING_WORDS == before
 
 
-def puts_right(old: str, new: str) -> bool:
+def puts_right(old: str, new: str, *, admits: bool = False) -> bool:
     """Whether a statement that its user calls a correction gives another value of what the old one says.
 
     Unlike for `change`, it may be of one of many: "My sister is called Ines", "My sister is called Inez".
+    admits: what was said before is called wrong: "That was wrong, I am allergic to hazelnuts".
     """
     if is_negated(old) or is_negated(new):
         return False
-    return _differs_in_value(old, new, content(old), content(new), is_corrected=True)
+    one, other = content(old), content(new)
+    if admits and one[:-1] and one[:-1] == other[:-1]:
+        return one != other and _OPENS.match(old) is not None and _OPENS.match(new) is not None
+    return _differs_in_value(old, new, one, other, is_corrected=True)
+
+
+_OPENS = re.compile(r"(?:I|We|My|Our|The)\b|[A-ZÀ-Þ]")
 
 
 def withdrawn_words(new: str) -> set[str]:
@@ -245,6 +262,8 @@ def _has_one_value(text: str, value: set[str], *, is_known_which: bool) -> bool:
         return False
     if _SLOT.search(subject):
         return not says_how_it_is(said.strip())
+    if says_which_people(said.strip()):
+        return False
     return value <= {item for name in names(said) for item in name.items}
 
 

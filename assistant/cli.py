@@ -150,10 +150,10 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 )
 @common_options
 @click.pass_context
-def cli(ctx: click.Context) -> None:
+def cli(ctx: click.Context) -> object:
     """Opens the chat when no command is named."""
     if ctx.invoked_subcommand is not None:
-        return
+        return None
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise WrongUsage(
             "without a command, Vouch needs a terminal",
@@ -161,7 +161,7 @@ def cli(ctx: click.Context) -> None:
         )
     chat = cli.get_command(ctx, "chat")
     assert chat is not None, "chat is a command"
-    ctx.invoke(chat)
+    return ctx.invoke(chat)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -184,11 +184,16 @@ class _SettingsFile:
                 self._unknown((name,))
 
     def _bindings(self, found: object) -> dict[str, str]:
+        from assistant.terminal.screens.keys import key_ids
+
         if not isinstance(found, dict):
             raise TypeError("a section: [terminal.keys]")
+        known = key_ids()
         bindings = {}
         for binding, pressed in found.items():
-            if isinstance(pressed, str):
+            if binding not in known:
+                self._unknown_key(binding)
+            elif isinstance(pressed, str):
                 bindings[binding] = pressed
                 self.origins[f"terminal.keys.{binding}"] = self._place(("terminal", "keys", binding))
             else:
@@ -196,6 +201,15 @@ class _SettingsFile:
                 said = f'{_dotted(path)} is {_shown(pressed)}, but must be text such as "f2, ctrl+w"'
                 self._complain(path, said)
         return bindings
+
+    def _unknown_key(self, binding: str) -> None:
+        """Complains of an id in [terminal.keys] that is of no key."""
+        from assistant.terminal.screens.keys import nearest_id
+
+        path = ("terminal", "keys", binding)
+        nearest = nearest_id(binding[:_MOST_SHOWN]) if len(self.problems) < MOST_TOLD else ""
+        meant = f"; did you mean terminal.keys.{nearest}?" if nearest else ""
+        self._complain(path, f"{_dotted(path)} is the id of no key{meant}")
 
     def _unknown(self, path: tuple[str, ...]) -> None:
         is_section = len(path) == 1 and isinstance(self._document[path[0]], dict)

@@ -10,6 +10,15 @@ import subprocess
 import termios
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+_LOOKS_SECONDS = 0.05
+_ENDS_SECONDS = 5.0  # in which a program that was killed, or has closed its terminal, is gone
+_LONGEST_SELECT = 60.0
+
+
+class EndedEarly(Exception):
+    """The program ended before it had painted what was waited for."""
 
 
 class AtTerminal:
@@ -26,21 +35,29 @@ class AtTerminal:
         )
         os.close(theirs)
         self._terminal = ours
+        self._is_closed = False
         self.painted = ""
 
     def types(self, keys: str) -> float:
-        """Presses keys; returns the moment."""
-        os.write(self._terminal, keys.encode())
+        """Presses keys; returns the moment. Nothing where the program has ended."""
+        with suppress(OSError):
+            os.write(self._terminal, keys.encode())
         return time.perf_counter()
 
     def waits_for(self, text: str, *, within: float = 120.0) -> float:
-        """The moment at which a text has been painted, which was not there before; raises TimeoutError."""
+        """The moment at which a text has been painted, which was not there before.
+
+        Raises `TimeoutError`, and `EndedEarly` where the program ends first.
+        """
         start = len(self.painted)
         ends = time.perf_counter() + within
         while text not in self.painted[start:]:
-            self.read(ends - time.perf_counter())
+            if self._is_closed:
+                code = self.process.wait(_ENDS_SECONDS)
+                raise EndedEarly(f"it ended with {code} before {text!r} was painted: {self._last_words}")
+            self.read(min(_LONGEST_SELECT, ends - time.perf_counter()))
             if time.perf_counter() > ends:
-                raise TimeoutError(f"{text!r} was not painted: {self.painted[-2000:]!r}")
+                raise TimeoutError(f"{text!r} was not painted: {self._last_words}")
         return time.perf_counter()
 
     def read(self, seconds: float) -> bool:
@@ -49,15 +66,23 @@ class AtTerminal:
             return False
         try:
             self.painted += os.read(self._terminal, 1 << 16).decode(errors="replace")
-        except OSError:  # it has ended
+        except OSError:  # nobody can paint there any more
+            self._is_closed = True
             return False
         return True
 
-    def ends(self, keys: str) -> int:
-        """Presses keys that end it; returns its exit code."""
+    def ends(self, keys: str, *, within: float = 60.0) -> int:
+        """Presses keys that end it; returns its exit code, which is negative where it had to be killed."""
         self.types(keys)
-        ends = time.perf_counter() + 60
+        ends = time.perf_counter() + within
         while self.process.poll() is None and time.perf_counter() < ends:
-            self.read(0.05)
+            if self._is_closed or not self.read(_LOOKS_SECONDS):
+                time.sleep(_LOOKS_SECONDS if self._is_closed else 0.0)
         os.close(self._terminal)
-        return self.process.wait(5)
+        if self.process.poll() is None:
+            self.process.kill()
+        return self.process.wait(_ENDS_SECONDS)
+
+    @property
+    def _last_words(self) -> str:
+        return repr(self.painted[-2000:])

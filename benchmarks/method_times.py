@@ -1,13 +1,15 @@
 """What each method takes for 3,000 questions: retrieval, judging, training (LUF, Table 6).
 
     python -m benchmarks.method_times DATA --work DIR [--questions 150] [--judged 40] [--lessons 400]
-        [--seed 1] [--json FILE]
+        [--seeds 1 2 3] [--out DIR]
 
 DATA and DIR are those of benchmarks.recall; searched are the 19,707 passages of squad. Each of --questions
 is searched by every method in turn, so that whatever else the machine does meets all of them alike; some
 before them only warm up. What the methods find is judged by the reader, 5 passages at least, for the first
 --judged of them. LUF trains once on --lessons others, judged by an oracle, for 4 epochs. All is scaled to
-3,000 questions: times of a question by their number, the training by how often so many lessons come.
+3,000 questions: times of a question by their number, the training by how often so many lessons come. With
+several seeds, each of which draws its own questions, means stand with their 95 % intervals. What a seed took
+is kept in --out as it ends, with how busy the machine was, and is not measured again.
 
 The writers of query rewriting and Query2Doc are simulated: what a chat model would take to write is not in
 any figure. Seconds are wall time; CPU seconds are of all threads and children: steadier on a busy machine.
@@ -41,6 +43,7 @@ from assistant.learning.entropy_minimisation import EntropyMinimisation
 from assistant.learning.retriever_network import load_network
 from assistant.locations import find_locations
 from assistant.replay.datasets import ReplayQuestion, read_set
+from assistant.replay.figures import estimate
 from assistant.replay.luf import Luf
 from assistant.replay.methods import Asked, Frozen, JudgedQuestion, Method, Search
 from assistant.replay.query2doc import Query2Doc
@@ -184,7 +187,7 @@ def _cpu_seconds() -> float:
     return sum(part.ru_utime + part.ru_stime for part in parts)
 
 
-def measure(options: argparse.Namespace, folder: Path) -> dict[str, dict[str, Spent]]:
+def measure(options: argparse.Namespace, folder: Path, *, seed: int) -> dict[str, dict[str, Spent]]:
     """Spent by method and part, for `SCALED_TO` questions."""
     collection = next(collection for collection in COLLECTIONS if collection.name == "squad")
     directory = str(options.work / collection.store)
@@ -196,10 +199,10 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, dict[str, Sp
             for question in read_set(options.data, "squad", "dev").questions
             if question.gold
         ]
-        random.Random(options.seed).shuffle(questions)
+        random.Random(seed).shuffle(questions)
         asked = [Asked(question.id, question.text) for question in questions]
         benchmark = Benchmark(assistant, questions, folder)
-        methods = methods_of(benchmark, questions, options.data, folder, seed=options.seed)
+        methods = methods_of(benchmark, questions, options.data, folder, seed=seed)
         luf, rafe = methods["luf"], methods["rafe-style"]
         assert isinstance(luf, Luf), "as made above"
         assert isinstance(rafe, Rafe), "as made above"
@@ -219,14 +222,72 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, dict[str, Sp
         assistant.close()
 
 
-def report(found: Mapping[str, Mapping[str, Spent]]) -> None:
-    """A line a method."""
-    first = next(iter(found.values()))["retrieval"]
-    print(f"seconds for {SCALED_TO} questions: wall, and CPU in brackets; load {os.getloadavg()[1]:.1f}")
-    for name, parts in found.items():
-        cells = "  ".join(f"{part} {spent.wall:7.0f} ({spent.cpu:6.0f})" for part, spent in parts.items())
-        retrieval = parts["retrieval"]
-        print(f"  {name:<20} {cells}  retrieval x {retrieval.cpu / first.cpu:.2f} by CPU", flush=True)
+@dataclass(frozen=True)
+class MeasuredSeed:
+    """What one seed took, for `SCALED_TO` questions."""
+
+    seed: int
+    sizes: Mapping[str, int]  # questions, judged, lessons
+    load: float  # of the machine, over five minutes, as it ended
+    spent: Mapping[str, Mapping[str, Spent]]  # by method and part
+
+    def write(self, file: Path) -> None:
+        """There whole or not at all."""
+        making = file.with_suffix(".making")
+        making.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+        making.rename(file)
+
+    @classmethod
+    def read(cls, file: Path) -> MeasuredSeed:
+        """As it was written."""
+        told = json.loads(file.read_text(encoding="utf-8"))
+        spent = {
+            name: {part: Spent(**each) for part, each in parts.items()}
+            for name, parts in told.pop("spent").items()
+        }
+        return cls(**told, spent=spent)
+
+
+def measured_seed(options: argparse.Namespace, seed: int) -> MeasuredSeed:
+    """What is kept of a seed, or what it takes now; raises ValueError where other sizes were kept."""
+    sizes = {name: getattr(options, name) for name in ("questions", "judged", "lessons")}
+    file: Path = options.out / f"method-times-{seed}.json"
+    if file.is_file():
+        kept = MeasuredSeed.read(file)
+        if kept.sizes != sizes:
+            raise ValueError(f"{file} is of other sizes: {kept.sizes}; name another --out")
+        return kept
+    with tempfile.TemporaryDirectory() as folder:
+        spent = measure(options, Path(folder), seed=seed)
+    measured = MeasuredSeed(seed, sizes, round(os.getloadavg()[1], 1), spent)
+    measured.write(file)
+    return measured
+
+
+def report(found: Sequence[MeasuredSeed]) -> Iterator[str]:
+    """A line a method: CPU seconds, wall seconds in brackets, and retrieval against the first method's."""
+    loads = ", ".join(f"{each.load}" for each in found)
+    seeds = ", ".join(str(each.seed) for each in found)
+    yield f"CPU seconds (wall) for {SCALED_TO} questions; seeds {seeds}, load {loads}"
+    for name, parts in found[0].spent.items():
+        cells = []
+        for part in parts:
+            taken = [each.spent[name][part] for each in found]
+            cells.append(f"{part} {_shown([s.cpu for s in taken])} ({_shown([s.wall for s in taken])})")
+        ratios = [
+            each.spent[name]["retrieval"].cpu / next(iter(each.spent.values()))["retrieval"].cpu
+            for each in found
+        ]
+        yield f"  {name:<20} {'  '.join(cells)}  retrieval x {_shown(ratios, places=2)}"
+
+
+def _shown(values: Sequence[float], *, places: int = 0) -> str:
+    """One value, or the mean of several with its 95 % interval."""
+    if len(values) == 1:
+        return f"{values[0]:.{places}f}"
+    known = estimate([[value] for value in values])
+    assert known is not None, "there is a value of each seed"
+    return f"{known.mean:.{places}f} [{known.low:.{places}f}, {known.high:.{places}f}]"
 
 
 def main() -> None:
@@ -238,16 +299,18 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=150)
     parser.add_argument("--judged", type=int, default=40)
     parser.add_argument("--lessons", type=int, default=400)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--out", type=Path, help="where seeds are kept; else the folder of --work")
     options = parser.parse_args()
+    options.out = options.out or options.work
+    options.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as folder:
-        found = measure(options, Path(folder))
-    report(found)
-    if options.json:
-        parts = {name: {part: asdict(s) for part, s in own.items()} for name, own in found.items()}
-        options.json.write_text(json.dumps(parts, indent=1) + "\n", encoding="utf-8")
+    found = []
+    for seed in options.seeds:
+        found.append(measured_seed(options, seed))
+        print("\n".join(report(found[-1:])), flush=True)
+    if len(found) > 1:
+        print("\n".join(report(found)))
 
 
 if __name__ == "__main__":

@@ -4,30 +4,39 @@
 
 Questions of one domain after the other are asked in the product's own turns, judged by a simulated judge of
 stated accuracy, and after every so many `vouch train`'s own learner runs a round: it trains, compares on its
-held-out questions and promotes or refuses. Every domain is asked in a month of its own, so the rule that no
-month may lose holds for the domains before. After each round the live model searches test questions of every
-domain, which no round ever sees: a row of R@5 by vectors alone and as searched.
+held-out questions and promotes or refuses. Every domain is asked in a month of its own and stands in a
+collection of its own, so the rule that neither a month nor a domain may lose holds for those before. After
+each round the live model searches test questions of every domain, which no round ever sees: a row of R@5 by
+vectors alone and as searched.
 
-Prints a line of JSON for each round and one for each seed.
+Prints a line of JSON for each round, one for each seed, and with several seeds their means with 95 %
+intervals. A seed that was killed goes on behind its last whole round, and one that has ended is only told
+again: so seeds may be played by processes of their own, and one more run with all of them sums up.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
 import random
 import shutil
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import select
+from sqlmodel import col
+
 from assistant.config import LearningSettings, Settings
 from assistant.locations import Locations, find_locations
 from assistant.replay.datasets import ReplayPassage, ReplayQuestion, Split, read_set
+from assistant.replay.figures import estimate
 from assistant.replay.metrics import forgetting, success_at
 from assistant.replay.own_store import Names, filled, store_key
 from assistant.replay.replay_assistant import (
@@ -39,15 +48,17 @@ from assistant.replay.replay_assistant import (
 )
 from assistant.replay.simulate import SimulatedJudge, gold_truth
 from assistant.replay.simulated_chat import SimulatedChat
+from benchmarks.kept_rounds import KeptRounds
 from stores.clock import time_by
-from stores.records import Passage
+from stores.database import Database
+from stores.records import SHARED, Document, Passage
 
 DOMAINS = ("covidqa", "realtimeqa", "friendsqa", "nq")
 Row = dict[str, dict[str, float]]  # R@5 by signal and domain
 
 _ANYBODY = "measured"  # owns nothing, so that the shared passages alone are searched
 _BEGINS = datetime(2026, 1, 15, tzinfo=UTC)
-_A_MONTH = timedelta(days=31)
+_A_MONTH, _A_DAY = timedelta(days=31), timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -82,36 +93,68 @@ class Rounds:
     def __init__(self, options: argparse.Namespace, domains: Sequence[Domain], seed: int) -> None:
         self._options, self._domains, self._seed = options, domains, seed
         self._live = _locations()
-        self._folder: Path = options.work / f"seed-{seed}"
-        self._clock = ReplayClock(_BEGINS)
+        self._kept = KeptRounds(options.work / f"seed-{seed}")
+        self._folder = self._kept.store
+        names = ("domains", "rounds", "questions", "measured", "accuracy", "epochs", "learning_rate")
+        self._settings = {name: getattr(options, name) for name in names}
 
-    def play(self) -> None:
-        """All rounds of all domains in sequence."""
-        self._fill()
+    def play(self) -> dict[str, Any]:
+        """All rounds of all domains, behind those that were kept; returns the figures of the seed.
+
+        Raises ValueError where those were played with other settings.
+        """
+        told = self._kept.rows()
+        if told and told[0]["settings"] != self._settings:
+            raise ValueError(f"{self._folder.parent} holds rounds of other settings; name another --work")
+        number_of_rounds = len(self._domains) * self._options.rounds
+        if len(told) <= number_of_rounds:
+            self._begin(told)
+        for number in range(len(told), number_of_rounds + 1):
+            row = self._round(number, told[-1])
+            self._kept.keep(row)
+            _tell(seed=self._seed, **row)
+            told.append(row)
+        rows: list[Row] = [{name: row[name] for name in ("dense", "fused")} for row in told]
+        return summary(rows, [row["state"] for row in told[1:]])
+
+    def _begin(self, told: list[dict[str, Any]]) -> None:
+        """At the latest whole round, or before the first, which adds a row."""
+        store = self._filled()
+        self._names = Names.of_store(store)
+        self._kept.restore()
+        if told:
+            return
+        shutil.copytree(store, self._folder)
         with self._assistant() as assistant:
-            rows = [self._measured(assistant)]
-        _tell(seed=self._seed, round=0, **rows[0])
-        states = []
-        for domain in self._domains:
-            share = len(domain.asked) // self._options.rounds
-            for number in range(self._options.rounds):
-                with self._assistant() as assistant, time_by(self._clock):
-                    self._ask(assistant, domain.asked[number * share : (number + 1) * share])
-                    ended = assistant.learner.run()
-                with self._assistant() as assistant:
-                    same = ended.state != "promoted"
-                    rows.append(rows[-1] if same else self._measured(assistant))
-                states.append(ended.state)
-                _tell(
-                    seed=self._seed,
-                    domain=domain.name,
-                    round=len(states),
-                    state=ended.state,
-                    reason=ended.reason,
-                    **rows[-1],
-                )
-            self._clock = ReplayClock(_BEGINS + (self._domains.index(domain) + 1) * _A_MONTH)
-        _tell(seed=self._seed, **summary(rows, states))
+            self._name_collections(assistant.database)
+            told.append({"round": 0, "settings": self._settings, **self._measured(assistant)})
+        self._kept.keep(told[0])
+        _tell(seed=self._seed, **told[0])
+
+    def _round(self, number: int, before: Mapping[str, Any]) -> dict[str, Any]:
+        began = time.monotonic()
+        place, nth = divmod(number - 1, self._options.rounds)
+        domain = self._domains[place]
+        share = len(domain.asked) // self._options.rounds
+        clock = ReplayClock(_BEGINS + place * _A_MONTH + nth * _A_DAY)
+        with self._assistant() as assistant, time_by(clock):
+            self._ask(assistant, domain.asked[nth * share : (nth + 1) * share])
+            ended = assistant.learner.run()
+        measured = {name: before[name] for name in ("dense", "fused")}
+        if ended.state == "promoted":
+            with self._assistant() as assistant:
+                measured = self._measured(assistant)
+        compared = ended.figures.get("comparison", {})
+        return {
+            "round": number,
+            "domain": domain.name,
+            "state": ended.state,
+            "reason": ended.reason,
+            **measured,
+            "months": compared.get("slices", {}),
+            "domains": compared.get("domains", []),
+            "seconds": round(time.monotonic() - began),
+        }
 
     def _ask(self, assistant: ReplayAssistant, questions: Sequence[ReplayQuestion]) -> None:
         for question in questions:
@@ -140,16 +183,25 @@ class Rounds:
                 found[name][domain.name] = round(sum(each) / len(each), 4)
         return found
 
-    def _fill(self) -> None:
+    def _filled(self) -> Path:
+        """The store of all passages, filled by the first of the processes that want it."""
         every = [passage for domain in self._domains for passage in domain.passages]
         stores = self._options.work / "stores"
         stores.mkdir(parents=True, exist_ok=True)
-        with self._over(stores / "none") as assistant:
-            version = assistant.wanted_encoder.version
-        store = filled(stores / store_key(every, version), every, self._made, clock=ReplayClock(FILLED_AT))
-        shutil.rmtree(self._folder, ignore_errors=True)
-        shutil.copytree(store, self._folder)
-        self._names = Names.of_store(self._folder)
+        with (stores / "filling.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with self._over(stores / "none") as assistant:
+                version = assistant.wanted_encoder.version
+            key = store_key(every, version)
+            return filled(stores / key, every, self._made, clock=ReplayClock(FILLED_AT))
+
+    def _name_collections(self, database: Database) -> None:
+        """As if the records of each domain had been ingested from a file named after it."""
+        domains = {passage.id: domain.name for domain in self._domains for passage in domain.passages}
+        with database.writing() as sql:
+            for document in sql.scalars(select(Document).where(col(Document.space) == SHARED)):
+                name = document.source.removeprefix("replay#")
+                document.source = f"{domains[name]}#{name}"
 
     @contextmanager
     def _assistant(self) -> Iterator[ReplayAssistant]:
@@ -198,6 +250,21 @@ def summary(rows: Sequence[Row], states: Sequence[str]) -> dict[str, Any]:
     return figures
 
 
+def over_seeds(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The means of several seeds with their 95 % intervals (Student's t), figure by figure, to four places.
+
+    figures: a `summary` of each; what one of them lacks, such as "promoted", was 0 there.
+    """
+    found: dict[str, Any] = {}
+    for name in dict.fromkeys(name for each in figures for name in each):
+        values = [each.get(name, 0) for each in figures]
+        if isinstance(values[0], Mapping):
+            found[name] = over_seeds(values)
+        elif (known := estimate([[float(value)] for value in values])) is not None:
+            found[name] = [round(known.mean, 4), round(known.low, 4), round(known.high, 4)]
+    return found
+
+
 def _locations() -> Locations:
     return find_locations(os.environ)
 
@@ -207,7 +274,7 @@ def _tell(**facts: Any) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Prints a line of JSON for each round, and the figures of each seed."""
+    """Prints a line of JSON for each round, the figures of each seed, and those of all."""
     parser = argparse.ArgumentParser(prog="twenty_rounds")
     parser.add_argument("data", type=Path)
     parser.add_argument("--work", type=Path, required=True)
@@ -220,6 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--learning-rate", type=float, default=1e-5)
     parser.add_argument("--domains", nargs="+", default=list(DOMAINS))
     options = parser.parse_args(arguments)
+    figures = []
     for seed in options.seeds:
         domains = [
             read_domain(
@@ -231,7 +299,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             )
             for name in options.domains
         ]
-        Rounds(options, domains, seed).play()
+        figures.append(Rounds(options, domains, seed).play())
+        _tell(seed=seed, **figures[-1])
+    if len(figures) > 1:
+        _tell(seeds=options.seeds, **over_seeds(figures))
 
 
 if __name__ == "__main__":

@@ -32,9 +32,13 @@ memory_rows      what a list of memories tells beside their texts
 memory_uses      answers made with a memory, marks, rounds that saw it, and where it was sent
 living_processes which processes live, and which was killed while it answered
 claim_jobs       what is left to find and to weigh when a turn has ended
+waiting_jobs     what of that is not done, and why
 claims           what users stated, and what became of it
 claim_decisions  what is decided about a claim, carried out
 claim_passages   the passages that claims become, and the messages whose words they were
+told_dates       when what is known was told, which decides what holds
+earlier_versions what was told before what is known, kept in its history
+messages_behind  what a user wrote that a memory was made from
 proposals        claims that somebody may take into the shared memory
 knowledge        a user's notes, setting aside, and taking any write back
 memory_export    a memory as lines of plain values, to be taken along
@@ -67,10 +71,12 @@ vector_log       the part that does: what changed since
 shared_index     whether the shared space has an index, and whether it is whole
 filled_indexes   the rows that say so
 spaces           what one user may search: the one place where isolation is decided
+statements       what a user told, read without any index
 indexer          brings the indexes up to what the database says
 
 pair_choices     which of two answers was better, kept as what is said of passages
 lessons          what there is to learn from, read from the turns
+lesson_domains   where the passages come from that answer a lesson best
 said_of_passages what users said of the passages behind their answers
 rounds           what was trained on what, and what came of it
 round_lineage    from what a round learned, by kind

@@ -32,6 +32,7 @@ from stores.records import (
     own_space,
     well_formed,
 )
+from stores.told_dates import written
 from stores.version_states import VersionState, version_states
 
 _ROWS_AT_ONCE = 2_000
@@ -72,7 +73,8 @@ class History:
     states: Mapping[int, VersionState]  # what became of each version, by its id
     session_title: str  # of the session in which it was said or taught
     imported_at: datetime | None  # by an import, with its history
-    versions: tuple[PassageVersion, ...]  # oldest first
+    versions: tuple[PassageVersion, ...]  # in the order in which they were written
+    told: Mapping[int, datetime]  # when the words of each of one's own versions were told, by its id
     receipts: tuple[Receipt, ...]
     turn: Turn | None  # in which it was said or taught
     answers: int  # how many turns put it before the model
@@ -176,6 +178,7 @@ class Catalogue:
                 _session_title(sql, user_id, turn),
                 _imported_at(sql, identity),
                 tuple(versions),
+                {known_id(v.id): written(sql, v)[0] for v in versions if v.space != SHARED},
                 tuple(r for r in receipts if r.user_id == user_id),
                 turn
                 if turn is not None and turn.user_id == user_id

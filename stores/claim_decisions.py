@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from sqlalchemy import or_, select
 from sqlalchemy.orm import Session as SqlSession
-from sqlmodel import col
 
 from stores.catalogue import live_version_ids
 from stores.changes import NewVersion, add_versions, remove_versions
 from stores.claim_passages import AUTHOR, live_with_text, set_words_aside
 from stores.clock import now
+from stores.earlier_versions import Rewritten, keep_earlier, rewrite
 from stores.live_versions import live_passages
 from stores.proposals import propose, propose_as
 from stores.receipts import open_receipt, shortened
@@ -26,6 +25,7 @@ from stores.records import (
     well_formed,
     well_formed_values,
 )
+from stores.told_dates import claim_told, version_told
 
 STAYS = "; what stays: "  # in the reason of a claim that takes back a part of what was known, before the rest
 
@@ -42,6 +42,8 @@ class Decision:
     version_id: int | None = None  # of that passage as it was when this was decided
     text: str = ""  # of the new version
     reason: str = ""
+    is_earlier: bool = False  # what it would change was told later: it is kept in the history of that
+    rewritten: Sequence[Rewritten] = ()  # what else is another text once something earlier is known
     proposed_as: str = ""  # why it is proposed for the shared memory, whatever else becomes of it
     grounds: Mapping[str, Any] = field(default_factory=dict)
 
@@ -68,6 +70,7 @@ class Learned:
     passage_id: int | None
     receipt_id: int | None
     proposal_id: int | None = None  # that the claim was raised to
+    is_earlier: bool = False  # told before what is known, and kept in the history alone
 
 
 class Outdated(Exception):
@@ -78,7 +81,9 @@ def carry_out(sql: SqlSession, claim: StatedClaim, decision: Decision) -> Learne
     """See `Claims.decide`; in the transaction of the caller."""
     space = SHARED if decision.scope == "shared" else own_space(claim.user_id)
     if _is_overtaken(sql, claim, decision):
-        decision = replace(decision, action="nothing", reason="you have said something newer since")
+        reason = "you have said something newer since"
+        text = decision.text or claim.text
+        decision = replace(decision, action="modify", is_earlier=True, text=text, reason=reason)
     grounds = {
         "claim": claim.text,
         "quote": claim.quote,
@@ -121,34 +126,26 @@ def carry_out(sql: SqlSession, claim: StatedClaim, decision: Decision) -> Learne
         proposal_id=(
             propose_as(sql, claim, decision.proposed_as) if decision.proposed_as else propose(sql, claim)
         ),
+        is_earlier=decision.is_earlier and receipt_id is not None,
     )
 
 
 def _is_overtaken(sql: SqlSession, claim: StatedClaim, decision: Decision) -> bool:
-    """Whether its user stated later what it would change: a claim that failed is weighed after others."""
-    if decision.version_id is None or claim.turn_id is None or decision.action not in ("modify", "delete"):
+    """Whether its user told later what it would change: what was told first may be weighed last."""
+    if decision.is_earlier or decision.version_id is None or decision.action not in ("modify", "delete"):
         return False
-    is_later = or_(
-        col(StatedClaim.turn_id) > claim.turn_id,
-        (col(StatedClaim.turn_id) == claim.turn_id) & (col(StatedClaim.number) > claim.number),
-    )
-    found = sql.scalar(
-        select(col(StatedClaim.id))
-        .join(PassageVersion, col(PassageVersion.added_by) == col(StatedClaim.receipt_id))
-        .where(
-            col(PassageVersion.id) == decision.version_id,
-            col(StatedClaim.user_id) == claim.user_id,
-            is_later,
-        )
-        .limit(1)
-    )
-    return found is not None
+    version = sql.get(PassageVersion, decision.version_id)
+    if version is None or version.space != own_space(claim.user_id):
+        return False
+    return version_told(sql, version) > claim_told(sql, claim)
 
 
 def _write(
     sql: SqlSession, claim: StatedClaim, decision: Decision, space: str, grounds: Mapping[str, Any]
 ) -> tuple[int | None, int | None]:
     """The passage and the receipt; no receipt where the very words stand there already."""
+    if decision.is_earlier:
+        return decision.passage_id, _keep_earlier(sql, claim, decision, space, grounds)
     old: list[int] = []
     if decision.action in ("modify", "delete"):
         assert decision.passage_id is not None, "a change names its passage"
@@ -163,7 +160,7 @@ def _write(
         claim.user_id,
         decision.action,
         space,
-        shortened(claim.text),
+        shortened(new if claim.is_hearsay else claim.text),  # with who says so
         turn_id=claim.turn_id,
         grounds=grounds,
     )
@@ -187,3 +184,25 @@ def _write(
         receipt_id=receipt_id,
     )
     return sql.get_one(PassageVersion, version_ids[0]).passage_id, receipt_id
+
+
+def _keep_earlier(
+    sql: SqlSession, claim: StatedClaim, decision: Decision, space: str, grounds: Mapping[str, Any]
+) -> int:
+    """Puts what was told earlier into a history; returns the receipt."""
+    version = sql.get(PassageVersion, decision.version_id)
+    live = live_version_ids(sql, decision.passage_id or 0)
+    if version is None or version.space != space or live not in ([], [version.id]):
+        raise Outdated(f"passage {decision.passage_id} has changed")
+    if not live and version.removed_at is None:
+        raise Outdated(f"passage {decision.passage_id} is gone")
+    for each in decision.rewritten:
+        if live_version_ids(sql, each.passage_id) != [each.version_id]:
+            raise Outdated(f"passage {each.passage_id} has changed")
+    receipt_id = open_receipt(
+        sql, claim.user_id, "modify", space, shortened(claim.text), turn_id=claim.turn_id, grounds=grounds
+    )
+    keep_earlier(sql, claim, version, decision.text or claim.text, receipt_id=receipt_id)
+    for each in decision.rewritten:
+        rewrite(sql, each, space, receipt_id=receipt_id)
+    return receipt_id

@@ -3,8 +3,8 @@
     accept (with the message) -> summarize, when the turn has ended -> weigh, one job a claim -> done
 
 Every job is done at least once, and its result counts once: it is marked done in the transaction that
-writes the result. Who takes a job has it until its lease ends; whoever was killed loses nothing but time.
-A job belongs to its user, and only what runs for that user takes it.
+writes the result. Who takes a job has it until its lease ends, or until its process is seen to be gone:
+what a killed process had is due at once. A job belongs to its user; only what runs for that user takes it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session as SqlSession
@@ -20,6 +21,15 @@ from sqlmodel import col
 from stores.clock import now
 from stores.database import Database
 from stores.records import Job, known_id, own_space, well_formed
+from stores.waiting_jobs import (
+    ANSWERED_BY,
+    FAILED_AT,
+    MOST_DEATHS,
+    TAKEN_BY,
+    WaitingJob,
+    is_left,
+    waiting_job,
+)
 
 # A turn that has not ended by then has lost its process; of one that ran here that is known before.
 UNANSWERED_FOR = timedelta(minutes=10)
@@ -27,7 +37,6 @@ FIRST_WAIT = timedelta(seconds=20)  # after a failure; doubles
 LONGEST_WAIT = timedelta(hours=1)
 
 _KINDS = ("summarize", "weigh")
-_PROCESS = "process"  # in the payload: the name of the one that answers the turn
 
 
 @dataclass(frozen=True)
@@ -38,19 +47,6 @@ class ClaimJob:
     kind: str  # summarize or weigh
     subject_id: int  # the turn, or the claim
     attempts: int  # this one included
-
-
-@dataclass(frozen=True)
-class WaitingJob:
-    """A job that is not done, as a person is told."""
-
-    id: int
-    kind: str
-    subject_id: int
-    attempts: int
-    error: str
-    not_before: datetime | None
-    created_at: datetime
 
 
 @dataclass(frozen=True)
@@ -66,16 +62,25 @@ class ClaimJobs:
     """The queue, user by user."""
 
     def __init__(
-        self, database: Database, *, has_died: Callable[[str], bool] = lambda process: False
+        self,
+        database: Database,
+        *,
+        has_died: Callable[[str], bool] = lambda process: False,
+        process: Callable[[], str] = lambda: "",
     ) -> None:
-        """has_died: whether the process of a name, as it is noted with a message, is known to be gone."""
+        """has_died: whether the process of a name, as it is noted with a job, is known to be gone.
+
+        process: the name of this one, as in `stores.living_processes`.
+        """
         self._database = database
         self._has_died = has_died
+        self._process = process
 
     def take(self, user_id: int, *, lease: timedelta) -> ClaimJob | None:
         """The oldest job that is due, which nobody else gets before the lease ends; None without one.
 
-        What a turn left whose process was killed is due as soon as that is seen here.
+        What a killed process left is due as soon as its death is seen here; a job that has seen several
+        processes die waits for its lease, so that none dies of it again and again.
         """
         moment = now()
         # mostly there is none, and no lock is needed to know it
@@ -86,6 +91,7 @@ class ClaimJobs:
             if job is None:
                 return None
             job.not_before, job.attempts = moment + lease, job.attempts + 1
+            job.payload = {**job.payload, TAKEN_BY: self._process()}
             return ClaimJob(known_id(job.id), job.kind, known_id(job.subject_id), job.attempts)
 
     def _is_any_due(self, user_id: int, moment: datetime) -> bool:
@@ -93,21 +99,25 @@ class ClaimJobs:
             return sql.scalar(select(col(Job.id)).where(*_due(user_id, moment)).limit(1)) is not None
 
     def _free_lost(self, user_id: int, moment: datetime) -> int:
-        """Makes due what waits for turns that can end no more; returns how many."""
-        unanswered = (
-            *_of(user_id),
-            col(Job.kind) == "summarize",
-            col(Job.done_at).is_(None),
-            col(Job.attempts) == 0,
-            col(Job.not_before) > moment,
-        )
+        """Makes due what waits for processes that are gone; returns how many jobs."""
+        held = (*_held(user_id, moment), col(Job.attempts) < MOST_DEATHS)
         with self._database.reading() as sql:
-            found = sql.execute(select(col(Job.id), col(Job.payload)).where(*unanswered)).all()
-        lost = [job_id for job_id, payload in found if self._has_died(payload.get(_PROCESS, ""))]
-        if lost:
-            with self._database.writing() as sql:
-                sql.execute(update(Job).where(col(Job.id).in_(lost), *unanswered).values(not_before=None))
-        return len(lost)
+            lost = {
+                known_id(job.id): job.attempts
+                for job in sql.scalars(select(Job).where(*held))
+                if is_left(job, self._has_died)
+            }
+        if not lost:
+            return 0
+        with self._database.writing() as sql:
+            still = [
+                job
+                for job in sql.scalars(select(Job).where(col(Job.id).in_(lost), *held))
+                if job.attempts == lost[known_id(job.id)]  # nobody has taken it meanwhile
+            ]
+            for job in still:
+                job.not_before = None
+        return len(still)
 
     def renew(self, job: ClaimJob, *, lease: timedelta) -> None:
         """Has a job that is being done stay taken for another lease, unless somebody else has it by now."""
@@ -124,52 +134,46 @@ class ClaimJobs:
             )
 
     def release(self, job: ClaimJob) -> None:
-        """Gives a job back that was not done and did not fail."""
+        """Gives a job back that was not done and did not fail, unless somebody else has it by now."""
         with self._database.writing() as sql:
-            sql.execute(
-                update(Job)
-                .where(col(Job.id) == job.id, col(Job.done_at).is_(None))
-                .values(not_before=None, attempts=job.attempts - 1)
-            )
+            row = _open(sql, job)
+            if row is not None:
+                row.not_before, row.attempts = None, job.attempts - 1
+                row.payload = _untaken(row)
 
     def postpone(self, job: ClaimJob, reason: str) -> datetime:
-        """Has a failed job tried again, later each time; returns when."""
+        """Has a failed job tried again, later each time, unless somebody else has it; returns when."""
         wait: timedelta = min(FIRST_WAIT * 2 ** min(job.attempts - 1, 10), LONGEST_WAIT)
         with self._database.writing() as sql:
-            moment = now() + wait
-            sql.execute(
-                update(Job)
-                .where(col(Job.id) == job.id, col(Job.done_at).is_(None))
-                .values(not_before=moment, error=well_formed(reason))
-            )
-        return moment
+            failed_at = now()
+            row = _open(sql, job)
+            if row is not None:
+                row.not_before, row.error = failed_at + wait, well_formed(reason)
+                row.payload = {**_untaken(row), FAILED_AT: failed_at.isoformat()}
+        return failed_at + wait
 
     def retry_now(self, user_id: int) -> int:
-        """Makes due what waits after a failure; returns how many."""
+        """Makes due what waits after a failure, or for a process that is gone; returns how many jobs."""
+        moment = now()
         with self._database.writing() as sql:
-            waits = (col(Job.error) != "", col(Job.done_at).is_(None), *_of(user_id))
-            found = sql.scalars(select(col(Job.id)).where(*waits)).all()
-            sql.execute(update(Job).where(col(Job.id).in_(found)).values(not_before=None))
-        return len(found)
+            waits = [
+                job
+                for job in sql.scalars(select(Job).where(*_of(user_id), col(Job.done_at).is_(None)))
+                if (why := waiting_job(job, moment, self._has_died).why) in ("failed", "left")
+                or (why == "due" and job.error)
+            ]
+            for job in waits:
+                job.not_before = None
+        return len(waits)
 
     def waiting(self, user_id: int) -> list[WaitingJob]:
-        """What is not done yet, oldest first."""
+        """What is not done yet, and why, oldest first."""
+        moment = now()
         with self._database.reading() as sql:
             jobs = sql.scalars(
                 select(Job).where(*_of(user_id), col(Job.done_at).is_(None)).order_by(col(Job.id))
             )
-            return [
-                WaitingJob(
-                    known_id(job.id),
-                    job.kind,
-                    known_id(job.subject_id),
-                    job.attempts,
-                    job.error,
-                    job.not_before,
-                    job.created_at,
-                )
-                for job in jobs
-            ]
+            return [waiting_job(job, moment, self._has_died) for job in jobs]
 
     def state(self) -> QueueState:
         """How the queues of all users stand."""
@@ -199,7 +203,7 @@ def ask_to_summarize(sql: SqlSession, user_id: int, turn_id: int, *, process: st
             kind="summarize",
             space=own_space(user_id),
             subject_id=turn_id,
-            payload={_PROCESS: process} if process else {},
+            payload={ANSWERED_BY: process} if process else {},
             not_before=moment + UNANSWERED_FOR,
             created_at=moment,
         )
@@ -236,8 +240,25 @@ def mark_done(sql: SqlSession, job_id: int) -> None:
     job.done_at, job.error, job.not_before = now(), "", None
 
 
+def _open(sql: SqlSession, job: ClaimJob) -> Job | None:
+    """The row of a job that was taken, unless it is done or somebody else has it by now."""
+    return sql.scalar(
+        select(Job).where(
+            col(Job.id) == job.id, col(Job.done_at).is_(None), col(Job.attempts) == job.attempts
+        )
+    )
+
+
+def _untaken(job: Job) -> dict[str, Any]:
+    return {key: value for key, value in job.payload.items() if key != TAKEN_BY}
+
+
 def _of(user_id: int) -> tuple[ColumnElement[bool], ...]:
     return (col(Job.kind).in_(_KINDS), col(Job.space) == own_space(user_id))
+
+
+def _held(user_id: int, moment: datetime) -> tuple[ColumnElement[bool], ...]:
+    return (*_of(user_id), col(Job.done_at).is_(None), col(Job.not_before) > moment)
 
 
 def _due(user_id: int, moment: datetime) -> tuple[ColumnElement[bool], ...]:

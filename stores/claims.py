@@ -32,13 +32,17 @@ from stores.records import (
     StatedClaim,
     Turn,
     known_id,
+    own_space,
     well_formed,
 )
 from stores.rows_by_ids import found_by
 from stores.session_branches import earlier_turns
+from stores.statements import newest_statements
+from stores.told_dates import ToldLater, told_later
 
 _NEGATIONS = frozenset("not no never cannot without neither nor none nobody nothing".split())
 _EARLIER_TURNS = 6
+_KNOWN = 1_000  # statements, the newest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +66,8 @@ class ToldTurn:
     answer: str
     earlier: tuple[Turn, ...]  # of the session, oldest first
     recalled: tuple[str, ...]  # texts of the passages put before the model in those
+    undone: tuple[str, ...] = ()  # what those taught and was taken back since
+    known: tuple[str, ...] = ()  # the newest statements of its user that are live, each once
 
 
 def text_key(text: str) -> str:
@@ -94,6 +100,14 @@ class Claims:
                     col(RetrievedPassage.citation).is_not(None),
                 )
             ).all()
+            undone = sql.scalars(
+                select(col(StatedClaim.text)).where(
+                    col(StatedClaim.turn_id).in_([t.id for t in before]),
+                    col(StatedClaim.user_id) == user_id,
+                    col(StatedClaim.state) == "withdrawn",
+                )
+            ).all()
+            known = newest_statements(sql, own_space(user_id), _KNOWN)
             return ToldTurn(
                 turn_id,
                 user_id,
@@ -101,6 +115,8 @@ class Claims:
                 turn.answer,
                 tuple(reversed(before)),
                 tuple(dict.fromkeys(recalled)),
+                tuple(dict.fromkeys(undone)),
+                tuple(dict.fromkeys(text for _, text in known)),
             )
 
     def put(
@@ -219,6 +235,14 @@ class Claims:
                     .order_by(col(StatedClaim.id))
                 )
             )
+
+    def told_later(self, user_id: int, claim_id: int, version_ids: Sequence[int]) -> ToldLater:
+        """Of these live versions of the user's own, and of what is gone: what was told later than a claim."""
+        with self._database.reading() as sql:
+            claim = sql.get(StatedClaim, claim_id)
+            if claim is None or claim.user_id != user_id:
+                raise NotFound(f"there is no claim {claim_id} of yours")
+            return told_later(sql, claim, version_ids)
 
     def newest_shared(self) -> int:
         """The newest version in the shared space, live or not; 0 before the first."""

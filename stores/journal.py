@@ -32,7 +32,7 @@ from stores.records import (
 )
 from stores.rows_by_ids import found_by
 from stores.session_branches import branch, earlier_turns, parent
-from stores.session_list import SessionLine, session_lines, session_of, was_held_here
+from stores.session_list import ASKED, SessionLine, session_lines, session_of, was_held_here
 from stores.session_words import keep_words, said_before
 from stores.turn_words import note_turns
 
@@ -120,11 +120,17 @@ class Journal:
             sql.flush()
             return known_id(user.id)
 
-    def open_session(self, user_id: int, *, title: str = "", is_private: bool = False) -> int:
-        """A new session; its messages become passages unless it is private."""
+    def open_session(
+        self, user_id: int, *, title: str = "", is_private: bool = False, is_asked: bool = False
+    ) -> int:
+        """A new session; its messages become passages unless it is private. is_asked: by `vouch ask`."""
         with self._database.writing() as sql:
             session = Session(
-                user_id=user_id, title=well_formed(title), is_private=is_private, created_at=now()
+                user_id=user_id,
+                title=well_formed(title),
+                is_private=is_private,
+                created_at=now(),
+                origin=ASKED if is_asked else "",
             )
             sql.add(session)
             sql.flush()
@@ -149,7 +155,7 @@ class Journal:
     def sessions(self, user_id: int, *, limit: int = 50) -> list[SessionLine]:
         """This user's sessions that hold something, newest first; archived and deleted ones apart."""
         with self._database.reading() as sql:
-            return session_lines(sql, user_id, limit=limit)
+            return session_lines(sql, user_id, shelf=None, limit=limit)
 
     def check_session(self, user_id: int, session_id: int) -> None:
         """Raises `NotFound` unless the session is this user's, and not deleted."""

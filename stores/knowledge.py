@@ -18,6 +18,7 @@ from stores.catalogue import PassageLine, live_version_ids, visible_line
 from stores.changes import NewVersion, add_versions, remove_versions, revive_versions
 from stores.clock import now
 from stores.database import Database
+from stores.earlier_versions import close_up
 from stores.errors import CannotUndo, NotFound, WrongUsage
 from stores.live_versions import live_passages
 from stores.receipts import (
@@ -141,10 +142,10 @@ class Knowledge:
 
     def latest(
         self, user_id: int, *, session_id: int | None = None, also: Collection[int] = ()
-    ) -> Receipt | None:
-        """The write that `undo_latest` would begin with; None without one."""
+    ) -> list[Receipt]:
+        """What `undo_latest` would be about, newest first: one write, or all that one message taught."""
         with self._database.reading() as sql:
-            return next(iter(latest_receipts(sql, user_id, session_id=session_id, also=also)), None)
+            return latest_receipts(sql, user_id, session_id=session_id, also=also)
 
     def undo(self, user_id: int, receipt_id: int | None = None) -> tuple[Receipt, list[PassageLine]]:
         """Takes a write back, the latest when none is named; returns its receipt and what came back."""
@@ -152,6 +153,14 @@ class Knowledge:
             receipt = receipt_to_undo(sql, user_id, receipt_id)
             back = _live_again(sql, user_id, _take_back(sql, user_id, receipt))
         return receipt, back
+
+    def undo_together(self, user_id: int, receipt_ids: Sequence[int]) -> Undone:
+        """Takes named writes back, in this order, also shared ones; all of them or none."""
+        with self._database.writing() as sql:
+            receipts = [receipt_to_undo(sql, user_id, receipt_id) for receipt_id in receipt_ids]
+            revived = [version for receipt in receipts for version in _take_back(sql, user_id, receipt)]
+            back = _live_again(sql, user_id, revived)
+        return Undone(tuple(receipts), tuple(back), ())
 
     def undo_latest(
         self, user_id: int, *, session_id: int | None = None, also: Collection[int] = ()
@@ -182,8 +191,9 @@ def _take_back(sql: SqlSession, user_id: int, receipt: Receipt) -> list[int]:
     removed = _removed_by(sql, receipt_id)
     _must_be_newest(sql, added, receipt_id)
     _must_have_kept_its_document(sql, removed, receipt_id)
+    stay = close_up(sql, added, removed, receipt_id)
     remove_versions(sql, added, receipt_id=receipt_id)
-    revived = revive_versions(sql, set(removed).difference(added))
+    revived = revive_versions(sql, set(removed).difference(added, stay))
     moment = now()
     sql.execute(
         update(DocumentVersion)
@@ -233,7 +243,7 @@ def _withdraw_claims(sql: SqlSession, receipt_id: int) -> None:
         update(Proposal)
         .where(
             or_(col(Proposal.claim_id).in_(claims), col(Proposal.receipt_id) == receipt_id),
-            col(Proposal.state) != "refused",
+            col(Proposal.state).in_(("open", "accepted")),
         )
         .values(state="refused", decided_at=now())
     )

@@ -14,6 +14,7 @@ from sqlmodel import col
 
 from stores.records import SHARED, Passage, PassageVector, PassageVersion, known_id
 from stores.rows import moment, rows
+from stores.told_dates import LIVE_TOLD_AT
 
 _LOOK_UP = 5_000  # ids in one statement
 
@@ -38,7 +39,7 @@ def live_passages(sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[
         read = rows(
             sql,
             "SELECT v.id, v.passage_id, v.space, p.kind, v.title, v.text, v.document_id, v.position, "
-            "coalesce(d.source, ''), p.external_id, p.created_at "
+            f"coalesce(d.source, ''), p.external_id, {LIVE_TOLD_AT} "
             "FROM passage_versions AS v JOIN passages AS p ON p.id = v.passage_id "
             "LEFT JOIN documents AS d ON d.id = v.document_id "
             f"WHERE v.id IN ({some}) AND v.removed_at IS NULL AND {within(spaces, 'v')}",

@@ -12,6 +12,7 @@ import secrets
 import time
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 
 _KEPT_SECONDS = 24 * 3600  # the file of a process that was killed; nothing it left is asked for by then
 
@@ -24,16 +25,18 @@ class LivingProcess:
         self._descriptor = -1
         self._name = ""
         self._has_failed = False
+        self._naming = Lock()
 
     @property
     def name(self) -> str:
         """Its name, from the first call on; empty where no lock can be had."""
-        if not self._name and not self._has_failed:
-            self._has_failed = True
-            with suppress(OSError):  # a disk that cannot be written, or keeps no locks, does not begin to
-                self._take_lock()
-                self._has_failed = False
-        return self._name
+        with self._naming:  # whoever asks meanwhile, on another thread, waits for the name
+            if not self._name and not self._has_failed:
+                self._has_failed = True
+                with suppress(OSError):  # a disk that cannot be written, or keeps no locks, does not begin to
+                    self._take_lock()
+                    self._has_failed = False
+            return self._name
 
     def has_died(self, name: str) -> bool:
         """Whether the process of that name lived here and is gone; False where that is not known."""

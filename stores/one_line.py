@@ -2,10 +2,54 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
+_JOINERS = re.compile("[\u200c\u200d]")  # ZWNJ and ZWJ: they tell letters and emoji how to join
+_SCRIPTS = r"[\u0600-\u109f\u1780-\u18af\ua840-\uabff\ufb50-\ufdff\ufe70-\ufefc]"  # Arabic, Indic and such
+_EMOJI = r"[\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff]"
+_OF_JOINING_SCRIPT = re.compile(_SCRIPTS)
+_ENDS_IN_EMOJI = re.compile(rf"{_EMOJI}\ufe0f?\Z")
+_BEGINS_WITH_EMOJI = re.compile(_EMOJI)
+_OPEN_END = re.compile(rf"(?:{_SCRIPTS}|{_EMOJI}|[\ufe0f\u200c\u200d]){{1,40}}\Z")
+
 
 def one_line(text: str) -> str:
     """The text without breaks, and without what a terminal would obey."""
-    return " ".join("".join(c if c.isprintable() or c.isspace() else "" for c in text).split())
+    return " ".join(without_controls(" ".join(text.split())).split())
+
+
+def without_controls(line: str) -> str:
+    """A line without what a terminal would obey or nobody can see.
+
+    ZWNJ and ZWJ stay where they join: between letters of scripts whose letters do, and ZWJ between emoji.
+    """
+    if line.isprintable():
+        return line
+    kept = "".join(c for c in line if c.isprintable() or _JOINERS.match(c))
+    return _JOINERS.sub(_where_it_joins, kept)
+
+
+def open_end(piece: str) -> str:
+    """The end of a piece of text that what comes next may be joined to, at most 40 characters."""
+    found = _OPEN_END.search(piece[-40:])
+    return found.group() if found else ""
+
+
+def _where_it_joins(joiner: re.Match[str]) -> str:
+    before, after = (
+        joiner.string[max(0, joiner.start() - 2) : joiner.start()],
+        joiner.string[joiner.end() : joiner.end() + 1],
+    )
+    if _is_joining(before[-1:]) and _is_joining(after):
+        return joiner.group()
+    is_in_emoji = _ENDS_IN_EMOJI.search(before) and _BEGINS_WITH_EMOJI.match(after)
+    return "\u200d" if joiner.group() == "\u200d" and is_in_emoji else ""
+
+
+def _is_joining(character: str) -> bool:
+    """Whether it is a letter, or a mark on one, of a script whose letters join."""
+    return bool(_OF_JOINING_SCRIPT.match(character)) and unicodedata.category(character)[0] in "LM"
 
 
 def short(text: str, width: int = 72) -> str:

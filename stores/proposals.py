@@ -2,14 +2,15 @@
 
 A claim is proposed when a second user states it, when new evidence comes, or when its user asks for it;
 never silently taken in. A shared passage is proposed for removal by a user, and stays until that is
-accepted. Whoever stated or proposed it cannot accept it.
+accepted. Whoever stated or proposed it cannot accept it. Who offered a claim, or proposed a removal, can
+take that back until it is decided; then it may be proposed again.
 
 A removal has a row among the claims, as each proposal has, which holds no words: they are the passage's.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
@@ -21,6 +22,8 @@ from stores.database import Database
 from stores.errors import NotFound, WrongUsage
 from stores.receipts import open_receipt, shortened
 from stores.records import REMOVAL, SHARED, PassageVersion, Proposal, StatedClaim, known_id
+
+_BY_ONE_USER = ("share", REMOVAL)  # reasons that are one person's wish, who can take it back
 
 
 class Proposals:
@@ -38,12 +41,9 @@ class Proposals:
             sql.expunge_all()
             found = []
             for proposal in rows:
-                if proposal.reason == REMOVAL:
-                    live = live_version_ids(sql, _removed_by(sql, proposal))
-                    if not live:
-                        continue
-                    proposal.text = sql.get_one(PassageVersion, live[0]).text
-                found.append(proposal)
+                if (text := _told(sql, proposal)) is not None:
+                    proposal.text = text
+                    found.append(proposal)
             return found
 
     def removes(self, proposal_id: int) -> int | None:
@@ -62,7 +62,7 @@ class Proposals:
             if line.scope != "shared":
                 raise WrongUsage(f"passage {passage_id} is your own", hint="`/forget` forgets it.")
             key = f"{REMOVAL}:{passage_id}"  # no text has such a key
-            known = sql.scalar(select(Proposal).where(col(Proposal.text_key) == key).limit(1))
+            known = sql.scalar(_standing(key).limit(1))
             if known is not None and known.state != "open":
                 raise WrongUsage(f"passage {passage_id} was proposed for removal before, which was decided")
             if known is not None:
@@ -119,6 +119,43 @@ class Proposals:
             proposal = _open(sql, proposal_id)
             proposal.state, proposal.decided_at, proposal.decided_by = "refused", now(), user_id
 
+    def of_user(self, user_id: int) -> list[Proposal]:
+        """The open ones that this user can take back, oldest first, as `open` tells them."""
+        with self._database.reading() as sql:
+            own = set(
+                sql.scalars(
+                    select(col(Proposal.id))
+                    .join(StatedClaim, col(StatedClaim.id) == col(Proposal.claim_id))
+                    .where(
+                        col(Proposal.state) == "open",
+                        col(Proposal.reason).in_(_BY_ONE_USER),
+                        col(StatedClaim.user_id) == user_id,
+                    )
+                )
+            )
+        return [proposal for proposal in self.open() if proposal.id in own]
+
+    def withdraw(self, user_id: int, proposal_id: int) -> Proposal:
+        """Takes back what this user has offered, or proposed to remove; returns it as it was told.
+
+        Raises `NotFound` where it is decided or gone, and `WrongUsage` for what is not this user's wish.
+        """
+        with self._database.writing() as sql:
+            proposal = _open(sql, proposal_id)
+            claim = sql.get_one(StatedClaim, proposal.claim_id)
+            if claim.user_id != user_id or proposal.reason not in _BY_ONE_USER:
+                raise WrongUsage(
+                    f"proposal {proposal_id} is not one that you made",
+                    hint="Who may decide proposals can put it away.",
+                )
+            proposal.state, proposal.decided_at, proposal.decided_by = "withdrawn", now(), user_id
+            if proposal.reason == REMOVAL:  # the row was this wish alone, and stands in nobody's way
+                claim.state, claim.text_key = "withdrawn", ""
+            sql.flush()
+            sql.expunge(proposal)
+            proposal.text = _told(sql, proposal) or ""
+        return proposal
+
 
 def propose(sql: SqlSession, claim: StatedClaim) -> int | None:
     """Raises a claim that could not be verified to a proposal, when another user states it too.
@@ -148,8 +185,8 @@ def propose(sql: SqlSession, claim: StatedClaim) -> int | None:
 
 
 def propose_as(sql: SqlSession, claim: StatedClaim, reason: str) -> int | None:
-    """The new proposal; None where the same claim was proposed before, whatever became of it."""
-    if sql.scalar(select(col(Proposal.id)).where(col(Proposal.text_key) == claim.text_key).limit(1)):
+    """The new proposal; None where the same claim is proposed, or was decided before."""
+    if sql.scalar(_standing(claim.text_key).limit(1)) is not None:
         return None
     proposal = Proposal(
         claim_id=known_id(claim.id),
@@ -161,6 +198,19 @@ def propose_as(sql: SqlSession, claim: StatedClaim, reason: str) -> int | None:
     sql.add(proposal)
     sql.flush()
     return known_id(proposal.id)
+
+
+def _standing(text_key: str) -> Select[Proposal]:
+    """What was proposed in these words, or to remove this passage, and not taken back."""
+    return select(Proposal).where(col(Proposal.text_key) == text_key, col(Proposal.state) != "withdrawn")
+
+
+def _told(sql: SqlSession, proposal: Proposal) -> str | None:
+    """What it is about: a removal has the words of its passage; None where that is gone."""
+    if proposal.reason != REMOVAL:
+        return proposal.text
+    live = live_version_ids(sql, _removed_by(sql, proposal))
+    return sql.get_one(PassageVersion, live[0]).text if live else None
 
 
 def _removed_by(sql: SqlSession, proposal: Proposal) -> int:

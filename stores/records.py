@@ -106,7 +106,9 @@ class Passage:
     position: int  # its place there, from 0
     source: str  # where it came from, as a person would say it
     external_id: str  # the id a collection gave it; empty otherwise
-    created_at: datetime
+    created_at: datetime  # when it was told, or came to be known
+    is_reworded: bool = False  # a memory that none of its user's messages says in these words
+    is_live: bool = True  # false: another version took its place, and it is told as what held before
 
     @property
     def is_shared(self) -> bool:
@@ -151,7 +153,7 @@ class Session(SQLModel, table=True):
     created_at: datetime = _moment()
     archived_at: datetime | None = _moment(nullable=True)
     origin: str = Field(default="", sa_column_kwargs={"server_default": ""})
-    # whose export it was taken in from, such as ChatGPT; empty of what was said here
+    # whose export it was taken in from, such as ChatGPT; `vouch ask` of what that began; else empty
     head_id: int | None = None  # the turn the session goes on behind; null: the newest, 0: before the first
     deleted_at: datetime | None = _moment(nullable=True)
 
@@ -426,7 +428,7 @@ class StatedClaim(SQLModel, table=True):
 class Proposal(SQLModel, table=True):
     """A claim that somebody may take into the shared memory, which could not be verified.
 
-    state: open, accepted or refused. Nobody who stated it can accept it.
+    state: open, accepted, refused, or withdrawn by whom it was proposed. Nobody who stated it can accept it.
     """
 
     __tablename__ = "proposals"

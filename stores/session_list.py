@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from sqlalchemy import ColumnElement, func, or_, select, true
+from sqlalchemy import ColumnElement, and_, func, or_, select, true
 from sqlalchemy.orm import Session as SqlSession
+from sqlalchemy.orm import aliased
 from sqlmodel import col
 
 from stores.clock import now
@@ -29,7 +30,8 @@ from stores.session_branches import (
     switch_to,
 )
 
-Shelf: TypeAlias = Literal["open", "archived", "deleted"]
+Shelf: TypeAlias = Literal["open", "asked", "archived", "deleted"]
+ASKED = "vouch ask"  # the origin of a session that one question of a script or a command line began
 _LONGEST_TITLE = 200
 
 
@@ -44,6 +46,7 @@ class SessionLine:
     last_at: datetime  # when something was said in it last
     origin: str = ""  # whose export it was taken in from; empty of what was said here
     is_private: bool = False
+    is_asked: bool = False  # one question of `vouch ask`, and nothing else yet
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,10 @@ class Sessions:
         self._database = database
 
     def lines(self, user_id: int, *, shelf: Shelf = "open", limit: int = 50) -> list[SessionLine]:
-        """This user's sessions that hold something, those spoken in last first."""
+        """This user's sessions that hold something, those spoken in last first.
+
+        Those of `vouch ask` stand on a shelf of their own until a second thing is said in them.
+        """
         with self._database.reading() as sql:
             return session_lines(sql, user_id, shelf=shelf, limit=limit)
 
@@ -165,7 +171,7 @@ class Sessions:
                 session_id,
                 session.title,
                 session.created_at,
-                session.origin,
+                _imported_from(session),
                 session.is_private,
                 turns,
                 parents_in(sql, session_id),
@@ -209,9 +215,9 @@ def session_of(sql: SqlSession, user_id: int, session_id: int) -> Session:
 
 
 def session_lines(
-    sql: SqlSession, user_id: int, *, shelf: Shelf = "open", limit: int = 50
+    sql: SqlSession, user_id: int, *, shelf: Shelf | None = "open", limit: int = 50
 ) -> list[SessionLine]:
-    """See `Sessions.lines`, in the caller's transaction."""
+    """See `Sessions.lines`, in the caller's transaction. shelf: None is what is open or asked."""
     last_at = func.max(Turn.accepted_at)
     read = sql.execute(
         select(Session, func.count(col(Turn.id)), last_at)
@@ -228,8 +234,9 @@ def session_lines(
             turns,
             session.created_at,
             last,
-            session.origin,
+            _imported_from(session),
             session.is_private,
+            session.origin == ASKED and turns == 1,
         )
         for session, turns, last in read
     ]
@@ -240,16 +247,28 @@ def was_held_here() -> ColumnElement[bool]:
     return col(Turn.state) != "imported"
 
 
-def _listed(user_id: int, shelf: Shelf) -> tuple[ColumnElement[bool], ...]:
+def _imported_from(session: Session) -> str:
+    return "" if session.origin == ASKED else session.origin
+
+
+def _is_asked() -> ColumnElement[bool]:
+    """The condition that a session holds the one question that began it."""
+    said = aliased(Turn)
+    turns = select(func.count(col(said.id))).where(col(said.session_id) == col(Session.id))
+    return and_(col(Session.origin) == ASKED, turns.correlate(Session).scalar_subquery() == 1)
+
+
+def _listed(user_id: int, shelf: Shelf | None) -> tuple[ColumnElement[bool], ...]:
     is_deleted = col(Session.deleted_at).is_not(None)
     is_archived = col(Session.archived_at).is_not(None)
     return (
         col(Session.user_id) == user_id,
-        or_(was_held_here(), col(Session.origin) != ""),
+        or_(was_held_here(), col(Session.origin).not_in(("", ASKED))),
         is_deleted if shelf == "deleted" else ~is_deleted,
         # of a session that was erased nothing is left to be brought back
         or_(col(Turn.message) != "", col(Turn.answer) != "") if shelf == "deleted" else true(),
         *(() if shelf == "deleted" else (is_archived if shelf == "archived" else ~is_archived,)),
+        *({"asked": (_is_asked(),), "open": (~_is_asked(),)}.get(shelf or "", ())),
     )
 
 

@@ -27,6 +27,7 @@ from stores.live_versions import (
 from stores.records import SHARED, Found, Passage, own_space
 from stores.rows import rows
 from stores.shared_index import SharedIndex
+from stores.statements import newest_statements, replaced_statements
 from stores.vectors import StoredVectors, Vector, VectorIndex, read_vectors
 
 _USERS_IN_MEMORY = 32  # whose vectors are kept between turns
@@ -221,6 +222,19 @@ class Space:
         new = [version_id for version_id in version_ids if version_id not in known]
         known.update(lexical.word_scores(sql, self._allowed, query, new, statistics))
         return {version_id: known[version_id] for version_id in version_ids}
+
+    def statements(self, most: int) -> list[tuple[int, str]]:
+        """The live ones among the `most` newest statements of its user, newest first: version id and text."""
+        with self._spaces.database.reading() as sql:
+            return newest_statements(sql, self._allowed[1], most)
+
+    def replaced_statements(self, most: int) -> list[Passage]:
+        """Earlier versions of its user's live statements, for who asks what held before; none is live.
+
+        Those just before the live ones come first. Without what was undone, set aside or forgotten.
+        """
+        with self._spaces.database.reading() as sql:
+            return replaced_statements(sql, self._allowed[1], most)
 
     def similarities(self, vector: Vector, version_ids: Sequence[int]) -> dict[int, float]:
         """Cosine of each version that has a vector."""

@@ -64,7 +64,7 @@ def _state(version: PassageVersion, siblings: Sequence[PassageVersion], undone: 
         state = "live"
     elif version.removed_by in undone:
         state = "undone"
-    elif any(each.added_by == version.removed_by and each.number > version.number for each in siblings):
+    elif any(each.added_by == version.removed_by and each is not version for each in siblings):
         state = "changed"
     return VersionState(
         version.passage_id,

@@ -325,7 +325,10 @@ class _Handler(BaseHTTPRequestHandler):
             call.send_json(200, {"object": "list", "data": listed})
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        length = int(self.headers["Content-Length"])
+        if len(sent := self.rfile.read(length)) < length:
+            return  # who asked left off before the whole request was sent
+        body = json.loads(sent)
         headers = {name.lower(): value for name, value in self.headers.items()}
         call = Call(Request(body, headers, time.monotonic()), self)
         scripted = self.server.scripted

@@ -126,6 +126,7 @@ AFTER_RATE = {
     "rate_teach": Row(then="What should the answer of turn"),
     "rate_why": Row(then=WhyScreen),
     "rate_undo": Row(rates_behind_a_write, "Undone: add “I like tea.”"),
+    "rate_notices": Row(then=PageScreen),
     "rate_back": Row(then=lambda chat: "Last answer:" not in chat.text),
 }
 

@@ -71,7 +71,7 @@ You: /good
 Noted for turn 1: good.
 
 You: My locker number is 214.
-Assistant: Noted: I keep what you tell me in your own memory.
+Assistant: Noted: I keep your words, and say so if I learn something from them.
 
 Learned, yours, as 4: “My locker number is 214.”. /undo 2 takes it back.
 
@@ -184,7 +184,10 @@ def test_one_undo_takes_back_all_that_a_message_taught_and_a_number_takes_one(vo
     assert "Undone: add “My sister lives in Oslo." in vouch.chat(f"/undo {numbers[3]}")
     assert len(facts(vouch)) == 4
     said = vouch.run("chat", "--last", stdin="/undo\n").out.split("\n")
-    assert said[1] == "Took back 3 facts from your message."
+    assert said[1] == (
+        "Took back 3 facts of one message: “My locker number is 214.”; “My dog is called Rex.”; "
+        "“I work at the harbour.”."
+    )
     assert [line for line in said if line.startswith("What you said stays")] == [said[2]]
     assert facts(vouch) == ["I like quiet rooms."]
     assert "Undone: add “I like quiet rooms." in vouch.run("chat", "--last", stdin="/undo\n").out
@@ -315,8 +318,23 @@ def test_bad_keeps_its_reason(vouch: Vouch) -> None:
     assert tuple(kept) == ("bad", "it should know")
 
 
-def test_rating_before_the_first_answer_is_told_and_fails(vouch: Vouch) -> None:
-    assert "there is no turn of yours yet" in vouch.chat("/good", code=1)
+@pytest.mark.parametrize(
+    ("command", "else_do"),
+    [
+        ("/good", "/good TURN rates another one."),
+        ("/bad it should know", "/bad TURN rates another one."),
+        ("/teach Marta waters the plants.", "`vouch feedback TURN --teach TEXT` corrects another one."),
+        ("/why", "/why TURN explains another one."),
+    ],
+)
+def test_what_is_said_of_the_last_answer_is_of_this_session(vouch: Vouch, command: str, else_do: str) -> None:
+    vouch.chat("Who waters the plants?")  # a session of its own
+    told = vouch.chat(command, code=1)
+    assert f"this session has no answer yet\n{else_do}" in told
+    with vouch.database() as database, database.reading() as sql:
+        kept = sql.connection().exec_driver_sql("SELECT count(*) FROM feedback").scalar_one()
+    assert kept == 0
+    assert "Noted for turn 1: good." in vouch.chat("/good 1")
 
 
 def test_of_a_private_session_nothing_is_remembered(vouch: Vouch) -> None:

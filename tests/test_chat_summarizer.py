@@ -211,3 +211,20 @@ def test_however_much_was_shown_a_few_texts_are_enough() -> None:
 def test_whatever_is_proposed_the_quote_stands_in_the_message(message: str, text: str, quote: str) -> None:
     found = asyncio.run(claims(f"{message} {BRIDGE}", proposed(text, quote), proposed(BRIDGE)))
     assert all(claim.quote in f"{message} {BRIDGE}" for claim in found)
+
+
+async def test_a_correction_that_says_itself_of_what_it_speaks_comes_through() -> None:
+    question = "When was the Hollin bridge built?"
+    earlier = (Exchange(question, question, "The Hollin bridge was built in 1887."),)
+    found = await claims(
+        "No, it was built in 1888.", proposed(BRIDGE, "it was built in 1888"), earlier=earlier
+    )
+    assert [claim.text for claim in found] == [BRIDGE]
+
+
+async def test_what_was_put_right_in_the_same_sentence_is_not_claimed() -> None:
+    said = "The fair is on 3 May, I mean 4 May."
+    assert await claims(said, proposed("The fair is on 3 May.", said)) == []
+    assert await claims(said, proposed(said)) == []
+    (claim,) = await claims(said, proposed("The fair is on 4 May.", said))
+    assert claim.text == "The fair is on 4 May."

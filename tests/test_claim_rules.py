@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agents.claim_rules.echoes import Echoes
 from agents.claim_rules.english import is_english
+from agents.claim_rules.lead_ins import admits_mistake
 from agents.claim_rules.own_part import own_part, plain_text
 from agents.claim_rules.requests import asks_to_forget, to_forget
 from agents.claim_rules.speaker import is_of_the_user
@@ -411,3 +412,19 @@ def test_the_steps_grow_no_faster_than_the_text(odd: str) -> None:
         return taken
 
     assert steps(200_000) <= 12 * steps(20_000) + 10_000
+
+
+@pytest.mark.parametrize(
+    ("said", "admits"),
+    [
+        ("That was wrong, I am allergic to hazelnuts.", True),
+        ("Oops, my sister is called Lotta.", True),
+        ("No, I meant the other one.", True),
+        ("That’s not right. They are size 43.", True),
+        ("No, I like coffee.", False),
+        ("Actually, I like coffee.", False),
+        ("I am allergic to hazelnuts.", False),
+    ],
+)
+def test_who_admits_a_mistake_calls_wrong_what_was_said_before(said: str, admits: bool) -> None:
+    assert admits_mistake(said) == admits

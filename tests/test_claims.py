@@ -7,6 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import update
+from sqlmodel import col
 from store_fixtures import Stores, document, findable
 
 from stores.claim_decisions import Decision, Learned, Outdated
@@ -14,8 +16,9 @@ from stores.claim_jobs import FIRST_WAIT, LONGEST_WAIT, ClaimJob, ClaimJobs
 from stores.claims import Claims, NewClaim, text_key
 from stores.errors import NotFound, WrongUsage
 from stores.journal import Journal, Outcome
+from stores.messages_behind import messages_behind
 from stores.proposals import Proposals
-from stores.records import SHARED, Receipt
+from stores.records import SHARED, Job, Receipt
 
 LOCKER = "My locker number is 214."
 LEASE = timedelta(minutes=5)
@@ -114,6 +117,21 @@ def test_a_job_given_back_is_due_at_once_and_counts_no_attempt(stores: Stores, a
     assert taken(stores, ann).attempts == 1
 
 
+@pytest.mark.parametrize("ended", ["released", "postponed"])
+def test_whose_lease_ended_takes_no_job_from_its_new_owner(stores: Stores, ann: int, ended: str) -> None:
+    jobs = ClaimJobs(stores.database)
+    tell(stores, ann, LOCKER)
+    first = jobs.take(ann, lease=timedelta(0))  # ended as soon as it began
+    assert first is not None
+    second = taken(stores, ann)
+    if ended == "released":
+        jobs.release(first)
+    else:
+        jobs.postpone(first, "no model")
+    assert jobs.take(ann, lease=LEASE) is None
+    assert [(one.id, one.attempts, one.error) for one in jobs.waiting(ann)] == [(second.id, 2, "")]
+
+
 def test_a_failed_job_waits_longer_each_time_and_keeps_its_reason(stores: Stores, ann: int) -> None:
     jobs = ClaimJobs(stores.database)
     tell(stores, ann, LOCKER)
@@ -121,6 +139,8 @@ def test_a_failed_job_waits_longer_each_time_and_keeps_its_reason(stores: Stores
     waits = []
     for attempts in (1, 2, 20):
         before = stores.journal.turn(ann, job.subject_id).accepted_at
+        with stores.database.writing() as sql:
+            sql.execute(update(Job).where(col(Job.id) == job.id).values(attempts=attempts))
         waits.append(jobs.postpone(ClaimJob(job.id, job.kind, job.subject_id, attempts), "no model") - before)
     assert waits[0] >= FIRST_WAIT
     assert waits[1] >= 2 * FIRST_WAIT
@@ -249,6 +269,19 @@ def test_words_that_became_knowledge_are_settled_and_stay_so_when_that_is_undone
     assert claims.settled_words(bob, [message]) == {}
     stores.knowledge.undo(ann, learned.receipt_id)
     assert claims.settled_words(ann, [message]) == {message: [LOCKER]}
+
+
+def test_a_memory_has_the_messages_of_all_claims_behind_it(stores: Stores, ann: int, bob: int) -> None:
+    learned = state(stores, ann, LOCKER)
+    change = replace(
+        UNKNOWN, action="modify", text="My locker number is 310.", passage_id=learned.passage_id,
+        version_id=max(stores.texts(f"user:{ann}")),
+    )  # fmt: skip
+    state(stores, ann, "It is 310 now.", change)
+    texts = stores.texts(f"user:{ann}")
+    kept = [version for version, text in texts.items() if text == "My locker number is 310."]
+    assert messages_behind(stores.database, ann, list(texts)) == {kept[0]: [LOCKER, "It is 310 now."]}
+    assert messages_behind(stores.database, bob, list(texts)) == {}
 
 
 def test_words_that_were_set_aside_as_wrong_answer_again_once_that_is_undone(

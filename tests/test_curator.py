@@ -209,6 +209,13 @@ def test_a_value_that_is_named_as_wrong_is_replaced_where_it_was_said() -> None:
     assert curated(text, [near("My cat is called Ada and sleeps all day.", 0.8)]).action == "add"
 
 
+@pytest.mark.parametrize(
+    "told", ["My dentist is now Dr Lim.", "My dentist is Dr Lim now.", "My dentist's name is now Dr Lim."]
+)
+def test_another_person_takes_the_place_of_the_one_who_was_it(told: str) -> None:
+    assert curated(told, [near("My dentist is Dr Okafor.", 0.8)]).action == "modify"
+
+
 def test_a_correction_of_one_of_many_takes_the_place_of_the_only_one_that_it_can_mean() -> None:
     text = "My sister is called Inez."
     corrected = Claim(text, f"No, I meant {text}", "fact", "user")

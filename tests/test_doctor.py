@@ -790,10 +790,10 @@ def test_what_was_repaired_is_printed_for_people(vouch: Vouch) -> None:
 def test_a_key_that_the_settings_name_by_no_id_is_told(vouch: Vouch, tmp_path: Path) -> None:
     settings = tmp_path / "keys.toml"
     settings.write_text('[terminal.keys]\nwhi = "f9"\n', "utf-8")
-    check = checks(vouch, "--settings", str(settings), code=1)["keys"]
-    assert check["state"] == "broken"
-    assert "terminal.keys.whi" in check["found"]
-    assert check["advice"] == "Did you mean why?"
+    for command in (["doctor"], ["sessions"]):
+        told = vouch.run(*command, "--settings", str(settings), code=2).err
+        assert "keys.toml line 2: terminal.keys.whi is the id of no key" in told
+        assert "did you mean terminal.keys.why?" in told
     settings.write_text('[terminal.keys]\nwhy = "f9"\n', "utf-8")
     assert checks(vouch, "--settings", str(settings))["keys"]["state"] == "ok"
 

@@ -72,6 +72,18 @@ CORRECTIONS = [
         ["My colleague is called Renée Dumont."],
     ),
     (["My pin is 9090.", "My pin is 7171.", "My pin is 9090."], ["My pin is 9090."]),
+    (["The parcel arrives on Tuesday.", "No, on Thursday."], ["The parcel arrives on Thursday."]),
+    (
+        ["I am allergic to walnuts.", "That was wrong, I am allergic to hazelnuts."],
+        ["I am allergic to hazelnuts."],
+    ),
+    (["I like tea.", "No, I like coffee."], ["I like tea.", "I like coffee."]),  # nothing is called wrong
+    (
+        ["I meet Ben on Monday and Kim on Tuesday.", "Sorry, Kai."],
+        ["I meet Ben on Monday and Kai on Tuesday."],
+    ),
+    (["The choir meets on Monday, sorry, Wednesday."], ["The choir meets on Wednesday."]),
+    (["Our cat is called Pixel, or rather Pixie."], ["Our cat is called Pixie."]),
     (
         ["The reading room closes at 18:00.", "The reading room closes at 17:00."],
         ["The reading room closes at 17:00."],
@@ -101,7 +113,60 @@ CHANGES = [
         ["I live in Graz with my boyfriend Lukas.", "We have been living in Vienna since May."],
         ["I live in Graz with my boyfriend Lukas.", "We have been living in Vienna since May."],
     ),
-    (["My daughter Zoë is six.", "Zoë turned seven."], ["My daughter Zoë is six.", "Zoë turned seven."]),
+    (["My daughter Zoë is six.", "Zoë turned seven."], ["My daughter Zoë turned seven."]),
+    (
+        ["My dentist is Dr Okafor.", "I changed dentists, it's Dr Lindqvist now."],
+        ["I changed dentists, it's Dr Lindqvist now."],
+    ),
+    (
+        ["My boss is called Renate.", "Renate retired and Piet is my boss now."],
+        ["Renate retired and Piet is my boss now."],
+    ),
+    (
+        ["My brother Arvid is a plumber.", "He retrained and is an electrician now."],
+        ["My brother Arvid retrained and is an electrician now."],
+    ),
+    (
+        ["The yoga class is at 6 pm.", "It's at 7 pm from now on."],
+        ["The yoga class is at 7 pm from now on."],
+    ),
+    (["I am a nurse.", "I am a painter."], ["I am a nurse.", "I am a painter."]),  # both may hold
+    (
+        ["My wife Nora works at the library.", "She works at the bakery now."],
+        ["My wife Nora works at the bakery now."],
+    ),
+    (
+        ["My wife Nora works at the library.", "Nora works at the bakery now."],
+        ["My wife Nora works at the bakery now."],
+    ),
+    (
+        ["My wife Nora works at the library.", "my wife works at the bakery"],
+        ["My wife Nora works at the bakery."],
+    ),
+    (
+        ["My wife is called Nora.", "My wife works at the library.", "Nora works at the bakery now."],
+        ["My wife is called Nora.", "My wife Nora works at the bakery now."],
+    ),
+    (
+        ["Nora is my wife.", "Nora works at the library.", "My wife works at the bakery."],
+        ["Nora is my wife.", "My wife Nora works at the bakery."],
+    ),
+    (
+        ["My sister Ines lives in Ulm.", "My sister Lea is six.", "Ines moved to Bonn."],
+        ["My sister Ines moved to Bonn.", "My sister Lea is six."],
+    ),
+    (
+        ["My son Emil is six.", "My son turned eight."],  # there may be two
+        ["My son Emil is six.", "My son turned eight."],
+    ),
+    (
+        ["My boss Renate lives in Ulm.", "My boss is Piet.", "My boss lives in Bonn."],  # which?
+        ["My boss Renate lives in Ulm.", "My boss is Piet.", "My boss lives in Bonn."],
+    ),
+    (
+        ["My wife Nora works at the library.", "My friend says Nora works at the bakery now."],
+        ["My wife Nora works at the library.", "My friend says Nora works at the bakery now."],
+    ),
     (
         ["My parents live in Sevilla.", "I live in Bilbao."],
         ["My parents live in Sevilla.", "I live in Bilbao."],
@@ -121,6 +186,20 @@ WITHDRAWALS = [
         ["My gym is in Baker Street and costs 40 euros.", "I cancelled the gym."],
     ),
     (["My locker number is 214.", "I no longer have a locker."], []),
+    (
+        ["I have three cats: Tom, Jerry and Kit.", "I no longer have Kit."],
+        ["I have cats: Tom and Jerry. I no longer have Kit."],
+    ),
+    (
+        ["I have four hens: Ada, Bee, Cleo and Dot.", "Bee was taken by a fox."],
+        ["I have hens: Ada, Cleo and Dot. Bee was taken by a fox."],
+    ),
+    (["I have two dogs: Moss and Fern.", "Fern died in March."], ["I have dogs: Moss. Fern died in March."]),
+    (
+        ["My grandmother Tekla bakes bread.", "Tekla died."],
+        ["My grandmother Tekla bakes bread.", "Tekla died."],
+    ),
+    (["I like Bach, Brahms and Liszt.", "Liszt died."], ["I like Bach, Brahms and Liszt.", "Liszt died."]),
     (["I'm vegetarian.", "I'm not vegetarian any more."], ["I'm not vegetarian any more."]),
 ]
 OTHERS = [

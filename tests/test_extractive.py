@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from agent_fakes import FixedEncoder, source
+from agent_fakes import FixedEncoder, FixedReader, source
 
 from agents.backends.extractive import (
     FORGETTING,
@@ -19,11 +19,13 @@ from agents.backends.extractive import (
     NOTHING_FOUND,
     WELCOME,
     WHAT_IS_KEPT,
+    WHERE_TO_LOOK,
     ExtractiveChat,
     tells,
 )
 from agents.interfaces import ReplyRequest, Source
 from agents.quoting import Quoter
+from agents.readings import Readings
 from stores.errors import ModelRefused
 
 QUESTION = "When does the reading room open?"
@@ -64,8 +66,17 @@ async def test_no_sources_is_nothing_found() -> None:
     assert await answer([]) == NOTHING_FOUND
 
 
+async def test_who_asks_of_vouch_in_vain_is_told_where_to_look() -> None:
+    assert await answer([], "How do I rename a session?") == f"{NOTHING_FOUND} {WHERE_TO_LOOK}"
+    assert await answer([], "Is Vouch hungry?") == f"{NOTHING_FOUND} {WHERE_TO_LOOK}"
+    assert await answer([], "Who is Ada's teacher?") == NOTHING_FOUND
+
+
 async def test_the_users_own_words_are_quoted_as_theirs() -> None:
     assert await answer([source(1, OPENS, kind="message", space="user:1")]) == f"You said: “{OPENS}” [1]"
+    as_said = source(1, OPENS, kind="fact", space="user:1")
+    reworded = replace(as_said, passage=replace(as_said.passage, is_reworded=True))
+    assert await answer([reworded]) == f"As I have it: {OPENS} [1]"
 
 
 async def test_a_question_is_never_quoted_as_an_answer() -> None:
@@ -260,3 +271,16 @@ def test_what_asks_to_forget_is_never_quoted() -> None:
     assert (
         Quoter(encoder, threshold=0.0, quotes=3).best_quotes("Where do I live?", [told(1, asks, day=1)]) == []
     )
+
+
+async def test_hearsay_is_quoted_with_who_says_it_and_named_no_answer() -> None:
+    heard = "My brother says the reading room opens at nine."
+    encoder = FixedEncoder({QUESTION: (1, 0, 0, 0), heard: (1, 0, 0, 0)})
+    model = ExtractiveChat(
+        Quoter(encoder, threshold=0.2, quotes=3, readings=Readings(FixedReader({"at nine": 0.9})))
+    )
+    said = source(1, heard, kind="fact")
+    request = ReplyRequest((), QUESTION, QUESTION, (said,))
+    assert [piece async for piece in model.stream(request)] == [f"Your brother says so: “{heard}” [1]"]
+    request = ReplyRequest((), QUESTION, QUESTION, (source(1, heard),))  # a document speaks for itself
+    assert [piece async for piece in model.stream(request)] == [f"at nine. “{heard}” [1]"]

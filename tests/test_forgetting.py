@@ -45,6 +45,7 @@ from stores.proposals import Proposals
 from stores.records import Document, Feedback, Job, Receipt, Retrieval, Round, Session, StatedClaim, Turn
 from stores.shared_index import shared_vectors
 from stores.text_check import changed_texts
+from stores.waiting_jobs import TAKEN_BY
 
 ROOT = Path(__file__).parent.parent
 SHARE = Decision(status="correct", confidence=0.9, scope="shared", action="add")
@@ -753,10 +754,11 @@ def test_other_passages_and_rounds_of_training_that_hold_it_are_named(stores: St
 
 
 def test_jobs_hold_no_text(stores: Stores, ann: int) -> None:
-    """What a payload may hold: the ids of versions."""
-    live_with(stores, ann, "Zq0123456789abcdef")
+    """What a payload may hold: the ids of versions, and the name of the process that took the job."""
+    live_with(stores, ann, canary := "Zq0123456789abcdef")
     for job in rows(stores, Job):
-        assert set(job.payload) <= {"version_ids"}
+        assert set(job.payload) <= {"version_ids", TAKEN_BY}
+        assert canary not in str(job.payload)
         assert all(isinstance(i, int) for i in job.payload.get("version_ids", ()))
 
 

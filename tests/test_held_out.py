@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from agent_fakes import FixedJudge, candidate
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agents.interfaces import Candidate, Judged, Label, Verdict
 from assistant.replay import held_out
-from assistant.replay.held_out import Comparison, compare
+from assistant.replay.held_out import SMALLEST_SLICE, Comparison, Scored, Side, compare, decided, slices
 from stores.lessons import Lesson, LessonDocument
 
 WRONG = list(range(10, 20))
@@ -51,12 +53,23 @@ def lessons(count: int = 40, **more: Any) -> list[Lesson]:
 
 
 def compared(
-    asked: Sequence[Lesson], live: FixedRetriever, new: FixedRetriever, judge: Any = None, **more: Any
+    asked: Sequence[Lesson],
+    live: FixedRetriever,
+    new: FixedRetriever,
+    judge: Any = None,
+    *,
+    domains: Mapping[int, str] | None = None,
 ) -> Comparison:
-    judge = judge or FixedJudge({1: "answer"})
-    spaces: Any = FixedSpaces()
-    retrievers: Any = {"live": live, "candidate": new}
-    return compare(asked, **retrievers, spaces=spaces, judge=judge, seed=1, **more)
+    return compare(
+        asked,
+        domains=domains or {each.turn_id: "rules" for each in asked},
+        **told_to(live, new),
+        judge=judge or FixedJudge({1: "answer"}),
+    )
+
+
+def told_to(live: FixedRetriever, new: FixedRetriever) -> dict[str, Any]:
+    return {"live": live, "candidate": new, "spaces": FixedSpaces(), "seed": 1}
 
 
 def test_one_that_finds_more_is_promoted_with_its_figures() -> None:
@@ -152,6 +165,90 @@ def test_an_earlier_month_that_loses_refuses_it() -> None:
     assert "2026-10" in found.promotion.reason
 
 
+def test_an_earlier_domain_that_loses_refuses_it_with_its_figures() -> None:
+    """All in one month; 30 of 150 questions are of the songs, and there the candidate finds nothing."""
+    asked, domains = lessons(150), {n: "songs" if n < 30 else "rules" for n in range(150)}
+    songs = {f"q{n}": FIRST for n in range(30)}
+    lost = {f"q{n}": WRONG for n in range(30)}
+    live, new = FixedRetriever(LAST, **songs), FixedRetriever(FIRST, **lost)
+    found = compared(asked, live, new, domains=domains)
+    assert not found.promotion.is_promoted
+    reason = "it lost 100.00 points on domain songs (30 questions), more than 1.00 points"
+    assert found.promotion.reason == f"Refused: {reason}."
+    assert [(each["name"], each["questions"]) for each in found.figures["domains"]] == [
+        ("rules", 120), ("songs", 30),
+    ]  # fmt: skip
+    assert found.figures["domains"][1]["gain"] == -1.0
+
+
+def test_a_domain_of_too_few_questions_has_no_say() -> None:
+    domains = {n: "songs" if n < SMALLEST_SLICE - 1 else "rules" for n in range(150)}
+    songs = {f"q{n}": FIRST for n in range(SMALLEST_SLICE - 1)}
+    lost = {f"q{n}": WRONG for n in range(SMALLEST_SLICE - 1)}
+    live, new = FixedRetriever(LAST, **songs), FixedRetriever(FIRST, **lost)
+    found = compared(lessons(150), live, new, domains=domains)
+    assert found.promotion.is_promoted
+    assert [each["name"] for each in found.figures["domains"]] == ["rules"]
+
+
+_SIDES = st.builds(Side, recall_at_5=st.sampled_from([0.0, 1.0]), ndcg_at_10=st.floats(0, 1))
+_SCORED = st.builds(
+    Scored,
+    month=st.sampled_from(["2026-10", "2026-11"]),
+    domain=st.sampled_from(["/songs", "own", "2026-10"]),
+    live=_SIDES,
+    candidate=_SIDES,
+)
+
+
+@given(st.lists(_SCORED, max_size=60))
+def test_each_question_is_in_one_slice_by_month_and_in_one_by_domain(scored: list[Scored]) -> None:
+    numbered = [replace(each, live=Side(0, n)) for n, each in enumerate(scored)]
+    ways: list[Callable[[Scored], str]] = [lambda each: each.month, lambda each: each.domain]
+    for of in ways:
+        parts = slices(numbered, of)
+        assert all({of(each)} == {name} for name, part in parts.items() for each in part)
+        together = [each.live.ndcg_at_10 for part in parts.values() for each in part]
+        assert sorted(together) == list(range(len(scored)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    lost=st.floats(0.011, 1.0),
+    questions=st.integers(SMALLEST_SLICE, 80),
+    gained=st.integers(0, 300),
+    rest=st.lists(_SCORED, max_size=40),
+)
+def test_a_candidate_that_loses_on_a_large_enough_domain_is_always_refused(
+    lost: float, questions: int, gained: int, rest: list[Scored]
+) -> None:
+    """However much it gains elsewhere: `gained` questions of other domains that only it answers."""
+    loses = Scored("2026-11", "lost here", Side(1, 1), Side(1, 1 - lost))
+    gains = Scored("2026-11", "gained there", Side(0, 0), Side(1, 1))
+    found = decided([*[loses] * questions, *[gains] * gained, *rest], seed=1, margin=0.01)
+    assert not found.promotion.is_promoted
+    assert f"on domain lost here ({questions} questions)" in found.promotion.reason
+
+
+@pytest.mark.parametrize("lost", [0.0, 0.01])
+def test_a_domain_may_lose_the_margin_and_no_more(lost: float) -> None:
+    """The same candidate goes live, so it is the loss that refuses it."""
+    loses = Scored("2026-11", "lost here", Side(1, 1), Side(1, 1 - lost))
+    gains = Scored("2026-11", "gained there", Side(0, 0), Side(1, 1))
+    found = decided([*[loses] * 30, *[gains] * 300], seed=1, margin=0.01)
+    assert found.promotion.is_promoted
+    assert "2026-11" in found.promotion.reason
+
+
+def test_a_domain_that_is_called_like_a_month_takes_nothing_of_the_month() -> None:
+    """October gains as a month, and as a domain of November's questions loses."""
+    gains = Scored("2026-10", "rules", Side(0, 0), Side(1, 1))
+    loses = Scored("2026-11", "2026-10", Side(1, 1), Side(1, 0.5))
+    found = decided([*[gains] * 90, *[loses] * 40], seed=1)
+    assert "it lost 50.00 points on domain 2026-10 (40 questions)" in found.promotion.reason
+    assert found.figures["slices"]["2026-10"]["gain"] == 1.0
+
+
 def test_nobody_asked_and_nothing_found_are_refused() -> None:
     for asked, found in (([], FIRST), (lessons(), [])):
         came = compared(asked, FixedRetriever(found), FixedRetriever(found))
@@ -160,8 +257,12 @@ def test_nobody_asked_and_nothing_found_are_refused() -> None:
 
 def test_it_tells_how_far_it_is() -> None:
     told: list[tuple[int, int]] = []
-    compared(
-        lessons(3), FixedRetriever(LAST), FixedRetriever(FIRST), tell=lambda done, of: told.append((done, of))
+    compare(
+        lessons(3),
+        domains=dict.fromkeys(range(3), "rules"),
+        **told_to(FixedRetriever(LAST), FixedRetriever(FIRST)),
+        judge=FixedJudge({1: "answer"}),
+        tell=lambda done, of: told.append((done, of)),
     )
     assert told == [(1, 3), (2, 3), (3, 3)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.relations.listed import says_as_much, says_more_than, without_listed
+from agents.relations.listed import gone_one, is_of_what_one_has, says_as_much, says_more_than, without_listed
 from agents.value_changes import withdrawn_words
 
 
@@ -25,6 +25,12 @@ from agents.value_changes import withdrawn_words
             "I am in the choir and the library.",
         ),
         ("I speak German, French and Dutch.", "I no longer speak Dutch.", "I speak German and French."),
+        ("I have three cats: Tom, Jerry and Kit.", "I no longer have Kit.", "I have cats: Tom and Jerry."),
+        ("I have three cats, Tom, Jerry and Kit.", "I no longer have Tom.", "I have cats, Jerry and Kit."),
+        ("We have two dogs called Moss and Fern.", "I no longer have Fern.", "We have dogs called Moss."),
+        ("My two brothers are Karl and Ben.", "Ben is not my brother any more.", "My brothers are Karl."),
+        ("I have two cats, a dog and a bird.", "I no longer have a dog.", "I have two cats and a bird."),
+        ("I have two cats and three hens.", "I no longer have cats.", "I have three hens."),
         ("I don't eat meat, fish or eggs.", "I no longer avoid fish.", None),  # it names what was not said
         ("I own a bike and my sister's boat.", "I sold the boat.", None),  # whose boat?
         ("I have a dog called Rex and live in Rome.", "I no longer have a dog.", None),  # no list
@@ -49,6 +55,30 @@ def test_only_what_was_withdrawn_goes(known: str, withdrawal: str, left: str | N
 )
 def test_what_says_more_than_was_withdrawn_is_known(known: str, withdrawal: str, says_more: bool) -> None:
     assert says_more_than(known, withdrawn_words(withdrawal)) == says_more
+
+
+@pytest.mark.parametrize(
+    ("said", "gone"),
+    [
+        ("Kit died in March.", {"kit"}),
+        ("Bee was taken by a fox.", {"bee"}),
+        ("Fern is gone.", {"fern"}),
+        ("My cat Kit ran away.", {"cat", "kit"}),
+        ("Kit is gone for a walk.", set()),
+        ("Kit has gone to the vet.", set()),
+        ("Kit was taken to the vet.", set()),
+        ("Kit likes fish.", set()),
+    ],
+)
+def test_who_is_gone_is_known(said: str, gone: set[str]) -> None:
+    assert gone_one(said) == gone
+
+
+def test_only_of_what_one_has_is_one_gone() -> None:
+    assert is_of_what_one_has("I have three cats: Tom, Jerry and Kit.")
+    assert is_of_what_one_has("Our hens are called Ada, Bee and Cleo.")
+    assert not is_of_what_one_has("I like Bach, Brahms and Liszt.")
+    assert not is_of_what_one_has("I had three cats: Tom, Jerry and Kit.")
 
 
 def test_a_withdrawal_is_of_a_list_that_says_the_same_of_its_items() -> None:

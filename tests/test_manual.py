@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.manual_answers import ManualQuestion, halves, question_lists, verdict_on
+
 MANUAL = Path(__file__).parent.parent / "docs" / "manual"
 WHAT_VOUCH_SAYS = ("I found nothing", "I am not sure that this answers it")
 
@@ -23,3 +25,34 @@ def test_no_example_of_the_manual_could_answer_a_persons_own_question(page: Path
     assert stated == []
     # a question about a thing is likelier quoted than any passage about that thing
     assert [asked for asked in _ASKED.findall(text) if "runs it" not in asked] == []
+
+
+WRITTEN = " ".join(
+    " ".join(page.read_text("utf-8").replace("`", "").split()) for page in sorted(MANUAL.glob("*.md"))
+)
+
+
+@pytest.mark.parametrize("name", ["mended", "held out", "seen"])
+def test_what_people_ask_is_answered_somewhere(name: str) -> None:
+    asked = [question for question in question_lists()[name] if question.holds]
+    assert len(asked) >= 40
+    assert [question.text for question in asked if not question.is_held_by(WRITTEN)] == []
+
+
+def test_the_halves_of_the_questions_are_chosen_by_their_hashes() -> None:
+    # SHA-256 begins with ca97 for "a", 3e23 for "b", 2e7d for "c" and 18ac for "d"
+    questions = [ManualQuestion(text, "") for text in "abcd"]
+    mended, held_out = halves(questions)
+    assert [question.text for question in mended] == ["d", "c"]
+    assert [question.text for question in held_out] == ["b", "a"]
+
+
+def test_an_answer_is_counted_by_its_pattern() -> None:
+    question = ManualQuestion("what key opens training", "F4")
+    assert verdict_on(question, "“F4 opens training.” [1]") == "right"
+    assert (
+        verdict_on(question, "I am not sure that this answers it: “F5 opens sessions.” [1]")
+        == "wrong, unsure"
+    )
+    assert verdict_on(question, "I found nothing about that. Try other words.") == "nothing found"
+    assert verdict_on(ManualQuestion("Who wrote Vouch?", ""), "I found nothing about that.") == "right"

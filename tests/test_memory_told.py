@@ -39,6 +39,13 @@ def test_a_part_that_is_taken_back_is_told_with_what_stays(vouch: Vouch) -> None
     assert "What stays: “I have a cat named Tom.”" in told
 
 
+def test_what_was_taken_back_is_learned_when_it_is_said_again(vouch: Vouch) -> None:
+    again = "My uncle Hal mends clocks."
+    told = vouch.chat(again, "My uncle Ivo mends shoes.", "/undo 1", again)
+    assert told.count(f"“{again}”. /undo") == 2
+    assert again in vouch.run("memory", "list").out
+
+
 def test_what_says_more_than_was_taken_back_is_kept(vouch: Vouch) -> None:
     told = vouch.chat("My gym is in Baker Street and costs 40 euros a month.", "I cancelled the gym.")
     assert "Taken out" not in told

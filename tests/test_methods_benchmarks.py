@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from agent_fakes import FixedJudge, candidate
 
 from agents.interfaces import Verdict
 from agents.reranker import Reranker
+from benchmarks import method_times
 from benchmarks.judging_tokens import (
     ONE,
     SEVERAL,
@@ -19,7 +24,7 @@ from benchmarks.judging_tokens import (
     saved_percent,
     summary,
 )
-from benchmarks.method_times import SCALED_TO, Clock, Spent
+from benchmarks.method_times import SCALED_TO, Clock, MeasuredSeed, Spent, measured_seed, report
 from benchmarks.recall_collections import Question
 
 
@@ -116,3 +121,45 @@ def test_a_clock_counts_what_is_done_within() -> None:
     (spent,) = clock.spent["frozen", "retrieval"]
     assert 0 < spent.cpu <= 1
     assert spent.wall > 0
+
+
+def seed_of(number: int, *, cpu: float) -> MeasuredSeed:
+    spent = {
+        "retrieve and rerank": {"retrieval": Spent(90.4, 60.0), "judging": Spent(500, 400)},
+        "tent": {"retrieval": Spent(300, cpu), "judging": Spent(500, 400)},
+    }
+    return MeasuredSeed(number, {"questions": 150, "judged": 40, "lessons": 400}, 3.5, spent)
+
+
+def test_one_seed_is_told_as_it_was() -> None:
+    title, first, second = report([seed_of(1, cpu=120)])
+    assert "seeds 1, load 3.5" in title
+    assert first.split() == [
+        "retrieve", "and", "rerank", "retrieval", "60", "(90)", "judging", "400", "(500)",
+        "retrieval", "x", "1.00",
+    ]  # fmt: skip
+    assert second.endswith("retrieval x 2.00")
+
+
+def test_several_seeds_are_told_by_mean_and_interval() -> None:
+    """120, 180 and 240 spread by 60: the half interval is 4.303 * 60 / sqrt(3) = 149."""
+    *_, tent = report([seed_of(n, cpu=cpu) for n, cpu in ((1, 120), (2, 180), (3, 240))])
+    assert "retrieval 180 [31, 329] (300 [300, 300])" in tent
+    assert tent.endswith("retrieval x 3.00 [0.52, 5.48]")
+
+
+def test_a_seed_that_was_kept_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[int] = []
+
+    def measure(options: argparse.Namespace, folder: Path, *, seed: int) -> Any:
+        measured.append(seed)
+        return seed_of(seed, cpu=120).spent
+
+    monkeypatch.setattr(method_times, "measure", measure)
+    options = argparse.Namespace(questions=150, judged=40, lessons=400, out=tmp_path)
+    first = measured_seed(options, 2)
+    assert measured_seed(options, 2) == first
+    assert measured == [2]
+    assert first.spent == seed_of(2, cpu=120).spent
+    with pytest.raises(ValueError, match="other sizes"):
+        measured_seed(argparse.Namespace(questions=30, judged=40, lessons=400, out=tmp_path), 2)

@@ -10,6 +10,7 @@ import pytest
 from agent_fakes import FakeChat, FixedEncoder
 
 from agents.interfaces import CutAtLimit, LeftOut, ReplyRequest
+from agents.own_statements import GIVEN
 from agents.query_augmenter import QueryAugmenter
 from agents.reranker import Reranker
 from agents.responder import Responder
@@ -23,6 +24,7 @@ from stores.database import Database
 from stores.errors import ContextTooLong, ModelUnreachable, WrongUsage
 from stores.indexer import Indexer
 from stores.journal import Journal
+from stores.knowledge import Knowledge
 from stores.records import SHARED
 from stores.shared_index import SharedIndex
 from stores.spaces import Spaces
@@ -113,6 +115,25 @@ async def test_the_answer_and_what_explains_it_are_kept(house: House) -> None:
     assert (found.found_rank, found.final_rank, found.citation) == (1, 1, 1)
     assert turn.details["cited"] == [1]
     assert {"augment", "retrieve", "rerank", "respond", "first word"} <= turn.details["milliseconds"].keys()
+
+
+async def test_what_the_user_said_of_it_comes_first_and_is_kept_as_given(house: House) -> None:
+    house.share("The room opens at ten.")
+    Knowledge(house.database).remember(house.ann, "I moved to Brussels.", kind="fact")
+    finished = (await house.say("Where do I live?"))[-1]
+    assert isinstance(finished, Finished)
+    (request,) = house.chat.requests
+    assert [source.passage.text for source in request.sources] == [
+        "I moved to Brussels.",
+        "The room opens at ten.",
+    ]
+    first, second = house.journal.found_in(house.ann, finished.turn_id)
+    assert (first.citation, first.found_rank, second.found_rank) == (1, 1, 2)
+    given = house.journal.turn(house.ann, finished.turn_id).details["given"]
+    assert given == {str(first.version_id): GIVEN}
+    asked = (await house.say("When does the room open?"))[-1]
+    assert isinstance(asked, Finished)
+    assert "given" not in house.journal.turn(house.ann, asked.turn_id).details
 
 
 async def test_the_message_is_durable_before_the_model_is_asked(tmp_path: Path) -> None:

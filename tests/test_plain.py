@@ -16,6 +16,9 @@ from assistant.terminal.word_wrap import WordWrap
         (["1234567 x"], "1234567\nx"),
         (["a\nb"], "a\nb"),
         (["123456789012"], "123456789012"),  # no place to break
+        (["日本 日本"], "日本 \n日本"),  # each is two columns wide: 4 + 1 + 4
+        (["日本 日"], "日本 日"),  # 4 + 1 + 2
+        (["e\u0301e\u0301e\u0301e\u0301 abc"], "e\u0301e\u0301e\u0301e\u0301 abc"),  # a mark has no column
     ],
 )
 def test_lines_break_between_words(monkeypatch: pytest.MonkeyPatch, pieces: list[str], expected: str) -> None:

@@ -33,10 +33,11 @@ from assistant.turns.player import TurnPlayer
 from assistant.turns.remembering import Agents, Remembering
 from assistant.turns.searching import Searching
 from stores.claim_decisions import Learned
-from stores.claim_jobs import ClaimJob, ClaimJobs, WaitingJob
+from stores.claim_jobs import ClaimJob, ClaimJobs
 from stores.claims import Claims
 from stores.errors import ModelUnreachable, OverTime
 from stores.records import Turn
+from stores.waiting_jobs import WaitingJob
 
 LONG = 20.0  # seconds: whoever waits for them has missed something
 LOCKER = "My locker number is 214."
@@ -373,9 +374,10 @@ def test_an_older_statement_that_was_delayed_does_not_replace_a_newer_one(house:
     assert [fact.text for fact in facts] == ["My locker number is 310."]
     assert [(learned.text, learned.state, learned.action) for learned in house.learned] == [
         ("My locker number is 310.", "stored", "add"),
-        (LOCKER, "confirmed", "nothing"),
+        (LOCKER, "stored", "modify"),
     ]
-    assert house.learned[1].reason == "you have said something newer since"
+    assert house.learned[1].is_earlier
+    assert house.learned[1].reason == "you said something else later: “My locker number is 310.”"
 
 
 def test_closing_gives_back_the_job_that_runs(house: House) -> None:

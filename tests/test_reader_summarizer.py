@@ -164,6 +164,28 @@ def test_a_pointer_without_a_sentence_before_it_means_what_was_asked(
     assert standalone(text, "", asked(question)) == expected
 
 
+async def test_a_correction_that_says_itself_of_what_it_speaks_is_no_right_words_alone() -> None:
+    earlier = asked("When was the Hollin bridge built?", "The Hollin bridge was built in 1887.")
+    (claim,) = await claims("No, it was built in 1888.", earlier=earlier)
+    assert claim.text == "The Hollin bridge was built in 1888."
+    assert claim.quote == "No, it was built in 1888."
+    assert await claims("No, wrong window.", earlier=earlier) == []
+    assert await claims("No, it was built in 1888.") == []
+
+
+async def test_what_was_put_right_in_the_same_sentence_is_left_out_and_the_quote_is_whole() -> None:
+    (claim,) = await claims("The fair is on 3 May, I mean 4 May.")
+    assert (claim.text, claim.quote) == ("The fair is on 4 May.", "The fair is on 3 May, I mean 4 May.")
+
+
+async def test_what_a_rule_knows_to_be_given_needs_the_reader_surer_that_it_is_nothing() -> None:
+    doubt = Sorting(0.2, 0.1, 0.7)
+    said = "Mirthe works at the museum now."
+    assert len(await claims(said, {said: doubt})) == 1
+    assert await claims(said, {said: NOTHING}) == []
+    assert await claims("The museum is big.", {"The museum is big.": doubt}) == []
+
+
 async def test_a_chain_of_pointers_leads_back_to_its_beginning() -> None:
     found = await claims("My brother Karl lives in Keld. He repairs clocks. His shop is called Tick.")
     assert [claim.text for claim in found] == [

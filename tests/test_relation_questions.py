@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.relations.mentions import may_give
 from agents.relations.questions import asked, gives
 
 ANSWERED = [
@@ -46,6 +47,16 @@ ANSWERED = [
     ("Who am I?", "I am Tom Berg."),
     ("Who is my wife?", "Sarah and I got divorced."),
     ("Where do I work?", "I no longer work at the harbour office."),
+    ("What are my cats called?", "I have two cats, Mia and Tom."),
+    ("What are my cats' names?", "My cats are Mia and Tom."),
+    ("What are my cats called?", "My cat is Mia."),
+    ("What's my dog called?", "We've got a dog named Birba."),
+    ("How old am I?", "I was born on 4 May 1988."),
+    ("What am I allergic to?", "I'm allergic to penicillin."),
+    ("What do I play?", "I play the cello."),
+    ("What is my favorite colour?", "My favourite color is teal."),
+    ("Where does José work?", "José works at the zoo."),
+    ("Where do I live?", "I’m living in Bonn."),
 ]
 NOT_ANSWERED = [
     ("Where do I live?", "I work at the library."),
@@ -60,6 +71,9 @@ NOT_ANSWERED = [
     ("Where do I work?", "I'm a regular at the San Marco bar."),
     ("How old am I?", "I am 180 cm tall."),
     ("What is my favourite colour?", "My favourite food is pizza."),
+    ("What's my dog called?", "Ines has a dog called Luna, and Ben walks it."),
+    ("What's my dog called?", "I know that Ines has a dog called Luna."),
+    ("How old am I?", "My birthday is on 4 May."),
 ]
 
 
@@ -68,6 +82,30 @@ def test_what_gives_the_thing_asked_for_answers(question: str, statement: str) -
     wanted = asked(question)
     assert wanted is not None
     assert gives(statement, wanted)
+
+
+def test_what_answers_is_never_passed_over() -> None:
+    some = [*ANSWERED, *NOT_ANSWERED]
+    for wanted in {wanted for question, _ in some if (wanted := asked(question)) is not None}:
+        given = [statement for _, statement in some if gives(statement, wanted)]
+        assert all(may_give(f"By the way: {statement} That is all.", wanted) for statement in given), wanted
+
+
+@pytest.mark.parametrize(
+    ("question", "statement"),
+    [
+        ("Where do I live?", "I like pizza."),
+        ("Where do I live?", "Anna lives in Bonn."),
+        ("Where does Anna live?", "I live in Bonn."),
+        ("What is my phone number?", "I bought a lamp."),
+        ("What am I allergic to?", "I'm fond of penicillin."),
+        ("How old am I?", "I was born in a small town."),
+    ],
+)
+def test_most_statements_are_passed_over_by_a_glance(question: str, statement: str) -> None:
+    wanted = asked(question)
+    assert wanted is not None
+    assert not may_give(statement, wanted)
 
 
 @pytest.mark.parametrize(("question", "statement"), NOT_ANSWERED)
@@ -89,3 +127,19 @@ def test_most_questions_ask_for_no_such_thing(question: str) -> None:
 @given(st.text(max_size=250))
 def test_any_text_can_be_looked_at(text: str) -> None:
     asked(text)
+
+
+@pytest.mark.parametrize(
+    "statement", ["My old boss Ben was nice.", "My former boss Ben left.", "My late boss Ben was kind."]
+)
+def test_who_is_one_no_more_is_not_who_is_asked_for(statement: str) -> None:
+    wanted = asked("Who is my boss?")
+    assert wanted is not None
+    assert not gives(statement, wanted)
+    assert gives("My new boss Ben is nice.", wanted)
+
+
+def test_of_a_dog_that_is_old_the_name_is_given() -> None:
+    wanted = asked("What is my dog called?")
+    assert wanted is not None
+    assert gives("My old dog Rex sleeps.", wanted)

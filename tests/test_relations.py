@@ -166,6 +166,11 @@ BOTH_STAY = [
     ("I use a Mac.", "I use Linux."),
     ("My daughter's name is Ada.", "My daughter's name is Ida."),
     ("My password is weak.", "My password is swordfish."),
+    ("I work as a nurse.", "I became a nervous driver."),
+    ("I work as a nurse.", "I became a bad cook."),
+    (HOME, "I moved to Linux."),
+    (HOME, "We moved to Slack."),
+    ("My boss is Anna.", "My boss is Irish."),
 ]
 ENDED = [
     (WORK, "I no longer work at the harbour office.", "withdrawn"),

@@ -155,6 +155,8 @@ async def test_hearsay_is_weighed_by_no_model_and_keeps_who_said_it(stores: Stor
     await house.run(ann)
     assert house.fakes.evidence == []
     assert [line.text for line in stores.catalogue.lines(ann, scope="yours", kind="fact")] == [heard.quote]
+    receipt, _ = stores.knowledge.undo(ann, house.learned[0].receipt_id)
+    assert receipt.summary == heard.quote  # an undo does not tell it as if the user had stated it
 
 
 @pytest.mark.parametrize("action", ["modify", "delete"])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from cli_helpers import Vouch
 from store_fixtures import Stores, document, findable
 
-from stores.claims import Claims
+from stores.claims import Claims, NewClaim
 from stores.errors import NotFound, WrongUsage
 from stores.forgetting import Forgetting
-from stores.proposals import Proposals
-from stores.records import SHARED
+from stores.proposals import Proposals, propose
+from stores.records import SHARED, Proposal, StatedClaim
 
 
 def share(stores: Stores, user: int) -> int:
@@ -96,3 +99,80 @@ def test_forgetting_everything_of_the_proposer_leaves_the_passage_and_ends_the_p
     assert forgotten.still_in == ()
     assert list(stores.texts(SHARED).values()) == ["The room opens at ten."]
     assert proposals.open() == []
+
+
+# Taken back ------------------------------------------------------------------------------------
+
+
+def test_who_proposed_takes_it_back_and_anybody_may_propose_again(stores: Stores, ann: int, bob: int) -> None:
+    passage = share(stores, ann)
+    proposals = Proposals(stores.database)
+    number = proposals.propose_removal(bob, passage)
+    assert [proposal.id for proposal in proposals.of_user(bob)] == [number]
+    assert proposals.withdraw(bob, number).text == "The room opens at ten."
+    assert (proposals.open(), proposals.of_user(bob)) == ([], [])
+    again = proposals.propose_removal(ann, passage)
+    assert again != number
+    assert proposals.accept(bob, again)[0] == passage  # his own wish is over, and this is not his
+
+
+def test_nobody_takes_back_what_somebody_else_proposed_or_what_was_decided(
+    stores: Stores, ann: int, bob: int
+) -> None:
+    passage = share(stores, ann)
+    proposals = Proposals(stores.database)
+    number = proposals.propose_removal(bob, passage)
+    proposals.propose_removal(ann, passage)  # it is his still
+    assert proposals.of_user(ann) == []
+    with pytest.raises(WrongUsage, match="is not one that you made"):
+        proposals.withdraw(ann, number)
+    proposals.refuse(ann, number)
+    with pytest.raises(NotFound):
+        proposals.withdraw(bob, number)
+
+
+def offer(stores: Stores, user: int) -> int:
+    """A claim of the user's own, offered to all and undecided; the proposal's id."""
+    claim = NewClaim(text="The lift works.", quote="The lift works.", kind="fact", about="world")
+    claims = Claims(stores.database)
+    claim_id = claims.put_one(user, claim, origin="share")
+    with stores.database.writing() as sql:
+        stated = sql.get_one(StatedClaim, claim_id)
+        stated.state, stated.status = "confirmed", "unknown"
+        return propose(sql, stated) or 0
+
+
+def test_an_offer_is_taken_back_and_can_be_made_again(stores: Stores, bob: int) -> None:
+    proposals = Proposals(stores.database)
+    number = offer(stores, bob)
+    assert offer(stores, bob) == 0  # it is proposed already
+    assert proposals.withdraw(bob, number).text == "The lift works."
+    assert offer(stores, bob) > number
+
+
+def test_what_a_second_user_said_is_nobodys_offer(stores: Stores, ann: int, bob: int) -> None:
+    proposals = Proposals(stores.database)
+    offer(stores, ann)
+    with stores.database.writing() as sql:
+        [proposal] = sql.query(Proposal).all()
+        proposal.reason = "second user"
+    assert proposals.of_user(ann) == []
+    with pytest.raises(WrongUsage):
+        proposals.withdraw(ann, 1)
+
+
+def test_the_command_marks_ones_own_and_takes_it_back(tmp_path: Path) -> None:
+    vouch = Vouch(tmp_path, tmp_path / "no-encoders")  # nothing is searched for
+    vouch.data.mkdir(parents=True)
+    stores = Stores.fresh(vouch.data)
+    ann, bob = (stores.journal.user_id(name) for name in ("ann", "bob"))
+    passage = share(stores, bob)
+    Proposals(stores.database).propose_removal(ann, passage)
+    offer(stores, bob)
+    stores.database.close()
+    listed = vouch.run("memory", "proposals").cells
+    assert listed == [["1", "removal", "The room opens at ten.", "yours"], ["2", "share", "The lift works."]]
+    assert "is not one that you made" in vouch.run("memory", "proposals", "--withdraw", "2", code=2).err
+    assert vouch.run("memory", "proposals", "--withdraw", "1").cells == [["1", "withdrawn"]]
+    [left] = vouch.run("memory", "proposals", "--json").objects
+    assert (left["proposal"], left["yours"]) == (2, False)

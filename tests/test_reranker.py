@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 
 import pytest
@@ -165,3 +166,11 @@ def test_what_was_found_well_and_judged_badly_is_not_lost() -> None:
         "q", [candidate(rank) for rank in range(1, 7)]
     )
     assert 1 in ranks(reranked.order[:5])
+
+
+def test_what_was_given_moves_none_of_the_others() -> None:
+    found, judged = replace(candidate(1), score=1.0), replace(candidate(2), score=0.0)
+    told = replace(candidate(3), score=3.0, given=2.0)
+    verdicts = {id(judged): Verdict("relevant", 0.6)}  # 1/2 · 0.6 + 0 is less than 1/2 · 0.2 + 1/2 · 1
+    order = by_mixed_scores([told, found, judged], verdicts, judge_share=0.5)
+    assert [c for c in order if c is not told] == [found, judged]

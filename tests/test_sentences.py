@@ -210,3 +210,30 @@ def test_a_message_of_questions_and_greetings_asks_only(message: str) -> None:
 )
 def test_a_message_that_states_something_does_not_only_ask(message: str) -> None:
     assert not asks_only(message)
+
+
+def test_the_rows_of_a_table_are_sentences_of_their_own() -> None:
+    rows = [
+        "F3 | memory: what is remembered, and what can be done about it | /memory",
+        "F4 | training | /training",
+    ]
+    assert [sentence.text for sentence in sentences("\n".join(rows))] == rows
+    piped = (
+        "To read a log, put vouch ask behind git log, as in git log | vouch ask, which\nis answered from it."
+    )
+    assert len(sentences(piped)) == 1
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["can other users see it", "is forgetting final or can i get it back", "would two people be enough"],
+)
+def test_a_question_without_a_mark_may_begin_with_its_verb(asked: str) -> None:
+    assert is_question(asked)
+
+
+@pytest.mark.parametrize(
+    "said", ["was another great day", "have two cats", "is at home, or will be soon", "Could not be better"]
+)
+def test_a_statement_without_its_subject_is_no_question(said: str) -> None:
+    assert not is_question(said)

@@ -84,6 +84,30 @@ def test_a_session_is_archived_and_deleted_and_brought_back(
     assert shelf(sessions, ann, "open") == [two, one]
 
 
+def test_one_question_of_the_command_stands_apart_until_a_second_thing_is_said(
+    stores_: Stores, sessions: Sessions, ann: int
+) -> None:
+    asked = stores_.journal.open_session(ann, is_asked=True)
+    held = stores_.journal.open_session(ann)
+    says(stores_, ann, asked, "one")
+    says(stores_, ann, held, "two")
+    assert (shelf(sessions, ann, "open"), shelf(sessions, ann, "asked")) == ([held], [asked])
+    assert (sessions.count(ann, "open"), sessions.count(ann, "asked")) == (1, 1)
+    (line,) = sessions.lines(ann, shelf="asked")
+    assert (line.is_asked, line.origin) == (True, "")  # nobody's export
+    assert {line.session_id for line in stores_.journal.sessions(ann)} == {asked, held}
+    sessions.archive(ann, asked)
+    assert (shelf(sessions, ann, "asked"), shelf(sessions, ann, "archived")) == ([], [asked])
+    sessions.delete(ann, asked)
+    assert shelf(sessions, ann, "deleted") == [asked]
+    sessions.bring_back(ann, asked)
+    sessions.archive(ann, asked, archived=False)
+    assert shelf(sessions, ann, "asked") == [asked]
+    says(stores_, ann, asked, "and more")
+    assert (shelf(sessions, ann, "open"), shelf(sessions, ann, "asked")) == ([asked, held], [])
+    assert not any(line.is_asked for line in sessions.lines(ann))
+
+
 def test_the_session_spoken_in_last_comes_first(stores_: Stores, sessions: Sessions, ann: int) -> None:
     moment = [datetime(2026, 5, 1, tzinfo=UTC)]
     with time_by(lambda: moment[0]):

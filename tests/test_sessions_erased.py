@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -113,7 +114,9 @@ def vouch(tmp_path: Path, minilm_folder: Path) -> Vouch:
 
 
 def test_an_import_is_taken_out_in_one_step_and_comes_back_in_one(vouch: Vouch) -> None:
-    [first, *_] = [json.loads(line) for line in vouch.run("sessions", "--json").out.splitlines()]
+    [asked] = [
+        json.loads(line) for line in vouch.run("sessions", "--shelf", "asked", "--json").out.splitlines()
+    ]
     listed = vouch.run("sessions", "--from", "llm", "--json").out.splitlines()
     assert len(listed) == 3
     vouch.run("ask", "--session", str(json.loads(listed[0])["session"]), "And now?")  # gone on with here
@@ -121,10 +124,14 @@ def test_an_import_is_taken_out_in_one_step_and_comes_back_in_one(vouch: Vouch) 
     assert len(deleted.out.splitlines()) == 2
     assert "Kept, since you went on with them here" in deleted.err
     assert "Deleted: 2 sessions" in deleted.err
-    assert len(vouch.run("sessions").out.splitlines()) == 2
+    assert len(vouch.run("sessions").out.splitlines()) == 1
     vouch.run("sessions", "--shelf", "deleted", "--from", "LLM", "--bring-back")
-    assert len(vouch.run("sessions").out.splitlines()) == 4
-    assert first["imported_from"] is None
+    listed_open = vouch.run("sessions")
+    assert len(listed_open.out.splitlines()) == 3
+    assert "Apart from these, asked by `vouch ask`: 1." in listed_open.err
+    assert asked["imported_from"] is None
+    assert datetime.fromisoformat(asked["last_at"]).microsecond == 0
+    assert len(asked["last_at"]) == len("2026-11-22T06:50:45+00:00")
 
 
 def test_erasing_on_the_command_line_needs_the_shelf_and_a_yes(vouch: Vouch) -> None:

@@ -82,8 +82,8 @@ def test_a_whole_number_will_do_for_a_fraction(tmp_path: Path) -> None:
 
 
 def test_keys_are_bound_by_binding_id(tmp_path: Path) -> None:
-    settings = loaded(tmp_path, '[terminal.keys]\nwhy = "f2, ctrl+w"\n"app.quit" = "f10"\n')
-    assert settings.terminal.keys == {"why": "f2, ctrl+w", "app.quit": "f10"}
+    settings = loaded(tmp_path, '[terminal.keys]\nwhy = "f2, ctrl+w"\n"quit" = "f10"\n')
+    assert settings.terminal.keys == {"why": "f2, ctrl+w", "quit": "f10"}
 
 
 def test_a_file_may_open_with_a_byte_order_mark_and_end_lines_as_windows_does(tmp_path: Path) -> None:
@@ -139,6 +139,11 @@ def test_everything_in_force_is_listed(tmp_path: Path) -> None:
         ("model = 3", "line 1: model is 3, but must be a section: [model]"),
         ("[[model]]", "line 1: model is a list, but must be a section: [model]"),
         ("[terminal]\nkeys = 3", "line 2: terminal.keys is 3, but must be a section: [terminal.keys]"),
+        (
+            '[terminal.keys]\n\nwhi = "f9"',
+            "line 3: terminal.keys.whi is the id of no key; did you mean terminal.keys.why?",
+        ),
+        ('[terminal.keys]\nxyzzy = "f9"', "line 2: terminal.keys.xyzzy is the id of no key"),
         (
             "[terminal.keys]\nwhy = 2",
             'line 2: terminal.keys.why is 2, but must be text such as "f2, ctrl+w"',

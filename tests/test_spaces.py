@@ -53,6 +53,7 @@ def everything_shown(space: Space, ids: Sequence[int], words: str) -> set[int]:
     shown = {i for i, _ in space.nearest(query(words), 1000)} | set(space.matching(words, 1000))
     shown |= {i for i, score in space.word_scores(words, ids).items() if score}
     shown |= set(space.similarities(query(words), ids)) | set(space.passages(ids))
+    shown |= {i for i, _ in space.statements(1000)}
     shown |= {i for pair in space.neighbours(ids).values() for i in pair if i is not None}
     return shown
 

@@ -261,6 +261,31 @@ async def test_a_notice_stays_ten_seconds_at_least_and_until_the_next_message(tm
         assert line.current is None
 
 
+async def test_of_the_notices_that_wait_the_newest_follows_and_none_outstays_its_message(
+    tmp_path: Path,
+) -> None:
+    moment = [0.0]
+    async with on_screen(tmp_path) as chat:
+        line = chat.app.chat.notices
+        line.clock = lambda: moment[0]
+        for words in ("one", "two", "three"):
+            line.put(Notice(words))
+        assert line.current == Notice("one")  # what is read stays
+        line.message_sent()
+        line.put(Notice("four"))  # of that message
+        shown = []
+        for moment[0] in (10.0, 20.0):
+            line.look()
+            shown.append(line.current)
+        assert shown == [Notice("four"), Notice("four")]  # until the next message
+        line.message_sent()
+        shown = [line.current]
+        for moment[0] in (29.9, 30.0, 40.0):
+            line.look()
+            shown.append(line.current)
+        assert shown == [Notice("three"), Notice("three"), Notice("two"), None]
+
+
 @pytest.mark.parametrize("follows", [True, False])
 async def test_what_is_sent_is_in_view(tmp_path: Path, follows: bool) -> None:
     long = "\n\n".join(f"Line {n}." for n in range(40))

@@ -92,6 +92,13 @@ def test_ctrl_c_twice_on_an_empty_prompt_leaves_with_130(vouch: Vouch) -> None:
         assert LEAVES_SCREEN in person.screen
 
 
+def test_the_name_alone_ends_with_the_code_of_the_chat(vouch: Vouch) -> None:
+    with vouch.terminal() as person:
+        person.sees(_PROMPT)
+        os.kill(person._process.pid, signal.SIGTERM)
+        assert person.exit_code() == 143
+
+
 def test_ctrl_d_and_ctrl_q_leave_with_0(vouch: Vouch) -> None:
     for key in ("\x04", "\x11"):
         with vouch.terminal() as person:  # `vouch` alone opens the chat
@@ -130,7 +137,7 @@ def test_what_cannot_be_opened_is_said_behind_the_screen_with_its_code(vouch: Vo
 
 def test_a_key_or_theme_that_there_is_not_is_named_before_any_screen(vouch: Vouch) -> None:
     for settings, said in (
-        ('[terminal.keys]\nwy = "f9"\n', "terminal.keys.wy is the id of no key"),
+        ('[terminal.keys]\nwy = "f9"\n', "settings.toml line 2: terminal.keys.wy is the id of no key"),
         ('[terminal]\ntheme = "textual-drak"\n', "Did you mean textual-dark?"),
     ):
         vouch.set(settings)

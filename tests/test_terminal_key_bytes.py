@@ -83,3 +83,18 @@ def test_shift_enter_is_a_new_line_where_it_arrives(vouch: Vouch, pressed: str) 
         person.sees("Ask anything")
         person.types("\x11")
         assert person.exit_code() == 0
+
+
+def test_a_paste_with_an_escape_in_it_arrives_whole_and_enter_sends_it(vouch: Vouch) -> None:
+    with vouch.terminal("chat") as person:
+        person.sees("1 shared")
+        person.types("\x1b[200~one\x1b[31mred\x07bell\ntwo\tlines end\x1b[201~")
+        person.sees("lines end")
+        time.sleep(0.2)  # or Enter might be taken for a part of it
+        person.types("\r")
+        person.sees("I found nothing about that")
+        person.types("\x11")
+        assert person.exit_code() == 0
+    with vouch.database() as database, database.reading() as sql:
+        sent = sql.connection().exec_driver_sql("SELECT message FROM turns").scalars().all()
+    assert sent == ["one[31mredbell\ntwo    lines end"]

@@ -10,6 +10,7 @@ import pytest
 from screen_fixtures import ANSWER, HOLD, QUESTION, ChatOnScreen, on_screen
 from textual import events
 
+from assistant.terminal.near_commands import did_you_mean
 from assistant.terminal.screens.desk import SessionChoice
 from assistant.terminal.screens.keys import PLACES, keymap, shown
 from assistant.terminal.screens.page_screen import PageScreen
@@ -465,6 +466,35 @@ async def test_an_unknown_command_gets_the_nearest_and_is_never_sent(tmp_path: P
         await chat.shows("There is no command /rember. Did you mean /remember?")
         assert chat.prompt == "/rember the milk"
         assert chat.app.chat.conversation.messages == []
+
+
+async def test_a_mistyped_command_is_typed_over_mended_or_cleared_by_escape(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
+        await chat.asks("Is it open?")
+        await chat.sends("/rember the milk")
+        await chat.shows("Did you mean /remember?")
+        await chat.presses("escape")
+        await chat.until(lambda: chat.prompt == "")
+        assert not chat.app.chat.conversation.has_focus
+        assert "There is no command" not in chat.text
+        await chat.presses("up")  # nothing typed is ever lost
+        await chat.until(lambda: chat.prompt == "/rember the milk")
+        await chat.presses("enter")
+        await chat.shows("Did you mean /remember?")
+        await chat.types("x")
+        await chat.until(lambda: chat.prompt == "x")
+        await chat.presses("escape")  # another text waits in the prompt, as ever
+        await chat.until(lambda: chat.app.chat.conversation.has_focus)
+        assert chat.prompt == "x"
+
+
+def test_the_nearest_commands_are_named() -> None:
+    commands = ("/forget", "/find", "/help", "/remember", "/replay", "/retry")
+    assert did_you_mean("/forgte", commands) == "Did you mean /forget?"
+    assert did_you_mean("/H", commands) == "Did you mean /help?"
+    assert did_you_mean("/re", commands) == "Did you mean /remember, /replay or /retry?"
+    assert did_you_mean("/zzz", commands) == ""
+    assert did_you_mean("/", ("/a-long-one",)) == ""
 
 
 async def test_two_slashes_send_one(tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 from screen_fixtures import ChatOnScreen, on_screen
 from test_terminal_screens import SIZES, assert_golden
+from textual.events import MouseScrollDown, MouseScrollUp
 
 from assistant.config import Settings
 from assistant.log import fields, start_log, text_field
 from assistant.terminal.screens.log_lines import MOST_LINES, last_lines, log_file
-from assistant.terminal.screens.log_screen import LogScreen
+from assistant.terminal.screens.log_screen import LogRows, LogScreen
 
 
 @pytest.fixture(autouse=True)
@@ -112,6 +113,33 @@ async def test_it_follows_until_somebody_goes_up_and_again_with_f(tmp_path: Path
         await chat.shows("one more event")
         await chat.presses("f8")
         await chat.until(lambda: chat.screen is chat.app.chat)
+
+
+async def test_while_it_follows_the_newest_line_stays_in_view_through_resizes(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, size=(80, 40)) as chat:
+        write(chat.place.state, *(line(f"event {n}", n=n) for n in range(60)))
+        await opens_log(chat)
+        await chat.shows("event 59")
+        for height in (12, 40, 8, 24):
+            await chat.pilot.resize_terminal(80, height)
+            await chat.until(lambda height=height: chat.app.screen.size.height == height)  # type: ignore[misc]
+            await chat.shows("event 59")
+            assert "not following" not in chat.text
+        write(chat.place.state, line("another event"))
+        await chat.shows("another event")
+
+
+async def test_the_wheel_towards_older_lines_ends_following_and_back_begins_it(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, size=(80, 12)) as chat:
+        write(chat.place.state, *(line(f"event {n}", n=n) for n in range(30)))
+        await opens_log(chat)
+        await chat.shows("event 29")
+        await chat.pilot._post_mouse_events([MouseScrollUp], LogRows, button=0)
+        await chat.shows("not following")
+        for _ in range(40):
+            await chat.pilot._post_mouse_events([MouseScrollDown], LogRows, button=0)
+        await chat.until(lambda: "not following" not in chat.text)
+        await chat.shows("event 29")
 
 
 async def test_a_day_without_a_line_says_so(tmp_path: Path) -> None:

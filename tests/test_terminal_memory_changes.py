@@ -225,7 +225,7 @@ async def test_r_tries_again_what_failed(tmp_path: Path) -> None:
         await stored(chat, failed)
         await opened(chat)
         await scope(chat, "Waiting for check")
-        await chat.shows("1 times, last: no model")
+        await chat.shows("1 time, last at")
         await chat.presses("r")
         await chat.shows("tried again: 1")
         await chat.until(lambda: texts(chat) == ["The lift works."] and "proposal" in chat.text)

@@ -107,6 +107,19 @@ async def test_a_new_user_can_wait_for_the_lock_too(tmp_path: Path) -> None:
             await chat.shows("Remembered, yours")
 
 
+async def test_a_new_session_is_refused_at_once_while_the_store_is_locked(tmp_path: Path) -> None:
+    await one_turn(tmp_path)
+    known = sessions(tmp_path / "data")
+    with locked(tmp_path / "data"):
+        async with on_screen(tmp_path, waits_for_ready=False) as chat:
+            await chat.shows("read-only: another process is writing")
+            for keys in (("ctrl+n",), ("f5", "n")):
+                chat.app.chat.tell("")
+                await chat.presses(*keys)
+                await chat.shows("read-only: a new session begins once the store can be written again")
+    assert sessions(tmp_path / "data") == known
+
+
 async def test_what_is_typed_while_the_store_is_locked_is_a_draft_when_one_leaves(tmp_path: Path) -> None:
     await one_turn(tmp_path)
     with locked(tmp_path / "data"):

@@ -22,7 +22,7 @@ import pytest
 from cli_helpers import ENDS_WITHIN_SECONDS, HANDBOOK, Vouch, read_until, tell_to_end
 from scripted_server import ScriptedServer, hangs, says
 
-aiohttp = pytest.importorskip("aiohttp")
+aiohttp = pytest.importorskip("aiohttp", reason="aiohttp, of the extra `serve`, is not installed")
 pytest.importorskip("textual_serve", reason="the extra `serve` is not installed")
 
 from textual_serve.app_service import AppService  # noqa: E402

@@ -66,6 +66,30 @@ async def test_the_command_filters_at_once_and_escape_gives_the_whole_list(tmp_p
         await chat.until(lambda: chat.screen is chat.app.chat)
 
 
+async def test_questions_of_the_command_stand_on_a_shelf_of_their_own(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await chat.asks("about lockers")
+        await chat.presses("f5")
+        await chat.shows("[open 1]  archived 0")  # no shelf where nothing was asked so
+        await chat.presses("escape")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+        asked = chat.app.chat.desk._known_assistant.journal.open_session(1, is_asked=True)
+        chat.app.chat.switch_session(asked)
+        await chat.until(lambda: chat.app.chat.talk.session_id == asked)
+        await chat.asks("about ladders")
+        await opens_list(chat)
+        await chat.shows("[open 1]  asked 1  archived 0  deleted 0")
+        assert "about ladders" not in chat.text.split("Sessions ·")[1]
+        await chat.presses("tab")
+        await chat.shows("open 1  [asked 1]")
+        await chat.shows("each is one question of `vouch ask`")
+        await chat.presses("enter")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.asks("and more of them")
+        await opens_list(chat)
+        await chat.shows("[open 2]  archived 0")
+
+
 async def test_a_session_is_renamed_and_undo_brings_its_title_back(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await three_sessions(chat)

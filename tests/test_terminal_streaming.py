@@ -26,6 +26,7 @@ FIXTURES = {
     "fences": "Before\n\n```python\ndef f():\n\n    return 1\n```\n\nafter\n\n~~~\n```\n~~~",
     "open fence": "Before\n\n```\nnever closed\n\nstill code",
     "table": "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\nbelow",
+    "joined": "می\u200cخواهم 👩\u200d👩\u200d👧 🏳\ufe0f\u200d🌈 end \u200d",
     "quotes": "> said\n> more\n\n> again\n\nplain [1] and [2].",
 }
 

@@ -15,7 +15,7 @@ from stores.records import Passage, Turn
 
 
 async def test_a_narrow_notice_shortens_the_quoted_text_and_never_the_way_back(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
+    async with on_screen(tmp_path, size=(80, 12)) as chat:
         chat.app.chat.heard(
             learned(12_345, "My cat is called Ada and sleeps on the blue chair by the window.")
         )
@@ -23,6 +23,7 @@ async def test_a_narrow_notice_shortens_the_quoted_text_and_never_the_way_back(t
         assert words.startswith("Learned, yours: “My cat is ")
         assert words.endswith("…” · /undo 12345")
         assert len(words) + 1 + len(chat.app.chat.notices.right) <= chat.app.size.width - 2
+        await chat.until(lambda: chat.app.chat.notices.current is None)  # it was looked for
 
 
 async def test_what_was_told_goes_after_a_while_and_what_holds_stays(tmp_path: Path) -> None:

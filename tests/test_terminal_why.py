@@ -12,6 +12,7 @@ from screen_fixtures import ANSWER, HANDBOOK, QUESTION, ChatOnScreen, on_screen
 from assistant.terminal.screens.compare_child import ComparisonChild
 from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.screens.page_screen import PageScreen
+from assistant.terminal.screens.small_screens import Question
 from assistant.terminal.screens.why_view import PassageList, WhyScreen
 from stores.records import SHARED
 
@@ -102,6 +103,8 @@ async def test_x_proposes_a_shared_passage_for_removal_and_changes_nothing(tmp_p
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await asks_and_opens(chat)
         await chat.presses("home", "x")
+        await chat.until(lambda: isinstance(chat.screen, Question))
+        await chat.presses("y")
         await chat.until(lambda: len(of(chat).proposals.open()) == 1)
         [proposal] = of(chat).proposals.open()
         assert (proposal.reason, proposal.text) == ("removal", HANDBOOK)

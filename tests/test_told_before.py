@@ -7,7 +7,7 @@ import pytest
 from agents.claim_rules.corrections import right_words
 from agents.interfaces import Exchange, Said
 from agents.pointed_to import standalone
-from agents.told_before import put_right, tells_anew
+from agents.told_before import meant_by, put_right, tells_anew, without_slip
 
 
 def told(*messages: str) -> list[Exchange]:
@@ -92,6 +92,9 @@ def test_what_was_to_come_is_told_anew_when_it_has_come() -> None:
         (["My sister Jana lives in Ulm."], "She works at the zoo.", "My sister Jana works at the zoo."),
         (["Our flight leaves at 7:40."], "It leaves at 8:40.", "Our flight leaves at 8:40."),
         (["My dog is called Rex.", "He is 3."], "He eats fish.", "My dog eats fish."),
+        (["The yoga class is at 6 pm."], "It's at 7 pm.", "The yoga class is at 7 pm."),
+        (["When is the yoga class?"], "It's at 7 pm.", None),
+        (["The yoga class is at 6 pm."], "It's 1891.", None),
         (["Paul likes Ann."], "She lives in Rome.", None),
         (["Paul lives in Rome."], "It is big.", None),
         (["My sister Jana lives in Ulm.", "Is Ulm big?"], "She works at the zoo.", None),
@@ -103,3 +106,90 @@ def test_a_pronoun_means_what_the_last_message_told_of(
     earlier: list[str], said: str, becomes: str | None
 ) -> None:
     assert standalone(said, "", told(*earlier)) == becomes
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("The meeting is on 3 May, I mean 4 May.", "The meeting is on 4 May."),
+        ("The meeting is on 3 May, no, 4 May.", "The meeting is on 4 May."),
+        ("The meeting is on 3 May, no 4 May.", "The meeting is on 4 May."),
+        ("The meeting is on 3 May, sorry, 4 May.", "The meeting is on 4 May."),
+        ("The meeting is on 3 May, rather 4 May.", "The meeting is on 4 May."),
+        ("The meeting is on 3 May - make that 4 May.", "The meeting is on 4 May."),
+        ("The meeting is on 3 May, no wait, sorry, on 4 May.", "The meeting is on 4 May."),
+        ("The meeting is on 3 May, no, 4 May at noon.", "The meeting is on 4 May at noon."),
+        ("The meeting on 3 May, sorry, 4 May, is in Hall 2.", "The meeting on 4 May is in Hall 2."),
+        ("The meeting is on 3 May, no, 4 May, no, 5 May.", "The meeting is on 5 May."),
+        ("Our cat is called Pixel, or rather Pixie.", "Our cat is called Pixie."),
+        ("I moved from Rome to Bonn, I mean Ulm.", "I moved from Rome to Ulm."),
+        ("My favourite colour is blue, I mean green.", "My favourite colour is green."),
+        ("The train leaves at 7:40 (sorry, 7:50).", "The train leaves at 7:50."),
+        ("My cousin is called Marit, sorry, Merit.", "My cousin is called Merit."),
+    ],
+)
+def test_a_slip_that_is_put_right_in_its_own_sentence_is_left_out(said: str, meant: str) -> None:
+    assert without_slip(said) == meant
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I am meeting Tom on Monday, sorry, Anna.",  # speaks to Anna
+        "My favourite colour is blue, rather dark.",
+        "My phone number is 12345, no extension.",
+        "I have two cats, no dogs.",
+        "I like tea, I mean really strong tea.",
+        "The meeting is on 3 May, I mean it is on 4 May.",
+        "I have 3 cats, actually they are 4 kittens.",
+        "He said no, I mean yes.",
+        "We meet at 5, well, if it rains at 6.",
+    ],
+)
+def test_a_sentence_that_may_mean_all_it_says_stays_as_it_is(said: str) -> None:
+    assert without_slip(said) == said
+
+
+def test_what_was_told_of_a_pointer_is_put_right_as_it_was_understood() -> None:
+    asked = Exchange("When was the Tarn mill built?", "When was the Tarn mill built?", "I found nothing.", 1)
+    told_then = [asked, *told("It was built in 1871.")]
+    assert put_right("No, it was built in 1878.", "", told_then) == "The Tarn mill was built in 1878."
+    jana = told("My sister is called Jana. She is 30.")
+    assert put_right("I meant 31.", "", jana) == "My sister is 31."
+
+
+def test_what_was_to_be_remembered_is_put_right_without_the_order() -> None:
+    code = told("Please remember that my locker code is 4213.")
+    assert put_right("I meant 4231.", "", code) == "My locker code is 4231."
+    heard = told("My friend says the bakery closes at 6.")
+    assert put_right("Sorry, at 7.", "", heard) == "My friend says the bakery closes at 7."
+
+
+def test_what_is_too_long_to_be_a_statement_is_not_put_right() -> None:
+    assert put_right("I meant 4231.", "My locker code is 4213.", ()) == "My locker code is 4231."
+    assert put_right("I meant 4231.", f"My locker code is 4213{' or so' * 60}.", ()) is None
+
+
+BOAT = "My boat is called Stella."
+
+
+@pytest.mark.parametrize("between", [["How long is my boat?"], ["My cat is called Ada."], ["Is it?", "Why?"]])
+def test_words_that_are_called_wrong_are_looked_for_further_back(between: list[str]) -> None:
+    earlier = told(BOAT, *between)
+    assert meant_by("I meant Sirius, not Stella", "", earlier) == "My boat is called Sirius."
+    assert meant_by("I meant Sirius, not Rex", "", earlier) is None
+
+
+def test_words_that_are_called_wrong_are_not_put_right_where_two_statements_have_them() -> None:
+    earlier = told(f"{BOAT} My aunt is called Stella.", "How long is my boat?")
+    assert meant_by("I meant Sirius, not Stella", "", earlier) is None
+
+
+def test_words_that_are_called_wrong_may_stand_in_what_is_known_if_one_statement_has_them() -> None:
+    meant = "I meant Sirius, not Stella"
+    assert (
+        put_right(meant, "", told("How long is my boat?"), [BOAT, "I sail."]) == "My boat is called Sirius."
+    )
+    assert put_right(meant, "", (), [BOAT, "My aunt is called Stella."]) is None
+    assert put_right(meant, "", (), ["My stellar boat is blue."]) is None
+    assert put_right("I meant Sirius.", "", (), [BOAT]) is None

@@ -153,7 +153,22 @@ def first(assistant: Assistant) -> str:
     return next(each.passage.text for each in found if each.passage.kind == "document")
 
 
-def test_a_winner_is_searched_with_at_once_and_a_step_takes_it_back(person: Person, chat: Assistant) -> None:
+def texts_encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that any encoder is given from now on."""
+    seen: list[str] = []
+    for encoder in (FixedEncoder, TrainedEncoder):
+
+        def encode(self: Any, texts: Sequence[str], plain: Any = encoder.encode_queries) -> Vectors:
+            seen.extend(texts)
+            return plain(self, texts)  # type: ignore[no-any-return]
+
+        monkeypatch.setattr(encoder, "encode_queries", encode)
+    return seen
+
+
+def test_a_winner_is_searched_with_at_once_and_a_step_takes_it_back(
+    person: Person, chat: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before, vectors = first(chat), findable(chat.database)
     assert before != ANSWER
     ran = person.train()
@@ -164,10 +179,11 @@ def test_a_winner_is_searched_with_at_once_and_a_step_takes_it_back(person: Pers
     assert findable(chat.database) == vectors  # of documents, bit for bit
 
     assert chat.encoder.version == BASE.version
-    begun = time.monotonic()
+    encoded, trained = texts_encoded(monkeypatch), person.training.shown
     assert person.train("--back").stdout == f"live now: {UNTRAINED}\n"
-    assert time.monotonic() - begun < 1
+    assert (encoded, person.training.shown is trained) == ([], True)  # only the pointer is swapped
     assert first(chat) == before
+    assert encoded == ["why not?"]
     assert findable(chat.database) == vectors
     assert json.loads(person.train("--back", "--json").stdout)["live"] == chat.live_models.live(ROLE)
     assert first(chat) == ANSWER
@@ -201,6 +217,9 @@ def test_a_script_reads_progress_and_end_as_json(person: Person) -> None:
     assert (lines[2]["step"], lines[2]["loss"]) == (1, 0.5)
     end = lines[-1]
     assert (end["state"], end["figures"]["comparison"]["R@5"]["gain"]) == ("promoted", 1.0)
+    [domain] = end["figures"]["comparison"]["domains"]
+    assert domain["name"] == ANSWER, "the name under which the document stands that answers"
+    assert domain["gain"] > 0.9
     [status] = person.train("--status", "--json").stdout.splitlines()
     row = json.loads(status)
     assert (row["state"], len(row["settings"]["turns"])) == ("promoted", len(QUESTIONS))

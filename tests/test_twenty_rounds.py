@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 from collections.abc import Mapping, Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.twenty_rounds import read_domain, summary
+from benchmarks.twenty_rounds import Rounds, over_seeds, read_domain, summary
 
 
 def write_lines(file: Path, rows: Sequence[Mapping[str, object]]) -> None:
@@ -63,3 +64,53 @@ def test_a_summary_tells_gains_forgetting_and_the_deepest_fall() -> None:
             "lowest against its start": -0.1,
         },
     }
+
+
+def test_over_seeds_each_figure_has_its_mean_and_interval() -> None:
+    """0.1, 0.2 and 0.3 spread by 0.1: the half interval is 4.303 * 0.1 / sqrt(3) = 0.2484."""
+    found = over_seeds(
+        [{"promoted": 2, "dense": {"gain": {"a": gain}}} for gain in (0.1, 0.2)]
+        + [{"refused": 5, "dense": {"gain": {"a": 0.3}}}]
+    )
+    assert found["dense"]["gain"]["a"] == [0.2, -0.0484, 0.4484]
+    assert found["promoted"][0] == pytest.approx(4 / 3, abs=1e-4), "none went live with the third seed"
+    assert found["refused"][0] == pytest.approx(5 / 3, abs=1e-4)
+
+
+def played(place: Path, **more: object) -> Rounds:
+    options = {
+        "domains": ["a"], "rounds": 2, "questions": 9, "measured": 9, "accuracy": 0.9, "epochs": 1,
+        "learning_rate": 1e-5, "work": place, **more,
+    }  # fmt: skip
+    domain = type("Domain", (), {"name": "a", "passages": (), "asked": (), "measured": ()})
+    return Rounds(argparse.Namespace(**options), [domain], 1)  # type: ignore[list-item]
+
+
+@pytest.fixture
+def ended(tmp_path: Path) -> Path:
+    """The folder of a seed whose two rounds were played."""
+    latest = tmp_path / "seed-1" / "after-002"
+    latest.mkdir(parents=True)
+    settings = {
+        "domains": ["a"], "rounds": 2, "questions": 9, "measured": 9, "accuracy": 0.9, "epochs": 1,
+        "learning_rate": 1e-5,
+    }  # fmt: skip
+    rows = [
+        {"round": 0, "settings": settings, "dense": {"a": 0.5}, "fused": {"a": 0.5}},
+        {"round": 1, "state": "refused", "dense": {"a": 0.5}, "fused": {"a": 0.5}},
+        {"round": 2, "state": "promoted", "dense": {"a": 0.7}, "fused": {"a": 0.6}},
+    ]
+    (latest / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return tmp_path
+
+
+def test_a_seed_that_has_ended_is_told_again_and_not_played(ended: Path) -> None:
+    found = played(ended).play()
+    assert (found["promoted"], found["refused"]) == (1, 1)
+    assert found["dense"]["gain"] == {"a": 0.2}
+    assert not (ended / "stores").exists(), "nothing was filled for it"
+
+
+def test_rounds_of_other_settings_are_not_gone_on_with(ended: Path) -> None:
+    with pytest.raises(ValueError, match="other settings"):
+        played(ended, questions=10).play()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.value_changes import Change, are_swapped, change, is_negated
+from agents.value_changes import Change, are_swapped, change, is_negated, puts_right
 
 CASES: list[tuple[str, str, Change]] = [
     ("My locker number is 214", "My locker is now 310", "value"),
@@ -31,6 +31,12 @@ CASES: list[tuple[str, str, Change]] = [
     ("I ran 5 km on Monday", "I ran 10 km on Tuesday", "other"),
     ("The shop opens at 9:00", "The shop has 9 doors", "other"),
     ("Ann is not in Rome", "Ann is in Oslo", "other"),
+    ("My phone number is 111", "My phone number was 222", "other"),
+    ("My rent is 900 euros", "My rent would be 700 euros", "other"),
+    ("My deadline is 3 May", "My deadline was changed to 5 May", "value"),
+    ("My boss is Anna", "My boss is Irish", "other"),
+    ("My wife is called Nora", "My wife is Finnish", "other"),
+    ("My doctor is Dr Weil", "My doctor is Dr French", "value"),
 ]
 
 
@@ -99,3 +105,12 @@ def test_only_statements_with_a_word_in_common_change_each_other(one: str, other
 @given(st.text(max_size=400), st.text(max_size=400))
 def test_any_texts_can_be_compared(one: str, other: str) -> None:
     change(one, other)
+
+
+def test_where_a_mistake_is_admitted_the_last_word_may_be_of_many() -> None:
+    old, new = "I am allergic to walnuts.", "I am allergic to hazelnuts."
+    assert puts_right(old, new, admits=True)
+    assert not puts_right(old, new)
+    assert not puts_right(old, "I am allergic to walnuts.", admits=True)
+    assert not puts_right(old, "I am not allergic to hazelnuts.", admits=True)
+    assert not puts_right("I like tea.", new, admits=True)

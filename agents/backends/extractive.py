@@ -16,7 +16,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from agents.claim_rules.corrections import right_words
 from agents.claim_rules.requests import to_forget
 from agents.claim_rules.statements import is_plainly_said
+from agents.hearsay import Hearsay, hearsay, who_says_so
 from agents.interfaces import ChatMessage, ContinuationScore, ReplyRequest
+from agents.naming_vouch import NAME
+from agents.purposes import asks_for_a_way
 from agents.quote_order import Quote, is_own_words
 from agents.quoting import Quoter
 from agents.said_here import said_here
@@ -25,8 +28,10 @@ from agents.token_budget import estimated_tokens
 from stores.errors import ModelRefused, NoLogProbabilities
 
 NOTHING_FOUND = "I found nothing about that."
+WHERE_TO_LOOK = "Try other words, or /help, which lists all keys and commands."
 NOT_SURE = "I am not sure that this answers it:"
-NOTED = "Noted: I keep what you tell me in your own memory."
+ONLY_NOW = "I only know what holds now:"
+NOTED = "Noted: I keep your words, and say so if I learn something from them."  # it is not weighed yet
 KEPT = "I keep what you wrote in your own memory."
 GREETING = "Hello. Ask me something, or tell me something to remember; /help lists what else there is."
 WELCOME = "You are welcome."
@@ -66,11 +71,11 @@ class ExtractiveChat:
             yield WHAT_IS_KEPT
         elif not best:
             is_looked_up = asks_only(request.message) or not request.is_kept
-            yield NOTHING_FOUND if is_looked_up else f"{NOTHING_FOUND} {KEPT}"
+            yield _nothing_found(request.question) if is_looked_up else f"{NOTHING_FOUND} {KEPT}"
         for number, quote in enumerate(best):
-            answer = f"{quote.answer}. " if quote.answer and not number else ""
-            if not quote.is_sure:
-                answer = f"{NOT_SURE} "
+            answer = f"{quote.answer}. " if quote.answer and not number and _hearsay(quote) is None else ""
+            if not quote.is_sure or quote.is_only_now:
+                answer = f"{NOT_SURE if not quote.is_sure else ONLY_NOW} "
             yield ("\n" if number else "") + answer + _frame(quote)
 
     def _best_quotes(self, request: ReplyRequest) -> list[Quote]:
@@ -191,16 +196,43 @@ def _unwanted(message: str) -> str | None:
     return next((unwanted for unwanted in found if unwanted is not None), None)
 
 
+def _nothing_found(question: str) -> str:
+    """That nothing was found, and where to look for what may be asked of the assistant itself."""
+    is_of_vouch = NAME.lower() in question.lower() or asks_for_a_way(question)
+    return f"{NOTHING_FOUND} {WHERE_TO_LOOK}" if is_of_vouch else NOTHING_FOUND
+
+
 def _frame(quote: Quote) -> str:
     if not quote.source.number:
         return f"You just said: {_quoted(quote)}"
-    said = "Earlier you said: " if quote.is_earlier else "You said: "
-    said = said if is_own_words(quote.source.passage) else ""
-    return f"{said}{_quoted(quote)} [{quote.source.number}]"
+    is_reworded = quote.source.passage.is_reworded  # nobody said it in these words
+    told = _shortened(quote) if is_reworded else _quoted(quote)
+    return f"{_who_said(quote)}{told} [{quote.source.number}]"
+
+
+def _who_said(quote: Quote) -> str:
+    """What stands before a quote; nothing before one of a document."""
+    passage = quote.source.passage
+    if not passage.is_live:
+        return "Before: "
+    if (heard := _hearsay(quote)) is not None:
+        return f"{who_says_so(heard)}: "
+    if passage.is_reworded:
+        return "Earlier, as I have it: " if quote.is_earlier else "As I have it: "
+    if is_own_words(passage):
+        return "Earlier you said: " if quote.is_earlier else "You said: "
+    return ""
+
+
+def _hearsay(quote: Quote) -> Hearsay | None:
+    """What the user only passed on; what stands in a document is the document's word."""
+    return hearsay(quote.text) if is_own_words(quote.source.passage) else None
 
 
 def _quoted(quote: Quote) -> str:
+    return f"“{_shortened(quote)}”"
+
+
+def _shortened(quote: Quote) -> str:
     text = " ".join(quote.text.split())
-    if len(text) > _LONGEST_QUOTE:
-        text = text[:_LONGEST_QUOTE].rsplit(" ", 1)[0] + " …"
-    return f"“{text}”"
+    return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE].rsplit(" ", 1)[0] + " …"

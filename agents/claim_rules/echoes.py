@@ -44,6 +44,7 @@ class Echoes:
     """
 
     def __init__(self, said: Said) -> None:
+        self._undone = {tuple(tokens(text)) for text in said.undone}
         texts = [*said.recalled, *(exchange.answer for exchange in said.earlier)]
         self._shown = [shown for text in texts for shown in _shown(text)]
 
@@ -51,8 +52,11 @@ class Echoes:
         """Whether most of a statement was shown and nothing differs: no number, no name, no negation.
 
         What the user says of themselves repeats only what was said of a person who speaks or is spoken to.
+        What was learned and taken back since is said anew.
         """
         words, named = tokens(text), names_and_numbers(text)
+        if tuple(words) in self._undone:
+            return False
         stems = frozenset(words)
         negated, is_own = is_negated(text), is_of_the_user(text)
         for shown in self._shown:

@@ -158,6 +158,19 @@ def is_correction(said: str) -> bool:
     return _CORRECTS.match(said.replace("’", "'")) is not None
 
 
+_ADMITS = re.compile(
+    r"\W*(?:(?:oh|sorry|no|wait|oops|well)\W+)*(?:oops\b|i mean(?:t)?\b|my (?:bad|mistake)|i was wrong|"
+    r"i made a mistake|i misspoke|(?:that|this|it)(?: was|'s| is) (?:wrong|not (?:right|true|correct)|"
+    r"incorrect|(?:a |my )?(?:typo|mistake)))\b",
+    _I,
+)
+
+
+def admits_mistake(said: str) -> bool:
+    """Whether a sentence opens with saying that what was said before is wrong."""
+    return _ADMITS.match(said.replace("’", "'")) is not None
+
+
 def tells_hearsay(text: str) -> bool:
     """Whether it says that somebody else says so."""
     return _HEARSAY.search(text) is not None

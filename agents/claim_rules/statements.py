@@ -116,15 +116,18 @@ _PUT_ON_A_LIST = re.compile(
 _UNMARKED = re.compile(r"\b[iI](m|ve)\b")  # im, ive
 
 
-def stated_in(sentence: str) -> Statement | None:
-    """What one plain sentence states; None for all else. Its quote is left empty."""
+def stated_in(sentence: str, *, as_right_words: bool = True) -> Statement | None:
+    """What one plain sentence states; None for all else. Its quote is left empty.
+
+    as_right_words: one that may give the right words alone is taken to; else it is read like any other.
+    """
     text = _UNMARKED.sub(lambda match: f"I'{match[1]}", " ".join(sentence.split()))
     if asks_to_forget(text) or is_takeover(text) or "](" in text or text.startswith('"'):
         return None
     if put := _PUT_ON_A_LIST.match(text):
         listed = f"{put['whose'].capitalize()} {put['list']}: {put['items']}."
         return Statement(listed, "", "", is_told=True)
-    if right_words(text):
+    if as_right_words and right_words(text):
         return Statement(text, "", "", is_right_words=True)
     lead = without_leads(text)
     if lead is None:

@@ -48,4 +48,6 @@ def entry(source: Source) -> str:
     title = " ".join(passage.title.split())[:_LONGEST_TITLE]
     lines = [f"Title: {title}"] * bool(title) + passage.text.splitlines()
     quoted = "\n".join(f"> {line}" for line in lines)  # cannot pass for another source
-    return f"[{source.number}] ({'shared' if passage.is_shared else origin})\n{quoted}"
+    whose = "shared" if passage.is_shared else origin
+    since = "" if passage.is_live else ", no longer so"
+    return f"[{source.number}] ({whose}{since})\n{quoted}"

@@ -14,10 +14,12 @@ import re
 from typing import Literal, TypeAlias
 
 from agents.claim_rules.lead_ins import without_filler
+from agents.relations.amounts import AMOUNT_KIND, DAILY, OF_AMOUNTS
+from agents.relations.named_persons import NamedPersons
 from agents.relations.parts import Relation
 from agents.relations.persons import HOME_CHANGED, JOB_CHANGED, OF_PERSONS
 from agents.relations.places import place_kind
-from agents.relations.things import OF_THINGS
+from agents.relations.things import OF_THINGS, ONE_CHANGED
 from agents.values import content, names
 
 _LONGEST_READ = 300  # characters: to look through more takes too long, and it is no plain statement
@@ -50,7 +52,8 @@ def relation_change(old: str, new: str) -> RelationChange | None:
 
     "other" where both give something and both may hold; None where their words are left to decide.
     """
-    before, after = relations(old), relations(new)
+    persons = NamedPersons([old, new])
+    before, after = relations(persons.named(old)), relations(persons.named(new))
     if not before or not after:
         return None
     pairs = [(one, other) for one in before for other in after if one.of == other.of]
@@ -105,7 +108,7 @@ _OF_RELATIONS = frozenset(
         "live living reside based settle move home house flat place work working job position employ "
         "employer company profession occupation change switch leave name called year old age turn bear "
         "birthday number address phone new current last week month great happy project task report "
-        "paper essay due"
+        "paper essay due pay earn weigh go went up down raise rise rose increase lower reduce drop fell"
     )
 )
 _OF_MARRIAGE = frozenset(content("marry married wife husband spouse"))
@@ -156,6 +159,22 @@ _LONG_FORMS = tuple(
             r"is \1 to",
         ),
         (r"\bis (delayed|postponed) (?:until|till)\b", r"is \1 to"),
+        (
+            r"\b(?:was|were|has been|have been|got) (raised|increased|lowered|reduced|cut|put up|"
+            r"brought down|dropped|adjusted|changed)\b(?=.* to\b)",
+            r"is \1",
+        ),
+        (rf"\b(i|we) (?:usually|normally|generally|mostly|always) (?={DAILY}\b)", r"\1 "),
+        (
+            rf"\b({DAILY} [^,;]+?) (?:every (?:day|morning|evening|night)|in the (?:morning|evening)s?|"
+            r"daily)\b",
+            r"\1",
+        ),
+        (
+            r"^(i|we) (?:have )?(?:quit|left|sold|gave up|got rid of|retired from|resigned from) [^,;]+? and "
+            r"(?:now )?(?:am |are )?(?=(?:work|live|living|drive|driving|ride|use|study|bank)\w*\b)",
+            r"\1 now ",
+        ),
         (r"\b(?:have|has) (?:always |only )*lived (?=.*\b(?:since|for)\b)", "live "),
         (
             r"\b(?:have|has) (?:always |only )*worked (?=.*\b(?:since|for (?:\w+ )*(?:years?|months?|"
@@ -176,7 +195,8 @@ _CONTRASTS = (
     ),
 )
 _SUBJECT = (
-    r"(?:(?:i|we|it)\b|the new [\w-]+(?: [\w-]+)? (?:is|are) |"
+    rf"(?:(?:i|we|it)\b|the new [\w-]+(?: [\w-]+)? (?:is|are) |(?-i:[A-ZÀ-Þ])[\w'-]+ is (?:my|our) |"
+    rf"(?:the|my|our) (?:[\w-]+ )?{AMOUNT_KIND} (?:is|are|was|went|has|rose|goes) |"
     r"(?:my|our) [\w-]+(?: [\w-]+)?(?:'s| is| are| was| has| have| lives?| works?| likes?) )"
 )
 _CLAUSE = re.compile(
@@ -184,7 +204,9 @@ _CLAUSE = re.compile(
     r"|\s+and (?=(?:bought|got|took|started|joined|moved) )|\s+-\s+",
     _I,
 )
-_TOLD_IN_TWO = [re.compile(each, _I) for each in (JOB_CHANGED, HOME_CHANGED, r".*\bnew [\w -]+ : ")]
+_TOLD_IN_TWO = [
+    re.compile(each, _I) for each in (JOB_CHANGED, HOME_CHANGED, ONE_CHANGED, r".*\bnew [\w -]+ : ")
+]
 _LIMITED = re.compile(
     r"\b(?:also|too|as well|another|second|other|either|both|besides|sometimes|occasionally|often|usually|"
     r"mostly|partly|part[- ]time|volunteer\w*|temporarily|for (?:now|the (?:moment|time being|summer|"
@@ -247,7 +269,7 @@ _DENIED = re.compile(r"\b(?:not|never|cannot|hardly)\b", _I)
 
 _WORDINGS = [
     (re.compile(wording, re.IGNORECASE), read)
-    for wordings, read in (*OF_THINGS, *OF_PERSONS)
+    for wordings, read in (*OF_AMOUNTS, *OF_THINGS, *OF_PERSONS)
     for wording in wordings
 ]
 

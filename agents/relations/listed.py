@@ -2,6 +2,7 @@
 
     "I have a dog and a cat named Tom", less the dog      ->  "I have a cat named Tom"
     "I take vitamin D and iron every morning", less iron  ->  "I take vitamin D every morning"
+    "I have three cats: Tom, Jerry and Kit", less Kit     ->  "I have cats: Tom and Jerry"
 
 By rules that give up in doubt: what is not surely an item of a list stays.
 """
@@ -29,6 +30,13 @@ _HEAD = re.compile(
     r"want|enjoy|to))*"
     r" (?:[a-z]+)(?: (?:in|at|to|for|on|with|of))? "
 )
+_COUNT = r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d+|both)\b"
+_NAMES_THEM = re.compile(  # "I have three cats: ", "We have two sons called "
+    rf".*{_COUNT} (?:[\w-]+ ){{0,2}}?[\w-]+(?: ?:| called| named|,| [–-]) ", re.IGNORECASE
+)
+_COUNTS_THEM = re.compile(rf".*(?P<count>{_COUNT}) (?:[\w-]+ ){{0,2}}?[\w-]+$", re.IGNORECASE)
+_IS_MINE = re.compile(r"(?:My|Our)(?: [\w'-]+){1,4}? are(?: called| named)? ")
+_COUNTED = re.compile(rf"{_COUNT} ", re.IGNORECASE)
 _OF_ALL = re.compile(
     r" (?:every|each|on (?:\w+days?|weekends)|in the (?:morning|evening|afternoon)s?|daily|weekly|twice|once|"
     r"since|at (?:night|noon|weekends)|together|regularly|for a living)\b.*$",
@@ -58,7 +66,37 @@ def without_listed(statement: str, withdrawn: Collection[str]) -> str | None:
     is_named = bool(meant) and meant <= frozenset().union(*(item.stems for item in gone))
     if not gone or not kept or not is_named or any(_is_other(item, meant) for item in gone):
         return None
+    head = _COUNTED.sub("", head, count=1)  # it counts them no more
     return f"{head}{_joined([item.text for item in kept], _last_word(statement))}{tail}{stop}"
+
+
+_GONE = re.compile(
+    r"(?P<who>(?-i:[A-ZÀ-Þ])[\w-]+|(?:my|our|the) [\w-]+(?: (?-i:[A-ZÀ-Þ])[\w-]+)?)"
+    r"(?: (?:sadly|unfortunately|just|now|then))*"
+    r" (?:is dead|is no more|(?:has )?died|passed away|ran away|(?:is|has) (?:gone|disappeared)"
+    r"(?! (?:for|to|out|with|on|in|until|till|back|home)\b)|was (?:run over|put down|killed|eaten|stolen|"
+    r"shot|sold|adopted|(?:taken|given) (?:away|by an?\b)))\b",
+    re.IGNORECASE,
+)
+
+
+def gone_one(statement: str) -> set[str]:
+    """The stems of whom or what a statement says to be gone: "Kit died in March". Empty for most."""
+    gone = _GONE.match(statement)
+    return set(content(gone["who"])) if gone else set()
+
+
+def is_of_what_one_has(statement: str) -> bool:
+    """Whether a statement lists what its user has, so that none of them is had who is gone."""
+    read = _read(statement.rstrip(".! ")) if len(statement) <= _LONGEST_READ else None
+    return read is not None and _HAS.match(read[0]) is not None and not _IS_PAST.search(statement)
+
+
+_HAS = re.compile(
+    rf"(?:I|We)(?:'ve| have)?(?: (?:also|now|still|got))* (?:have|own|keep|got|has)\b|(?:I|We)'ve got\b|"
+    rf"(?:My|Our) (?:{_COUNT} )?(?:[\w-]+ ){{1,3}}?are(?: called| named)? $",
+    re.IGNORECASE,
+)
 
 
 def says_as_much(statement: str, withdrawal: str) -> bool:
@@ -66,7 +104,8 @@ def says_as_much(statement: str, withdrawal: str) -> bool:
     read = _read(statement.rstrip(".! ")) if len(statement) <= _LONGEST_READ else None
     if read is None or _IS_PAST.search(statement):
         return False
-    said = set(content(read[0]))
+    names_them = _NAMES_THEM.fullmatch(read[0]) is not None and _HAS.match(read[0]) is not None
+    said = set() if names_them else set(content(read[0]))
     leaves = _OF_MEMBERS.search(read[0]) and _LEAVES.search(withdrawal)
     return said <= set(content(withdrawal)) or leaves is not None
 
@@ -94,11 +133,10 @@ def _read(statement: str) -> tuple[str, list[_Item], str] | None:
     pieces = _BETWEEN.split(statement)
     if not 1 < len(pieces) <= _MOST_ITEMS or not all(pieces) or _has_clauses(pieces):
         return None
-    opens = _OPENS_AN_ITEM.search(pieces[0]) or _HEAD.match(pieces[0])
-    if opens is None:
+    opened = _opened(statement, pieces)
+    if opened is None:
         return None
-    first = opens.start() if opens.re is _OPENS_AN_ITEM else opens.end()
-    head, pieces[0] = pieces[0][:first], pieces[0][first:]
+    head, pieces = opened
     tail = _OF_ALL.search(pieces[-1])
     if tail is not None:
         pieces[-1] = pieces[-1][: tail.start()]
@@ -106,6 +144,24 @@ def _read(statement: str) -> tuple[str, list[_Item], str] | None:
     if not head.strip() or not all(item.stems for item in items):
         return None
     return head, items, tail[0] if tail else ""
+
+
+def _opened(statement: str, pieces: list[str]) -> tuple[str, list[str]] | None:
+    """What stands before the items, and the pieces that are items."""
+    if counted := _COUNTS_THEM.match(pieces[0]):  # "I have three cats, Tom, Jerry and Kit"
+        names, count = pieces[1:], set(content(counted["count"]))
+        if (
+            f"{pieces[0]}, " in statement
+            and count == {f"#{len(names)}"}
+            and all(n[0].isupper() for n in names)
+        ):
+            return f"{pieces[0]}, ", names
+    opens = _NAMES_THEM.match(pieces[0]) or _IS_MINE.match(pieces[0])
+    opens = opens or _OPENS_AN_ITEM.search(pieces[0]) or _HEAD.match(pieces[0])
+    if opens is None:
+        return None
+    first = opens.start() if opens.re is _OPENS_AN_ITEM else opens.end()
+    return pieces[0][:first], [pieces[0][first:], *pieces[1:]]
 
 
 _CLAUSE = re.compile(

@@ -30,6 +30,16 @@ NAMED = (
     r"(?!(?:the|an?|my|our|his|her|their|its|your|this|that|these|those|i|we|you|he|she|it|they|in|on|at|for|"
     r"from|since)\b)(?-i:[A-ZÀ-Þ])[\w'.-]*(?: (?-i:[A-ZÀ-Þ])[\w'.-]*){0,2}"
 )
+PEOPLE = (  # as adjectives: "my boss is Irish" names nobody
+    r"(?-i:Afghan|African|Albanian|Algerian|American|Arab|Argentin(?:e|ian)|Armenian|Asian|Australian|Austrian|"
+    r"Bangladeshi|Basque|Belgian|Bosnian|Brazilian|British|Bulgarian|Canadian|Catalan|Catholic|Chilean|Chinese|"
+    r"Colombian|Croatian|Cuban|Czech|Danish|Dutch|Egyptian|English|Estonian|Ethiopian|European|Filipin[ao]|"
+    r"Finnish|Flemish|French|German|Ghanaian|Greek|Hindu|Hungarian|Icelandic|Indian|Indonesian|Iranian|Iraqi|"
+    r"Irish|Israeli|Italian|Jamaican|Japanese|Jewish|Kenyan|Korean|Kurdish|Latvian|Lebanese|Lithuanian|"
+    r"Malaysian|Maltese|Mexican|Moroccan|Muslim|Nepal(?:i|ese)|Nigerian|Norwegian|Pakistani|Persian|Peruvian|"
+    r"Polish|Portuguese|Protestant|Romanian|Russian|Scottish|Serbian|Slovak|Slovenian|Somali|Spanish|Swedish|"
+    r"Swiss|Syrian|Thai|Tunisian|Turkish|Ukrainian|Vietnamese|Welsh)\b"
+)
 WHO = rf"(?P<who>i|we|(?:my|our|the) [\w-]+(?: [\w-]+)?|{NAMED})"
 OWNER = rf"(?P<who>my|our|the|{NAMED}'s|(?:my|our) [\w-]+'s)"
 AM = r"(?:(?:am|is|are|have|has|been|got) )*"
@@ -45,7 +55,7 @@ MANY_OF_THEM = re.compile(
 )
 _NAMED_ONE = re.compile(r"(?:my|our) [\w-]+ ((?-i:[A-ZÀ-Þ])[\w'-]+)$", re.IGNORECASE)
 _NEXT_CLAUSE = re.compile(
-    r"\s*(?:[,;:!?()]|\s[-–—]\s|\b(?:because|since|with|which|who|that|where|so|after|when|while|"
+    r"\s*(?:,(?!\d{3}\b)|:(?!\d\d\b)|[;!?()]|\s[-–—]\s|\b(?:because|since|with|which|who|that|where|so|after|when|while|"
     r"though|but|as|"
     r"for|from|and (?=(?:i|we|my|our|it|is|am|are|have|has|love|loves|like|likes|enjoy|really|now|"
     r"so)\b))\b).*",
@@ -99,3 +109,11 @@ _HOW_IT_IS = re.compile(
 def says_how_it_is(value: str) -> bool:
     """Whether these words tell what something is like, and not what it is: "broken", "hard to spell"."""
     return _HOW_IT_IS.match(value) is not None
+
+
+def says_which_people(value: str) -> bool:
+    """Whether these words tell of which people somebody is, and not who: "Irish", "Irish, like me"."""
+    return _PEOPLE.match(value) is not None
+
+
+_PEOPLE = re.compile(rf"(?:(?:half|part) |half-)?{PEOPLE}(?! (?-i:[A-ZÀ-Þ]))", re.IGNORECASE)

@@ -16,6 +16,7 @@ from agents.relations.parts import (
     IS,
     NAMED,
     NEW,
+    PEOPLE,
     VALUE,
     WHO,
     Read,
@@ -37,6 +38,7 @@ _HOME = (
     rf"into) "
     rf"{VALUE}",
     rf"(?P<who>my|our) {NEW}(?:home|house|flat|apartment|place) {IS}(?:in|at|on) {VALUE}",
+    rf"(?P<who>i|we) {AM}moved(?: house| home| flats?| again)? ?[:,–-] ?(?P<value>\d+\w? .+|.+ \d+\w?)$",
 )
 HOME_CHANGED = (
     rf"{WHO} {AM}moved(?: house| home| flats?| out| in)? : (?:(?:i|we) (?:am|are|live) (?:in|at|on)|"
@@ -45,11 +47,24 @@ HOME_CHANGED = (
 _HOME_LEFT = rf"{WHO} {AM}moved (?:away from|out of|out from) {VALUE}"
 
 
+_NO_HOME = re.compile(  # what one works with, or in: "we moved to Slack", "I moved to Team Blue"
+    r"(?:Android|AWS|Azure|Chrome|Debian|Discord|Docker|Emacs|Excel|Firefox|GitHub|GitLab|Gmail|iOS|iPhone|Java|"
+    r"JavaScript|Kotlin|Kubernetes|Linux|Mac|macOS|MySQL|Netflix|Notion|Obsidian|Outlook|Postgres|PostgreSQL|"
+    r"Python|Rust|Safari|Signal|Slack|Spotify|SQLite|Teams|Telegram|TypeScript|Ubuntu|Vim|VS Code|WhatsApp|"
+    r"Windows|Zoom)(?: [\d.]+)?$|(?:Team|Chapter|Plan|Unit|Phase|Level|Version|Python|Windows) ",
+)
+
+
 def _home(match: re.Match[str]) -> Iterator[Relation]:
     place = cut(match["value"])
+    if _NO_HOME.match(place):
+        return
     if inner := re.match(r"(.+?) in (?=[A-Z])", place):  # "Rome in Italy", "a flat in Rome"
         place = inner[1]
-    yield from one_of(match["who"], "home", place, place_kind(place))
+    kind = place_kind(place)
+    yield from one_of(match["who"], "home", place, kind)
+    if kind == "street" and numbers(place):
+        yield from one_of(match["who"], "address", place, needs_new=True)
 
 
 def _home_left(match: re.Match[str]) -> Iterator[Relation]:
@@ -82,10 +97,25 @@ _TRADE = (
     rf"(?P<who>my) {NEW}(?:job|profession|occupation|trade) {IS}(?:being )?"
     rf"(?!(?:to|at|in|with|on|not)\b){VALUE}"
 )
+_IS_A_TRADE = (
+    rf"{WHO} (?:retrained (?:as|and (?:is|works as)) |{AM}(?:become |became )?|became )an? "
+    r"(?P<value>(?:[\w-]+ )?(?:accountant|actor|actress|architect|artist|baker|barber|builder|butcher|"
+    r"carpenter|"
+    r"chef|cleaner|clerk|cook|dentist|doctor|driver|economist|editor|electrician|engineer|farmer|"
+    r"firefighter|fisherman|gardener|hairdresser|historian|janitor|joiner|journalist|judge|lawyer|lecturer|"
+    r"librarian|mechanic|midwife|musician|nurse|optician|painter|paramedic|pharmacist|photographer|physicist|"
+    r"pilot|plumber|policeman|postman|professor|programmer|psychologist|roofer|sailor|scientist|secretary|"
+    r"shepherd|soldier|surgeon|tailor|teacher|technician|translator|vet|waiter|waitress|welder|writer))$"
+)
 _NO_WORKPLACE = re.compile(
     r"(?:nights?|weekends?|home|day|dawn|once|fun|free|life|money|a living|myself|shifts?|risk|stake|"
     r"the moment|least|most|first|last|present|peace|full|half|teams?|pairs?|silence|a (?:hurry|team)|"
     r"an? open)\b|.*\d",
+    re.IGNORECASE,
+)
+_HOW_WELL = re.compile(
+    r"(?:better|worse|best|worst|poor|lousy|lazy|keen|proud|fast|slow|quick|real|regular|passionate|avid|happy|"
+    r"decent|mean|dangerous|hobby|home|amateur|sunday|clumsy|bold|brave|fussy|picky|messy|tidy)\b",
     re.IGNORECASE,
 )
 _NO_TRADE = re.compile(
@@ -136,6 +166,13 @@ def _work_left(match: re.Match[str]) -> Iterator[Relation]:
             yield Relation(of, name, frozenset(content(place)), over="negated")
 
 
+def _is_a_trade(match: re.Match[str]) -> Iterator[Relation]:
+    if says_how_it_is(match["value"]) or _HOW_WELL.match(match["value"]):  # "a nervous driver"
+        return
+    is_new = re.search(r" (?:retrained|bec[ao]me) ", match[0], re.IGNORECASE) is not None
+    yield from one_of(match["who"], "occupation", match["value"], is_new=is_new, needs_new=True)
+
+
 def _trade(match: re.Match[str]) -> Iterator[Relation]:
     if not says_how_it_is(match["value"]):
         yield from one_of(match["who"], "occupation", cut(match["value"]))
@@ -151,7 +188,7 @@ _OWN_AGE = rf"(?P<who>my|our) age {IS}{VALUE}"
 _MARRIED = (
     rf"{WHO} {AM}married (?:to )?(?P<value>{NAMED}){END}",
     rf"(?P<who>my) (?:new )?(?:wife|husband|spouse)(?:'s name)? {IS}(?:called |named )?"
-    rf"(?P<value>{NAMED}){END}",
+    rf"(?P<value>(?!{PEOPLE}){NAMED}){END}",
 )
 _MARITAL = rf"{WHO} {AM}(?P<value>single|married|divorced|widowed|engaged|separated)$"
 _PARTED = (
@@ -198,6 +235,7 @@ OF_PERSONS: Wordings = (
     ((JOB_CHANGED, *_WORK), _work),
     ((_WORK_LEFT,), _work_left),
     ((_TRADE,), _trade),
+    ((_IS_A_TRADE,), _is_a_trade),
     ((_AGE, _OWN_AGE), _age),
     (_MARRIED, _reads("spouse")),
     ((_MARITAL,), _marital),

@@ -6,12 +6,13 @@ What was told in other words answers it: "I moved to Bonn".
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from agents.relations.amounts import AMOUNT, DAILY, amount_name, daily_name
 from agents.relations.comparison import relations, written_out
-from agents.relations.parts import OWNER, whose
+from agents.relations.parts import OWNER, Relation, whose
 from agents.relations.things import EVENT, PERSON, SLOT, THING, event_name, slot_name, thing_name
 from agents.values import content
 
@@ -41,13 +42,16 @@ def asked(question: str) -> Asked | None:
 
 def gives(statement: str, wanted: Asked) -> bool:
     """Whether a statement gives what is asked for, or says that it is so no more."""
-    if any(one.of == wanted.of and one.name in wanted.names for one in relations(statement)):
+    given = [one for one in relations(statement) if one.of == wanted.of]
+    if any(one.name in wanted.names for one in given):
         return True
     if wanted.says and _says_more_than(wanted.says, statement):
         return True
-    if _OWN_NAME in wanted.names and _I_AM.match(statement):
+    if OWN_NAME in wanted.names and _I_AM.match(statement):
         return True
-    called = (name.removeprefix(_NAME_OF) for name in wanted.names if name.startswith(_NAME_OF))
+    if "age" in wanted.names and any(map(_is_year_of_birth, given)):
+        return True
+    called = (name.removeprefix(NAME_OF) for name in wanted.names if name.startswith(NAME_OF))
     return any(_naming(role).search(statement) for role in called)
 
 
@@ -57,10 +61,21 @@ def _says_more_than(says: tuple[str, ...], statement: str) -> bool:
     return len(said) > len(says) and said[: len(says)] == says and not _DENIES.search(statement)
 
 
+def says_no_more(statement: str, asking: Sequence[Asked]) -> bool:
+    """Whether a statement says of something asked for that it holds no more: "I used to live in Ghent"."""
+    over = [one for one in relations(statement) if one.over]
+    return any(one.of == each.of and one.name in each.names for one in over for each in asking)
+
+
+def _is_year_of_birth(given: Relation) -> bool:
+    return given.name == "birthday" and any(map(_A_YEAR.fullmatch, given.value))
+
+
 def _stems(text: str) -> tuple[str, ...]:
     return tuple(content(_IN_BETWEEN.sub(" ", text)))
 
 
+_A_YEAR = re.compile(r"#[12]\d{3}")
 _IN_BETWEEN = re.compile(
     r"\b(?:also|usually|always|only|often|just|really|now|still|both|mostly)\b", re.IGNORECASE
 )
@@ -72,8 +87,8 @@ _MIRRORED = re.compile(
     r"(?P<who>i|we|(?:my|our) [\w-]+|(?-i:[A-ZÀ-Þ])[\w'-]+) (?P<rest>(?!like\b$)[^?]+)",
     re.IGNORECASE,
 )
-_NAME_OF = "name of "
-_OWN_NAME = "own name"
+NAME_OF = "name of "
+OWN_NAME = "own name"
 _I_AM = re.compile(  # and not "I'm German"
     r"(?:(?:hi|hello|hey)\W+(?:there\W+)?)?(?:I am|I['’]m|i['’]?m|this is) "
     r"(?![A-Z]\w+(?:ish|ese|[aei]an|man)\b)[A-Z]\w+(?: [A-Z]\w+)?(?=[.,!]|$| and\b)"
@@ -83,13 +98,39 @@ _I_AM = re.compile(  # and not "I'm German"
 @lru_cache(maxsize=64)
 def _naming(role: str) -> re.Pattern[str]:
     """How somebody names one of theirs in passing: "my daughter Giulia", "a dog called Birba"."""
+    kind = re.escape(role.removesuffix("s"))  # "two cats, Mia and Tom" names a cat, and cats
+    gone = _NO_MORE + ("|old" if _HELD.fullmatch(role) else "")
     return re.compile(
-        rf"\b(?:my|our|an?)(?: [\w-]+)? {re.escape(role)}(?:,|['’]s name is| is)?(?: called| named)? "
-        r"(?:(?:dr|mr|mrs|ms)\.? )?(?-i:[A-ZÀ-Þ])\w+",
+        rf"\b(?:(?:my|our)|{_HAVING})(?: (?!(?:{gone})\b)[\w-]+)? {kind}s?"
+        r"(?:,|:|['’]s name is| is| are)?(?: called| named)? (?:(?:dr|mr|mrs|ms)\.? )?(?-i:[A-ZÀ-Þ])\w+"
+        + (rf"|\b(?:my|our) {kind} {_IN_SMALL_LETTERS}" if _RELATIVE.fullmatch(role) else ""),
         re.IGNORECASE,
     )
 
 
+_RELATIVE = re.compile(
+    r"brother|sister|son|daughter|uncle|aunt|cousin|nephew|niece|wife|husband|mother|father|mum|mom|dad|"
+    r"grandmother|grandfather|grandson|granddaughter",
+    re.IGNORECASE,
+)
+_IN_SMALL_LETTERS = (  # "my sister nell is a vet", and not "my sister never is on time"
+    r"(?!(?:in|and|or|who|that|which|also|too|both|always|never|often|sometimes|once|soon|now|then|just|still|"
+    r"there|here|already|even|only|really|usually|finally|actually|recently|currently|probably|apparently|sadly|"
+    r"luckily|is|was|has|had|will|would|can|could|should|may|might|must|does|did|from|with|of|at|on|for|to|"
+    r"says?|said|thinks?|loves?|likes?)\b)(?-i:[a-z]{3,}) "
+    r"(?:is|has|lives|works|likes|loves|plays|studies|turned)\b"
+)
+
+
+_NO_MORE = "former|previous|prior|ex|late|first|last"
+_HELD = re.compile(  # whom it calls old is one no more: "my old boss", and not "my old dog"
+    r"boss|manager|supervisor|employer|doctor|gp|dentist|therapist|teacher|landlord|landlady|partner|"
+    r"neighbou?r|flatmate|roommate|colleague|hairdresser",
+    re.IGNORECASE,
+)
+_HAVING = (  # and not "Ines has a dog called Luna", nor "I know that Ines has one"
+    r"(?:i|we)(?:['’]ve)? (?:(?-i:[a-z]+) ){0,3}?(?:an?|one|two|three|four|five|six)"
+)
 _LONGEST_READ = 200  # characters
 _NOW = re.compile(
     r"\s+(?:now|currently|these days|nowadays|again|today|at the moment|then|please|once more)\b",
@@ -105,7 +146,7 @@ _DO = rf"(?:do|does|{_BE})"
 _TOWN = r"(?:what|which) (?:city|town|place|country|street)"
 _NAME = r"(?:'s name| called| named)?"
 _Names: TypeAlias = tuple[str, ...] | Callable[[re.Match[str]], tuple[str, ...]]
-_SPOUSE = ("spouse", *(f"{_NAME_OF}{role}" for role in ("wife", "husband", "spouse")))
+_SPOUSE = ("spouse", *(f"{NAME_OF}{role}" for role in ("wife", "husband", "spouse")))
 _WORDINGS: list[tuple[str, _Names]] = [
     (rf"where {_DO} {_WHO} (?:live|living|based|reside|residing)", ("home",)),
     (rf"where {_WHO} lives?", ("home",)),
@@ -118,6 +159,28 @@ _WORDINGS: list[tuple[str, _Names]] = [
     (r"(?:what|where) is (?P<who>my) (?:job|work|profession|occupation|trade)", ("occupation", "workplace")),
     (rf"what {_DO} {_WHO} do(?: for (?:a living|work))?", ("occupation", "workplace")),
     (rf"what {_DO} {_WHO} (?:work|working) as", ("occupation",)),
+    (rf"how (?:much|high|big) {_BE} {OWNER} (?P<slot>{AMOUNT})", lambda m: (amount_name(m["slot"]),)),
+    (
+        rf"(?:how much|what|which) (?P<slot>{AMOUNT}) (?:do|am|are) (?P<who>i|we) "
+        r"(?:pay|paying|get|getting|earn)",
+        lambda m: (amount_name(m["slot"]),),
+    ),
+    (
+        rf"(?:how much|what) (?:do|am|are) (?:i|we) (?:pay|paying)(?: (?:in|for|as))? (?:(?:my|our|the) )?"
+        rf"(?P<slot>{AMOUNT})",
+        lambda m: (amount_name(m["slot"]),),
+    ),
+    (rf"(?:what|which) is {OWNER} (?P<slot>{AMOUNT})", lambda m: (amount_name(m["slot"]),)),
+    (
+        r"(?:how much|what) do (?P<who>i|we) (?:earn|make|get paid)",
+        (amount_name("salary"), amount_name("pay")),
+    ),
+    (r"(?:how much|what) do (?P<who>i|we) weigh", (amount_name("weight"),)),
+    (
+        rf"(?:when|(?:at )?what time|how early|how late) {_DO} {_WHO} (?:usually |normally |always )?"
+        rf"(?P<does>{DAILY})",
+        lambda m: (daily_name(m["does"]),),
+    ),
     (rf"how old {_BE} {_WHO}", ("age",)),
     (r"what is (?P<who>my|our) age", ("age",)),
     (rf"who {_BE} {_WHO} married to", ("spouse",)),
@@ -130,11 +193,11 @@ _WORDINGS: list[tuple[str, _Names]] = [
         rf"where did (?:i|we) (?:put|park|hide|leave|move) (?:my|the|our) (?P<thing>{THING})",
         lambda m: (thing_name(m["thing"]),),
     ),
-    (r"(?:what is my (?:first |full )?name|what am i called|who am i)", ("name", "called", _OWN_NAME)),
+    (r"(?:what is my (?:first |full )?name|what am i called|who am i)", ("name", "called", OWN_NAME)),
     (r"what is (?P<who>my|our) (?:home |street )?address", ("address", "home")),
     (
         rf"(?:what|who|which|when) (?:is|are) {OWNER} (?P<slot>{SLOT}|{PERSON}){_NAME}",
-        lambda m: (slot_name(m["slot"]), f"{_NAME_OF}{m['slot'].lower()}"),
+        lambda m: (slot_name(m["slot"]), f"{NAME_OF}{m['slot'].lower()}"),
     ),
     (
         rf"when (?:is|are|does|do) (?:my|the|our) (?P<thing>{EVENT})(?: leave| start| begin| take place| "
@@ -145,10 +208,10 @@ _WORDINGS: list[tuple[str, _Names]] = [
         r"when (?:is|are) (?P<thing>(?:the|my|our) [\w -]+?|(?-i:[A-ZÀ-Þ])[\w-]+) due",
         lambda m: (event_name(m["thing"]),),
     ),
-    (r"who is (?:my|our) (?P<role>[\w-]+)", lambda m: (f"{_NAME_OF}{m['role'].lower()}",)),
+    (r"who is (?:my|our) (?P<role>[\w-]+)", lambda m: (f"{NAME_OF}{m['role'].lower()}",)),
     (
-        r"(?:what|who) is (?:my|our) (?P<role>[\w-]+)(?:'s name| called| named)",
-        lambda m: (f"{_NAME_OF}{m['role'].lower()}",),
+        r"(?:what|who) (?:is|are) (?:my|our) (?P<role>[\w-]+)(?:'s? names?| called| named)",
+        lambda m: (f"{NAME_OF}{m['role'].lower()}",),
     ),
 ]
 _QUESTIONS = [(re.compile(_LEAD + wording, re.IGNORECASE), names) for wording, names in _WORDINGS]

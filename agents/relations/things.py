@@ -16,6 +16,7 @@ from agents.relations.parts import (
     NAMED,
     NEW,
     OWNER,
+    PEOPLE,
     VALUE,
     WHO,
     Relation,
@@ -41,7 +42,14 @@ PERSON = (
 _OF_SLOT = rf"{OWNER} {NEW}(?P<slot>{SLOT}) is (?:called |named )?{VALUE}"
 _OF_PERSON = (
     rf"{OWNER} {NEW}(?P<slot>{PERSON}) is (?:called |named )?"
-    rf"(?P<value>(?:(?:dr|mr|mrs|ms|prof)\.? )?{NAMED}){END}"
+    rf"(?P<value>(?!{PEOPLE})(?:(?:dr|mr|mrs|ms|prof)\.? )?{NAMED}){END}"
+)
+_IS_PERSON = (
+    rf"(?P<value>(?:(?:dr|mr|mrs|ms|prof)\.? )?{NAMED}) is (?P<who>my|our) {NEW}(?P<slot>{PERSON}){END}"
+)
+ONE_CHANGED = (  # "I changed dentists, it's Dr Lind now"
+    rf"(?:i|we) {AM}(?:changed|switched|swapped) (?:(?P<who>my|our) )?(?P<slot>{PERSON}|{SLOT})s? : "
+    rf"(?:it|(?:my|our|the) new (?:one|(?P=slot))) is (?:called |named )?{VALUE}"
 )
 _SLOT_CHANGED = (
     rf"(?:i|we) {AM}(?:changed|updated|switched) (?P<who>my|our) (?P<slot>{SLOT}) (?:from .+? )?to "
@@ -147,7 +155,7 @@ def _is_when(match: re.Match[str]) -> Iterator[Relation]:
 
 OF_THINGS: Wordings = (
     ((_IS_AT, _IS_PUT), _is_at),
-    ((_OF_PERSON, _OF_SLOT, *_SLOT_CHANGED), _slot),
+    ((ONE_CHANGED, _OF_PERSON, _IS_PERSON, _OF_SLOT, *_SLOT_CHANGED), _slot),
     ((_IS_WHEN, _IS_DUE), _is_when),
     ((_DOES,), _does),
 )

@@ -62,7 +62,7 @@ def command(
             session = assistant.journal.last_session(user_id)
         if session is None:
             session = assistant.journal.open_session(
-                user_id, title="(private)" if no_learn else "", is_private=no_learn
+                user_id, title="(private)" if no_learn else "", is_private=no_learn, is_asked=True
             )
         chosen: list[Chosen] = []
         accepted: list[Accepted] = []

@@ -16,17 +16,17 @@ from stores.one_line import one_line
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.claim_decisions import Learned
-    from stores.claim_jobs import WaitingJob
     from stores.records import Proposal, StatedClaim
+    from stores.waiting_jobs import WaitingJob
 
 
 @click.command("pending")
-@click.option("--retry", is_flag=True, help="Try again now what failed before.")
+@click.option("--retry", is_flag=True, help="Try again now what failed, or was left by a chat that is gone.")
 @common_options
 @click.pass_context
 @paged
 def pending(ctx: click.Context, retry: bool) -> int:
-    """Show what you said that is not weighed yet. Exits with 1 when nothing waits."""
+    """Show what you said that is not weighed yet, and why it waits. Exits with 1 when nothing waits."""
     call = Invocation(ctx)
     with call.assistant(limits_turns=True) as assistant:
         user_id = assistant.journal.known_user_id(call.user)
@@ -103,23 +103,31 @@ def share(ctx: click.Context, passage_id: int) -> int:
 @click.command("proposals")
 @click.option("--accept", type=RowId(), metavar="ID", help="Take one into the shared memory.")
 @click.option("--refuse", type=RowId(), metavar="ID", help="Put one away for good.")
+@click.option("--withdraw", type=RowId(), metavar="ID", help="Take back one that you made.")
 @common_options
 @click.pass_context
 @paged
-def proposals(ctx: click.Context, accept: int | None, refuse: int | None) -> int:
+def proposals(ctx: click.Context, accept: int | None, refuse: int | None, withdraw: int | None) -> int:
     """Show claims that users made and no passage decides, proposed for the shared memory.
 
-    Those whom memory.curators names may decide them; nobody what they stated themselves.
+    Those whom memory.curators names may decide them; nobody what they stated themselves. Who offered a
+    memory, or proposed to remove a shared passage, may take that back until it is decided.
     """
     call = Invocation(ctx)
-    if accept is not None and refuse is not None:
-        raise WrongUsage("--accept and --refuse exclude one another")
+    if sum(number is not None for number in (accept, refuse, withdraw)) > 1:
+        raise WrongUsage("--accept, --refuse and --withdraw exclude one another")
     with call.assistant() as assistant:
+        if withdraw is not None:
+            assistant.proposals.withdraw(assistant.journal.known_user_id(call.user), withdraw)
+            click.echo(f"{withdraw}\twithdrawn")
+            return 0
         if accept is None and refuse is None:
+            own = {it.id for it in assistant.proposals.of_user(assistant.journal.known_user_id(call.user))}
             found = assistant.proposals.open()
             for proposal in found:
-                call.give(_proposal_as_json(proposal)) if call.as_json else click.echo(
-                    _proposal_line(proposal)
+                is_own = proposal.id in own
+                call.give(_proposal_as_json(proposal, is_own)) if call.as_json else click.echo(
+                    _proposal_line(proposal, is_own)
                 )
             return 0 if found else 1
         _must_be_curator(call)
@@ -177,10 +185,12 @@ def _about(assistant: Assistant, user_id: int, job: WaitingJob, claim: StatedCla
 
 
 def _job_line(job: WaitingJob, about: str) -> str:
-    state = "to be weighed" if job.kind == "weigh" else "to be read"
-    again = f", again after {job.not_before.astimezone():%H:%M:%S}" if job.not_before else ""
-    failed = f" ({job.attempts} failed, last: {one_line(job.error)}{again})" if job.error else ""
-    return f"{job.id}\t{state}{failed}\t{one_line(about)}"
+    from assistant.terminal.waiting import told_failure, told_reason
+
+    step = "to be weighed" if job.kind == "weigh" else "to be read"
+    why = told_reason(job) or "the next chat takes it up"
+    failed = f" (failed {told_failure(job)})" if job.error else ""
+    return f"{job.id}\t{step}: {why}{failed}\t{one_line(about)}"
 
 
 def _job_as_json(job: WaitingJob, about: str) -> dict[str, Any]:
@@ -188,8 +198,10 @@ def _job_as_json(job: WaitingJob, about: str) -> dict[str, Any]:
         "job": job.id,
         "step": job.kind,
         "text": about,
+        "why": job.why,
         "attempts": job.attempts,
         "error": job.error,
+        "failed_at": job.failed_at.isoformat() if job.failed_at else None,
         "not_before": job.not_before.isoformat() if job.not_before else None,
         "created_at": job.created_at.isoformat(),
     }
@@ -211,15 +223,17 @@ def _learned_as_json(learned: Learned) -> dict[str, Any]:
     }
 
 
-def _proposal_line(proposal: Proposal) -> str:
-    return f"{proposal.id}\t{proposal.reason}\t{one_line(proposal.text)}"
+def _proposal_line(proposal: Proposal, is_own: bool) -> str:
+    whose = ["yours"] if is_own else []
+    return "\t".join([str(proposal.id), proposal.reason, one_line(proposal.text), *whose])
 
 
-def _proposal_as_json(proposal: Proposal) -> dict[str, Any]:
+def _proposal_as_json(proposal: Proposal, is_own: bool) -> dict[str, Any]:
     return {
         "proposal": proposal.id,
         "reason": proposal.reason,
         "text": proposal.text,
+        "yours": is_own,
         "created_at": proposal.created_at.isoformat(),
     }
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 @click.command("sessions")
 @click.option(
     "--shelf",
-    type=click.Choice(["open", "archived", "deleted"]),
+    type=click.Choice(["open", "asked", "archived", "deleted"]),
     default="open",
     show_default=True,
-    help="Which of them.",
+    help="Which of them; asked: one question of `vouch ask` each.",
 )
 @click.option("--from", "origin", type=Words(), default="", help="Taken in from this program, as ChatGPT.")
 @click.option("--query", type=Words(), default="", help="Words that must all stand in the title.")
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @paged
 def command(
     ctx: click.Context,
-    shelf: Literal["open", "archived", "deleted"],
+    shelf: Literal["open", "asked", "archived", "deleted"],
     origin: str,
     query: str,
     limit: int,
@@ -73,6 +73,8 @@ def command(
         if change == "erase" and lines and not yes:
             _ask(call, lines)
         _list(call, lines)
+        if shelf == "open" and (asked := assistant.sessions.count(user_id, "asked")):
+            call.tell(f"Apart from these, asked by `vouch ask`: {asked}. --shelf asked lists them.")
         if change is not None and lines:
             _change(call, assistant, user_id, change, [line.session_id for line in lines])
     return 0 if lines else 1
@@ -125,8 +127,8 @@ def _list(call: Invocation, lines: Sequence[SessionLine]) -> None:
                     "session": line.session_id,
                     "title": line.title,
                     "turns": line.turns,
-                    "created_at": line.created_at.isoformat(),
-                    "last_at": line.last_at.isoformat(),
+                    "created_at": line.created_at.isoformat(timespec="seconds"),
+                    "last_at": line.last_at.isoformat(timespec="seconds"),
                     "imported_from": line.origin or None,
                     "private": line.is_private,
                 }
@@ -135,4 +137,5 @@ def _list(call: Invocation, lines: Sequence[SessionLine]) -> None:
             spoken = f"{local(line.last_at):%Y-%m-%d %H:%M}"
             click.echo(f"{line.session_id:>6}  {spoken}  {line.turns:>4} turns  {one_line(line.title)}")
         else:
-            click.echo(f"{line.session_id}\t{line.last_at.isoformat()}\t{line.turns}\t{one_line(line.title)}")
+            spoken = line.last_at.isoformat(timespec="seconds")
+            click.echo(f"{line.session_id}\t{spoken}\t{line.turns}\t{one_line(line.title)}")

@@ -56,7 +56,6 @@ def _as_json(assistant: Assistant, user_id: int, turn: Turn) -> dict[str, Any]:
     versions = [entry.version_id for entry in found]
     passages = assistant.catalogue.passages_of(user_id, versions)
     states = assistant.catalogue.version_states(user_id, versions)
-    cited = turn.details.get("cited", [])
     return {
         "turn": turn.id,
         "session": turn.session_id,
@@ -72,7 +71,7 @@ def _as_json(assistant: Assistant, user_id: int, turn: Turn) -> dict[str, Any]:
         "invented_citations": turn.details.get("invented_citations", []),
         "left_out": turn.details.get("left_out", []),
         "found": [
-            _found_as_json(entry, passages[entry.version_id][0], states[entry.version_id], cited)
+            _found_as_json(entry, passages[entry.version_id][0], states[entry.version_id], turn.details)
             for entry in found
             if entry.version_id in passages
         ],
@@ -81,7 +80,7 @@ def _as_json(assistant: Assistant, user_id: int, turn: Turn) -> dict[str, Any]:
 
 
 def _found_as_json(
-    found: FoundPassage, passage: Passage, state: VersionState, cited: list[int]
+    found: FoundPassage, passage: Passage, state: VersionState, details: dict[str, Any]
 ) -> dict[str, Any]:
     return {
         "passage": passage.passage_id,
@@ -92,13 +91,14 @@ def _found_as_json(
         "text": passage.text,
         "source": passage.source,
         "number": found.citation,
-        "cited": found.citation is not None and found.citation in cited,
+        "cited": found.citation is not None and found.citation in details.get("cited", []),
         "found_rank": found.found_rank,
         "final_rank": found.final_rank,
         "score": round(found.score, 4),
         "meaning": round(found.dense, 4),
         "words": round(found.lexical, 4),
         "lift": round(found.lift, 4),
+        "given": details.get("given", {}).get(str(found.version_id), 0.0),
         "state": state.state,
         "state_since": state.since.isoformat() if state.since is not None else None,
     }

@@ -113,6 +113,7 @@ class Learning(Turns):
         from assistant.learning.ended import Compared
         from assistant.learning.learner import Learner
         from assistant.replay.held_out import compare
+        from stores.lesson_domains import lesson_domains
         from stores.lessons import Lessons
 
         learning = self.settings.learning
@@ -122,8 +123,10 @@ class Learning(Turns):
         def compared(folder: Path, lessons: Sequence[Lesson], tell: Callable[[int, int], None]) -> Compared:
             is_both = side == "both"
             candidate = self._searching_in(folder) if is_both else self._with_queries_by(base, folder)
+            held_out = [lesson for lesson in lessons if lesson.is_held_out]
             found = compare(
-                lessons,
+                held_out,
+                domains=lesson_domains(self.database, held_out),
                 live=self.searching.retriever,
                 candidate=candidate.retriever,
                 spaces=base.spaces,

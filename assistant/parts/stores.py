@@ -146,7 +146,8 @@ class Stores:
         """What is left to remember."""
         from stores.claim_jobs import ClaimJobs
 
-        return ClaimJobs(self.database, has_died=self.this_process.has_died)
+        living = self.this_process
+        return ClaimJobs(self.database, has_died=living.has_died, process=lambda: living.name)
 
     @cached_property
     def proposals(self) -> Proposals:

@@ -28,6 +28,7 @@ class Turns(Models):
         from agents.reranker import Reranker
         from assistant.library.cutting import cut
         from assistant.turns.pipeline import TurnPipeline
+        from stores.messages_behind import messages_behind
 
         reranking = self.settings.reranking
         return TurnPipeline(
@@ -47,6 +48,7 @@ class Turns(Models):
             history_turns=self.settings.answer.history_turns,
             learns=self.settings.memory.learn,
             settled=self.claims.settled_words,
+            messages_behind=partial(messages_behind, self.database),
             answers_first=self._answers_first,
             server=self.model_in_use.server,
         )

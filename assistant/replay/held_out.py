@@ -1,11 +1,13 @@
 """A candidate against the live retriever, on questions that neither was trained on.
 
-    held-out lessons -> both search -> the first ten of either are judged -> R@5, nDCG@10 -> promoted or not
+    held-out lessons -> both search -> the first ten of either are judged -> R@5, nDCG@10
+      -> slices by month and by domain -> promoted or not
 
 Both search the same spaces at the same moment, and what either finds is judged anew by the same judge. What
 was judged or said when the question was asked is not asked after: it would favour the retriever that found
-it, and labels that somebody falsified would vouch for the model that learned them. The
-question itself, which is among its user's messages, is not looked for.
+it, and labels that somebody falsified would vouch for the model that learned them. It only tells a question's
+domain, which neither retriever can change therefore. The question itself, which is among its user's messages,
+is not looked for.
 """
 
 from __future__ import annotations
@@ -23,10 +25,29 @@ from assistant.replay.metrics import ndcg_at, success_at
 from stores.lessons import Lesson
 from stores.spaces import Spaces
 
+SMALLEST_SLICE = 30  # questions; of fewer a loss says nothing
 _GAINS = {"answer": 1.0, "relevant": 0.3, "irrelevant": 0.0}  # of nDCG
 _JUDGED = 10  # of either's first
 _MOST = 400  # questions; more would narrow the interval by little and take minutes
-_SMALLEST_SLICE = 30  # questions; of fewer a loss says nothing
+_SLICED_BY = "nDCG@10"
+
+
+@dataclass(frozen=True)
+class Side:
+    """How well one of the two found what answers a question; each from 0 to 1."""
+
+    recall_at_5: float
+    ndcg_at_10: float
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A held-out question with an answer among all that was judged for it, and how both did."""
+
+    month: str
+    domain: str
+    live: Side
+    candidate: Side
 
 
 @dataclass(frozen=True)
@@ -41,6 +62,7 @@ class Comparison:
 def compare(
     lessons: Sequence[Lesson],
     *,
+    domains: Mapping[int, str],
     live: Retriever,
     candidate: Retriever,
     spaces: Spaces,
@@ -51,14 +73,14 @@ def compare(
     margin: float = 0.01,
     tell: Callable[[int, int], None] = lambda done, of: None,
 ) -> Comparison:
-    """Promoted where nDCG@10 surely gains, and neither R@5 nor a month's nDCG@10 loses more than the margin.
+    """Both on the held-out lessons; see `decided`.
 
-    lessons: held-out ones; the others are not looked at. candidate_spaces: by the candidate's vectors, where
-    it encodes passages too. tell: is given how many are done, of how many.
+    lessons: held-out ones; the others are not looked at. domains: by the id of a held-out lesson's turn.
+    candidate_spaces: by the candidate's vectors, where it encodes passages too. tell: is given how many are
+    done, of how many.
     """
     asked = _asked(lessons, seed)
-    scores: dict[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
-    slices: dict[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    scored: list[Scored] = []
     for done, lesson in enumerate(asked, start=1):
         sides = ((live, spaces), (candidate, candidate_spaces or spaces))
         both = [
@@ -69,31 +91,74 @@ def compare(
         ]
         gains = _judged(lesson.question, both, judge)
         answers = {version for version, gain in gains.items() if gain == _GAINS["answer"]}
-        for side, found in enumerate(both if answers else ()):
-            ids = [str(each.passage.version_id) for each in found]
-            r5 = success_at(ids, answers, 5)
-            ndcg = ndcg_at(ids, gains, 10)
-            scores["R@5"][side].append(r5)
-            scores["nDCG@10"][side].append(ndcg)
-            slices[lesson.month][side].append(ndcg)
+        if answers:
+            found = [_side(each, answers, gains) for each in both]
+            scored.append(Scored(lesson.month, domains[lesson.turn_id], *found))
         tell(done, len(asked))
-    if not scores:
+    return decided(scored, seed=seed, threshold=threshold, margin=margin)
+
+
+def decided(
+    scored: Sequence[Scored], *, seed: int, threshold: float = 0.0, margin: float = 0.01
+) -> Comparison:
+    """Promoted where nDCG@10 surely gains, and neither R@5 nor nDCG@10 of a month or domain loses too much.
+
+    Too much is more than the margin, by the mean. A month or domain of fewer than `SMALLEST_SLICE` questions
+    has no say. threshold, margin: shares, from 0 to 1.
+    """
+    if not scored:
         return Comparison(Promotion(False, "Refused: no held-out question has an answer."), 0)
-    gains_by = {name: paired_gain(new, old, seed=seed) for name, (old, new) in scores.items()}
-    earlier = {
-        month: paired_gain(new, old, seed=seed)
-        for month, (old, new) in sorted(slices.items())
-        if len(old) >= _SMALLEST_SLICE
+    sides = [each.candidate for each in scored], [each.live for each in scored]
+    recall = [[side.recall_at_5 for side in each] for each in sides]
+    ndcg = [[side.ndcg_at_10 for side in each] for each in sides]
+    gains = {
+        "R@5": paired_gain(*recall, seed=seed),
+        _SLICED_BY: paired_gain(*ndcg, seed=seed),
     }
+    months = _gains_of(slices(scored, lambda each: each.month), seed)
+    domains = _gains_of(slices(scored, lambda each: each.domain), seed)
     # a judge that often says "answer" leaves R@5 nothing to gain: it must only not be lost
-    must_keep = {"R@5": gains_by["R@5"], **earlier}
-    decided = promotion({"nDCG@10": gains_by["nDCG@10"]}, must_keep, threshold=threshold, margin=margin)
-    means = {
-        name: {"live": sum(old) / len(old), "candidate": sum(new) / len(new), **_as_facts(gains_by[name])}
-        for name, (old, new) in scores.items()
+    must_keep = {
+        "R@5": gains["R@5"],
+        **months,
+        **{f"domain {name}": gain for name, gain in domains.items()},
     }
-    by_slice = {month: _as_facts(gain) for month, gain in earlier.items()}
-    return Comparison(decided, len(scores["R@5"][0]), {**means, "slices": by_slice})
+    promoted = promotion({_SLICED_BY: gains[_SLICED_BY]}, must_keep, threshold=threshold, margin=margin)
+    figures: dict[str, Any] = {
+        name: {"live": _mean(old), "candidate": _mean(new), **_as_facts(gains[name])}
+        for name, (new, old) in (("R@5", recall), (_SLICED_BY, ndcg))
+    }
+    figures["slices"] = {month: _as_facts(gain) for month, gain in months.items()}
+    figures["domains"] = [{"name": name, **_as_facts(gain)} for name, gain in domains.items()]
+    return Comparison(promoted, len(scored), figures)
+
+
+def slices(scored: Sequence[Scored], of: Callable[[Scored], str]) -> dict[str, list[Scored]]:
+    """The questions by what one is of, in the order of the names; each question is in one slice."""
+    found: dict[str, list[Scored]] = defaultdict(list)
+    for each in scored:
+        found[of(each)].append(each)
+    return dict(sorted(found.items()))
+
+
+def _gains_of(parts: Mapping[str, Sequence[Scored]], seed: int) -> dict[str, Gain]:
+    """The gain in nDCG@10 of each slice that is large enough to have a say."""
+    return {
+        name: paired_gain(
+            [each.candidate.ndcg_at_10 for each in part], [each.live.ndcg_at_10 for each in part], seed=seed
+        )
+        for name, part in parts.items()
+        if len(part) >= SMALLEST_SLICE
+    }
+
+
+def _side(found: Sequence[Candidate], answers: set[str], gains: Mapping[str, float]) -> Side:
+    ids = [str(each.passage.version_id) for each in found]
+    return Side(success_at(ids, answers, 5), ndcg_at(ids, gains, 10))
+
+
+def _mean(scores: Sequence[float]) -> float:
+    return sum(scores) / len(scores)
 
 
 def _asked(lessons: Sequence[Lesson], seed: int) -> list[Lesson]:

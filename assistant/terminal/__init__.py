@@ -2,17 +2,26 @@
 
 screens/        the chat on the whole screen
 plain           the chat as lines: a transcript that is also the form for pipes
-slash_commands  what is typed there with a slash in front
+plain_commands  what is typed there with a slash in front: all that the screen has
+plain_waiting   a message whose model is busy, tried again by itself
+plain_transcript  what was said before, in its form
+slash_commands  the commands that the screen and plain mode share
+standing_text   text that stands in the line that is read next
 answer_lines    what is told below an answer
 word_wrap       text printed at once, with lines broken between words
 notices         what was learned, with the way back
 teaching        what an answer should have been, kept
 sharing         a memory of one's own offered to all
+waiting         why something that was said is not learned yet, in words
 forgetting      forgetting for good, with what is asked before and told after
 removing        a passage taken out of answers, with undo, or proposed for removal
+undoing         what is told when a write was taken back
+written_here    what one chat has written, and its /undo, the latest first
+weighed_first   what the last message teaches, waited for before an undo
 menus           what is chosen in plain mode by its number
 model_choice    which chat model answers in this chat
 replaying       a session by the live model and the one before, as a table
+comparing       answers by both, one below the other, and which is better
 plain_takeover  what the screen leaves to plain mode
 serving         the same screens in a browser, and who gets in
 plainness       whether there are to be screens, and colour

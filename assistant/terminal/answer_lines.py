@@ -59,7 +59,8 @@ def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
         is_cited = entry.citation is not None and entry.citation in cited
         told = short(passage.title or passage.text) or "(its text is gone)"
         since = "" if is_cited or state.state == "live" else f" ({since_then(state)})"
-        yield f"{_found_line(entry, is_cited, passage.scope)}  {told}{since}"
+        given = turn.details.get("given", {}).get(str(entry.version_id), 0.0)
+        yield f"{_found_line(entry, given, is_cited, passage.scope)}  {told}{since}"
         if is_cited:
             yield f"         {version_line(state)}"
 
@@ -77,11 +78,12 @@ def since_then(state: VersionState) -> str:
     return f"{state.state} since{',' if on else ''}{on}"
 
 
-def _found_line(entry: FoundPassage, is_cited: bool, scope: str) -> str:
-    """[1]: cited under that number; seen: put before the model, not cited."""
+def _found_line(entry: FoundPassage, given: float, is_cited: bool, scope: str) -> str:
+    """[1]: cited under that number; seen: put before the model, not cited. given: see `Candidate`."""
     used = f"[{entry.citation}]" if is_cited else "seen" if entry.citation else "-"
     moved = entry.found_rank - entry.final_rank
     return (
         f"{entry.found_rank:>3} {used:<4} {scope:<6} {entry.score:.2f} "
-        f"(meaning {entry.dense:.2f}, words {entry.lexical:.2f}) {moved:+d}"
+        f"(meaning {entry.dense:.2f}, words {entry.lexical:.2f}{f', given {given:.2f}' if given else ''}) "
+        f"{moved:+d}"
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assistant.terminal.undoing import told_in_chat
+from assistant.terminal.written_here import Written
 from stores.errors import WrongUsage
 
 if TYPE_CHECKING:
@@ -19,14 +21,17 @@ def must_be_curator(user: str, curators: str) -> None:
         )
 
 
-def decide_proposal(assistant: Assistant, user: str, user_id: int, proposal_id: int, *, accepts: bool) -> str:
-    """Takes a proposal into the shared memory, or puts it away for good; returns what is told of it."""
+def decide_proposal(
+    assistant: Assistant, user: str, user_id: int, proposal_id: int, *, accepts: bool
+) -> Written:
+    """Takes a proposal into the shared memory, or puts it away for good, as it is told in a chat."""
     must_be_curator(user, assistant.settings.memory.curators)
     if not accepts:
         assistant.proposals.refuse(user_id, proposal_id)
-        return f"Proposal {proposal_id} is put away."
+        return Written(f"Proposal {proposal_id} is put away.")
     is_removal = assistant.proposals.removes(proposal_id) is not None
     passage_id, receipt_id = assistant.proposals.accept(user_id, proposal_id)
     assistant.catch_up()
     done = f"removed: shared passage {passage_id}" if is_removal else f"shared now, as {passage_id}"
-    return f"Proposal {proposal_id} is {done}. `vouch memory undo {receipt_id}` takes it back for everybody."
+    back = told_in_chat(f"`vouch memory undo {receipt_id}` takes it back for everybody.")
+    return Written(f"Proposal {proposal_id} is {done}. {back}", receipt_id)

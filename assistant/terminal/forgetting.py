@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assistant.terminal.menus import asked_number
+from assistant.terminal.menus import asked_number, is_yes
 from assistant.terminal.typed_ids import typed_id
 from stores.errors import NotFound, StoreUnavailable, VouchError, WrongUsage
 from stores.one_line import one_line, short
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from stores.forgetting import Forgetting, Forgotten
 
 _OPTIONS = ("--yes", "--shared")  # behind /forget, as behind `vouch memory forget`
+
+
+class OthersPassage(WrongUsage):
+    """A shared passage that somebody else brought, which only they can forget."""
+
+    def __init__(self, message: str, *, hint: str, passage_id: int) -> None:
+        super().__init__(message, hint=hint)
+        self.passage_id = passage_id
 
 
 def to_be_forgotten(
@@ -90,7 +98,7 @@ def forget_when_sure(
             raise not_sure(f"/forget {' '.join(map(str, named))}{also} --yes")
         yield from named_lines(passages)
         yield sure_to_forget(passages)
-        if (ask() or "").strip().lower() not in ("y", "yes"):
+        if not is_yes(ask()):
             yield "Nothing was forgotten."
             return
     forgotten, told = forget_for_good(assistant, user_id, named)
@@ -221,12 +229,12 @@ def _is_shared(history: History) -> WrongUsage:
     own = {receipt.id for receipt in history.receipts if receipt.undone_at is None}
     writes = [version.added_by for version in history.versions if version.added_by in own]
     where = f" and stands in {one_line(passage.source)}" if passage.source else ""
-    hint = "Only who added it can take it back or forget it."
-    if writes:
-        hint = (
-            f"`vouch memory undo {writes[-1]}` takes back the write that brought it; "
-            "--shared behind its number forgets it for all of them."
-        )
-    return WrongUsage(
-        f"passage {passage.passage_id} is shared with every user{where}; nothing was forgotten", hint=hint
+    told = f"passage {passage.passage_id} is shared with every user{where}; nothing was forgotten"
+    if not writes:
+        hint = "Only who added it can take it back or forget it."
+        return OthersPassage(told, hint=hint, passage_id=passage.passage_id)
+    hint = (
+        f"`vouch memory undo {writes[-1]}` takes back the write that brought it; "
+        "--shared behind its number forgets it for all of them."
     )
+    return WrongUsage(told, hint=hint)

@@ -37,7 +37,7 @@ def history_lines(history: History) -> Iterator[str]:
     )
     own = {receipt.id for receipt in history.receipts}
     for version in reversed(history.versions):
-        yield _version_line(version, history.states[version.id or 0], own)
+        yield _version_line(version, history.states[version.id or 0], own, history.told.get(version.id or 0))
         if version.text and version.text != passage.text:
             yield f"          “{one_line(version.text)}”"
     for receipt in history.receipts:
@@ -65,6 +65,7 @@ def history_as_json(history: History) -> dict[str, Any]:
                 "text": version.text,
                 "author": version.author,
                 "created_at": version.created_at.isoformat(),
+                "told_at": history.told.get(version.id or 0, version.created_at).isoformat(),
                 "added_by": version.added_by if version.added_by in own else None,
                 "state": history.states[version.id or 0].state,
                 "removed_at": version.removed_at.isoformat() if version.removed_at else None,
@@ -151,13 +152,17 @@ def _state_of(history: History) -> str:
     return "" if state == "live" else f" · {state}"
 
 
-def _version_line(version: PassageVersion, state: VersionState, own: set[int | None]) -> str:
+def _version_line(
+    version: PassageVersion, state: VersionState, own: set[int | None], told: datetime | None
+) -> str:
     ended, until = version.erased_at or version.removed_at, "live"
     if ended is not None:
         word = "replaced by the same words" if state.state == "live" else state.state
         until = f"{word} {when(ended)}{_by(version.removed_by, own, version.added_by)}"
+    is_older = told is not None and local(told).date() < local(version.created_at).date()
+    of = f", told {when(told)}" if told is not None and is_older else ""
     return (
-        f"Version {version.number} by {version.author}, {when(version.created_at)}"
+        f"Version {version.number} by {version.author}, {when(version.created_at)}{of}"
         f"{_by(version.added_by, own)}; {until}"
     )
 

@@ -18,6 +18,7 @@ class Notices:
         """undo: what a person types before a receipt's number: `/undo`, or `vouch memory undo`."""
         self._undo = undo
         self._waiting: SimpleQueue[str] = SimpleQueue()
+        self.told: list[str] = []  # all that was taken out
 
     def put(self, learned: Learned) -> None:
         """Keeps what is to be told of it, if anything."""
@@ -35,6 +36,7 @@ class Notices:
             try:
                 lines.append(self._waiting.get_nowait())
             except Empty:
+                self.told += lines
                 return lines
 
 
@@ -43,6 +45,7 @@ def brief_line(learned: Learned, undo: str) -> tuple[str, str, str]:
     if learned.receipt_id is None:
         return "", "", ""
     what = "Learned" if learned.action != "delete" else "Taken out"
+    what = "Kept as earlier" if learned.is_earlier else what
     head = "Not taken in" if learned.state == "rejected" else f"{what}, {learned.scope}"
     return f"{head}: “", one_line(learned.text), f"” · {undo} {learned.receipt_id}"
 
@@ -69,6 +72,8 @@ def learned_line(learned: Learned, undo: str) -> str:
     where = f"{learned.scope}, as {learned.passage_id}"
     if learned.action == "delete":
         return f"Taken out, {learned.scope}, {learned.passage_id}, because of {said}. {back} brings it back."
+    if learned.is_earlier:
+        return f"Kept as earlier, {where}: {said}: {learned.reason}. {back} takes it back."
     instead = ", in place of what was known" if learned.action == "modify" else ""
     _, _, stays = learned.reason.partition(STAYS)
     kept = f" What stays: “{short(stays)}”." if stays else ""

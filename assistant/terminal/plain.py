@@ -7,17 +7,21 @@ Ctrl+C stops the reply, Ctrl+D leaves.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assistant.terminal.answer_lines import cut_line, source_line
 from assistant.terminal.notices import Notices
-from assistant.terminal.slash_commands import SlashCommands
-from assistant.turns.events import Event, Wrote
-from stores.errors import VouchError
+from assistant.terminal.plain_commands import PlainCommands
+from assistant.terminal.plain_waiting import wait_out
+from assistant.terminal.screens.trying_again import can_wait
+from assistant.turns.events import Accepted, Event, Wrote
+from stores.errors import ModelBusy, VouchError
 from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
+    from stores.claim_decisions import Learned
 
 _TYPING_SECONDS = 0.5  # what is learned within them is told at once, else before the next prompt
 _LAST_SECONDS = 5.0  # what is not remembered by then waits for the next time
@@ -48,10 +52,12 @@ class PlainChat:
         self._echoes = echoes
         self._timeout_seconds = timeout_seconds
         self._notices = Notices("/undo")
-        self._commands = SlashCommands(
+        self._commands = PlainCommands(
             assistant, user_id, session_id, ask=ask, is_asked=not echoes, learn=self._learn
         )
+        self._commands.told = self._notices.told
         self.failure: VouchError | None = None  # the last turn's, for the exit code of a pipe
+        self._waits = ""  # a message for which nobody could be reached
 
     def run(self) -> None:
         """Until the input ends or the person leaves."""
@@ -66,6 +72,7 @@ class PlainChat:
                 break
             message = line.strip()
             if not message:
+                self._try_again()
                 continue
             if self._echoes:
                 self._say(f"You: {one_line(message)}\n")
@@ -75,8 +82,13 @@ class PlainChat:
 
     def _learn(self) -> None:
         """Has what was stated remembered. Who types is not kept waiting; a pipe gets all in its order."""
-        self._assistant.player.remember(self._user_id, self._notices.put)
+        self._assistant.player.remember(self._user_id, self._heard)
         self._settle(_TYPING_SECONDS if not self._echoes else None)
+
+    def _heard(self, learned: Learned) -> None:
+        if learned.turn_id is None:
+            self._commands.note_written(learned)
+        self._notices.put(learned)
 
     def _settle(self, seconds: float | None) -> None:
         try:
@@ -106,28 +118,48 @@ class PlainChat:
         self.failure = error
         self._say(f"{one_line(said)}\n" + (f"{one_line(error.hint)}\n" if error.hint else ""))
 
-    def _turn(self, message: str) -> None:
+    def _try_again(self) -> None:
+        """Enter, where a message waits for a model that can be reached; in a pipe it is an empty line."""
+        if self._waits and not self._echoes:
+            self._take(f"/{self._waits}" if self._waits.startswith("/") else self._waits)
+
+    def _turn(self, message: str, *, instead_of: int | None = None) -> None:
+        tried, tries = self._attempt(message, instead_of), 0
+        while isinstance(tried.error, ModelBusy) and not self._echoes:
+            if not wait_out(tried.error, tries, self._say):
+                break
+            # a further try follows the first, as on the screen, unless that was never kept
+            tried, tries = self._attempt(message, None if tried.is_kept else instead_of), tries + 1
+        self._waits = message if can_wait(tried.error) else ""
+        if self._waits and not self._echoes:
+            self._say("(it waits: Enter tries it again)\n")
+        self._say("\n")
+        if tried.has_ended:
+            self._learn()
+
+    def _attempt(self, message: str, instead_of: int | None) -> _Tried:
+        """Has a message answered, and tells of it all but the empty line behind it."""
         self.failure = None
         self._say("Assistant: ")
         watcher = _Watcher(self._say)
         commands = self._commands
         try:
-            commands.session_id = commands.session_id or self._assistant.journal.open_session(self._user_id)
+            commands.begin_session()
             finished = self._assistant.player.play(
                 self._user_id,
                 commands.session_id,
                 message,
                 watch=watcher.watch,
                 timeout_seconds=self._timeout_seconds,
+                instead_of=instead_of,
             )
         except KeyboardInterrupt:
-            self._say("\n(stopped)\n\n")
-            return
+            self._say("\n(stopped)\n")
+            return _Tried(watcher.is_kept)
         except VouchError as error:
             self._say("\n")
             self._fail(error, f"(failed: {error.message})")
-            self._say("\n")
-            return
+            return _Tried(watcher.is_kept, error=error)
         self._say("\n")
         if finished.error is not None:
             self._fail(finished.error, f"(failed: {finished.error.message})")
@@ -135,13 +167,27 @@ class PlainChat:
             self._say(f"{cut_line(finished.cut)}\n")
         for source in finished.cited:
             self._say(f"{source_line(source)}\n")
-        self._say("\n")
-        self._learn()
+        return _Tried(True, has_ended=True, error=None if watcher.has_written else finished.error)
 
     def _command(self, line: str) -> None:
         for said in self._commands.run(line):
             self._say(f"{said}\n")
-        self._say("\n")
+        message = self._commands.take_message()
+        if message is None or not message.is_typed:
+            self._say("\n")
+        if message is not None:
+            if not message.is_typed:
+                self._say(f"You: {one_line(message.text)}\n")
+            self._turn(message.text, instead_of=message.instead_of)
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """What came of an attempt to have a message answered."""
+
+    is_kept: bool  # the message is stored
+    has_ended: bool = False
+    error: VouchError | None = None  # where nothing of an answer had come
 
 
 class _Watcher:
@@ -149,7 +195,11 @@ class _Watcher:
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
+        self.is_kept = False
+        self.has_written = False
 
     def watch(self, event: Event) -> None:
+        self.is_kept = self.is_kept or isinstance(event, Accepted)
         if isinstance(event, Wrote):
+            self.has_written = True
             self._say(event.text)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from assistant.terminal.plain_transcript import transcript_lines
 from assistant.terminal.screens.drafts import NEW, Drafts
-from stores.one_line import one_line
+from assistant.terminal.standing_text import standing_there
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
@@ -25,9 +25,8 @@ class Takeover:
 
     def last_messages(self) -> Iterator[str]:
         """The end of the conversation, as its transcript; nothing where nothing was said."""
-        for turn in self._turns:
-            yield f"You: {one_line(turn.message)}"
-            yield f"Assistant: {_lines(turn.answer) or f'({turn.state})'}"
+        yield from transcript_lines(self._turns)
+        if self._turns:
             yield ""
 
     def asking(self, typed: Callable[[], str | None]) -> Callable[[], str | None]:
@@ -43,26 +42,10 @@ class Takeover:
             nonlocal draft
             if not draft:
                 return typed()
-            with _standing_there(draft):
+            with standing_there(draft):
                 line = typed()
             if line:
                 self._drafts.write(self._key, draft := "")
             return line
 
         return ask
-
-
-def _lines(text: str) -> str:
-    return "\n".join(one_line(line) for line in text.splitlines())
-
-
-@contextmanager
-def _standing_there(text: str) -> Iterator[None]:
-    """Text in the line that is read next."""
-    import readline
-
-    readline.set_startup_hook(lambda: readline.insert_text(text))
-    try:
-        yield
-    finally:
-        readline.set_startup_hook(None)

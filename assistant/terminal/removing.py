@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from stores.one_line import short
+from assistant.terminal.menus import is_yes
+from assistant.terminal.written_here import Written
+from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
 
 
-@dataclass(frozen=True)
-class Removed:
-    """What became of it."""
-
-    told: str
-    receipt_id: int | None  # of the removal, which can be undone; None where it was proposed alone
+def sure_to_propose(text: str) -> str:
+    """What is asked before a shared passage is proposed for removal."""
+    return f"Propose to remove, for every user: “{short(text)}”? Somebody else decides. [y/N]"
 
 
-def remove_passage(assistant: Assistant, user_id: int, passage_id: int) -> Removed:
+def remove_passage(assistant: Assistant, user_id: int, passage_id: int) -> Written:
     """Raises `NotFound` for what is gone already, and `WrongUsage` where that was decided before."""
     line = assistant.catalogue.line(user_id, passage_id)
     if line.scope == "shared":
         number = assistant.proposals.propose_removal(user_id, passage_id)
-        told = f"Proposed for removal, as proposal {number}: “{short(line.text, 40)}”. Somebody else decides."
-        return Removed(told, None)
+        told = f"Proposed for removal, as proposal {number}: “{short(line.text, 40)}”; somebody else decides"
+        return Written(told, proposal_id=number)
     receipt_id = assistant.knowledge.set_aside(user_id, [passage_id]).receipt_id
     assistant.indexer.catch_up()
-    return Removed(f"Removed: “{short(line.text, 40)}”", receipt_id)
+    return Written(f"Removed: “{one_line(line.text)}”", receipt_id)  # all of it: it may state several things
+
+
+def propose_when_sure(
+    assistant: Assistant,
+    user_id: int,
+    passage_id: int,
+    *,
+    ask: Callable[[], str | None],
+    note: Callable[[Written], None],
+) -> Iterator[str]:
+    """Proposes that a shared passage be removed, if the person says yes, line by line.
+
+    ask: reads the answer to what was just said. note: is given what was written.
+    """
+    yield sure_to_propose(assistant.catalogue.line(user_id, passage_id).text)
+    if not is_yes(ask()):
+        yield "Nothing was proposed."
+        return
+    written = remove_passage(assistant, user_id, passage_id)
+    note(written)
+    yield f"{written.told}. /undo takes the proposal back."

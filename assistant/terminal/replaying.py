@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from assistant.terminal.typed_ids import typed_id
 from stores.errors import NotFound
-from stores.memory_uses import MemoryUses
 from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
@@ -46,12 +45,33 @@ def models_to_compare(assistant: Assistant) -> tuple[str, str]:
 
 def replay_session(assistant: Assistant, user_id: int, session_id: int) -> Iterator[str]:
     """Plays it, in copies, and yields how far it is and what would be answered differently."""
+    live, other = models_to_compare(assistant)
+    pairs = yield from play_both(assistant, user_id, session_id)
+    yield from table(pairs, f"live {live}", f"previous {other}")
+
+
+def play_both(
+    assistant: Assistant,
+    user_id: int,
+    session_id: int,
+    *,
+    turn_id: int | None = None,
+    newest: int | None = None,
+) -> Generator[str, None, list[Pair]]:
+    """Has a session answered by the live model and the one before, in copies; yields how far it is.
+
+    turn_id: the last turn played. newest: how many messages are played, the last ones; all for None.
+    Returns each message under both. Raises `NotFound` where there is no model before.
+    """
     from assistant.terminal.screens.compare_child import ComparisonChild
     from assistant.terminal.screens.compare_facts import Pair, with_found
+    from stores.memory_uses import MemoryUses
 
     live, other = models_to_compare(assistant)
     name = MemoryUses(assistant.database).user_name(user_id)
-    child = ComparisonChild.of(assistant, name, session_id, against="previous", turn_id=None)
+    child = ComparisonChild.of(
+        assistant, name, session_id, against="previous", turn_id=turn_id, newest=newest
+    )
     yield f"The messages of session {session_id} are answered anew, in copies. Ctrl+C leaves off."
     pairs: list[Pair] = []
     told_at = time.monotonic()
@@ -62,7 +82,7 @@ def replay_session(assistant: Assistant, user_id: int, session_id: int) -> Itera
             told_at = time.monotonic()
             model = f"live {live}" if told["model"] == "live" else f"previous {other}"
             yield f"By {model}: message {int(told['done']) + 1} of {told['of']}."
-    yield from table(with_found(assistant, user_id, pairs), f"live {live}", f"previous {other}")
+    return with_found(assistant, user_id, pairs)
 
 
 def table(pairs: list[Pair], live: str, other: str) -> Iterator[str]:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agents.sentences import asks_only
 from assistant.terminal.answer_lines import why_lines
-from assistant.terminal.forgetting import forget_when_sure
+from assistant.terminal.forgetting import OthersPassage, forget_when_sure
 from assistant.terminal.memory_history import claim_lines, deciding_versions, history_lines
 from assistant.terminal.menus import asked_number
 from assistant.terminal.model_choice import choose_model
+from assistant.terminal.near_commands import did_you_mean
+from assistant.terminal.removing import propose_when_sure
 from assistant.terminal.replaying import replay_session, session_to_replay
 from assistant.terminal.sharing import share_memory, shared_line
 from assistant.terminal.teaching import teach
 from assistant.terminal.training import steer_training
 from assistant.terminal.typed_ids import typed_id
-from assistant.terminal.undoing import in_chat, told_in_chat, undone_lines, what_stays
+from assistant.terminal.undoing import in_chat, told_in_chat, undone_lines, what_stays, what_was_said
+from assistant.terminal.weighed_first import Wait
+from assistant.terminal.written_here import Written, WrittenHere, undo_latest_here, withdraw_proposal
 from stores.clock import local
 from stores.errors import NotFound, VouchError
 from stores.one_line import one_line, short
@@ -27,13 +30,14 @@ from stores.one_line import one_line, short
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.catalogue import PassageLine
-    from stores.records import Receipt, Turn
+    from stores.claim_decisions import Learned
+    from stores.records import Turn
 
 SLASH_COMMANDS = {
     "/help": "what can be typed here",
     "/remember": "TEXT: keep a note in your own memory",
     "/forget": "ID or WORDS: forget a passage for good, --yes without being asked; words find its ID",
-    "/undo": "[RECEIPT]: take back what your last message taught here, or the write that is named",
+    "/undo": "[RECEIPT]: take back the latest write of this session, or that one; p3: proposal 3",
     "/memory": "[WORDS or ID]: list what is remembered of you, with words also what you said; one whole",
     "/why": "[TURN]: what the last answer was made from",
     "/good": "[TURN]: the last answer, or that turn's, helped",
@@ -55,6 +59,8 @@ SLASH_COMMANDS = {
 
 class SlashCommands:
     """The commands of one chat, and what they change of it: which session is on, and whether it is over."""
+
+    commands: Mapping[str, str] = SLASH_COMMANDS
 
     def __init__(
         self,
@@ -81,18 +87,20 @@ class SlashCommands:
         self._menu = ask if is_asked and not has_screen else None
         self.goes_plain = False  # it is over on the screen, and is to go on in plain mode
         self._learn = learn
-        self._written: dict[int, list[int]] = {}  # by session: receipts of this chat that no turn names
+        self._here = WrittenHere()
+        self.wait = Wait()
 
     def run(self, line: str) -> Iterator[str]:
         """Carries out a line that opens with a slash; yields what is said of it, line by line."""
         name, _, rest = line.partition(" ")
-        if name not in SLASH_COMMANDS:
-            near = difflib.get_close_matches(name.lower(), SLASH_COMMANDS, n=1, cutoff=0.6)
-            meant = f"Did you mean {near[0]}? " if near else ""
-            yield (
-                f"There is no command {one_line(name)}. {meant}"
-                "/help lists them; // sends a line with a slash."
+        if name not in self.commands:
+            meant = did_you_mean(name, self.commands)
+            told = (
+                f"There is no command {one_line(name)}.",
+                meant,
+                "/help lists them; // sends a line with a slash.",
             )
+            yield " ".join(filter(None, told))
             return
         run: Callable[[str], Iterator[str]] = getattr(self, f"_{name[1:]}")
         try:
@@ -101,7 +109,7 @@ class SlashCommands:
             raise in_chat(error) from None
 
     def _help(self, _rest: str) -> Iterator[str]:
-        for name, about in SLASH_COMMANDS.items():
+        for name, about in self.commands.items():
             yield f"{name:<10} {about}"
 
     def _remember(self, text: str) -> Iterator[str]:
@@ -109,66 +117,64 @@ class SlashCommands:
             yield "Write what to remember: /remember I take my tea without milk."
             return
         passage_id, receipt_id = self._assistant.knowledge.remember(self._user_id, text)
-        self._note_written(receipt_id)
+        told = f"Remembered, yours, as {passage_id}: “{short(text)}”. /undo takes it back."
+        self.note_written(Written(told, receipt_id))
         self._assistant.indexer.catch_up()
-        yield f"Remembered, yours, as {passage_id}: “{short(text)}”. /undo takes it back."
+        yield told
 
     def _forget(self, text: str) -> Iterator[str]:
-        yield from forget_when_sure(
-            self._assistant,
-            self._user_id,
-            text,
-            ask=self._ask if self._is_asked else None,
-            menu=self._menu,
-        )
+        ask = self._ask if self._is_asked else None
+        try:
+            yield from forget_when_sure(self._assistant, self._user_id, text, ask=ask, menu=self._menu)
+        except OthersPassage as error:
+            if ask is None:
+                raise
+            yield f"{one_line(error.message)}. {error.hint}"
+            yield from propose_when_sure(
+                self._assistant, self._user_id, error.passage_id, ask=ask, note=self.note_written
+            )
 
     def _undo(self, text: str) -> Iterator[str]:
-        from stores.knowledge import Undone
-
-        number = typed_id(text)
+        number = typed_id(text.removeprefix("p"))
         if text and number is None:
             yield "Name the write by its receipt: /undo 7. Without one it is the latest of this session."
-            return
-        knowledge = self._assistant.knowledge
-        if number is not None:
-            receipt, back = knowledge.undo(self._user_id, number)
-            undone = Undone((receipt,), tuple(back), ())
+        elif number is not None and text.startswith("p"):
+            yield withdraw_proposal(self._assistant, self._user_id, number)
+        elif number is not None:
+            undone = self._assistant.knowledge.undo_together(self._user_id, [number])
+            self._assistant.indexer.catch_up()
+            yield from undone_lines(undone)
+            yield from what_was_said(self._assistant, self._user_id, undone.receipts)
         else:
-            within: dict[str, Any] = {
-                "session_id": self.session_id,
-                "also": self._written.get(self.session_id, ()),
-            }
-            newest = knowledge.latest(self._user_id, **within)
-            rating = self._assistant.ratings.latest(self._user_id, session_id=self.session_id)
-            if rating and (newest is None or rating.created_at > newest.created_at):
-                self._assistant.ratings.undo(self._user_id, rating.feedback_id)
-                yield f"Undone: turn {rating.turn_id} was rated {rating.rating}."
-                return
-            if newest is None and (said := self._latest_statement()):
-                yield from what_stays(said)
-                yield "Nothing else of this session can be undone."
-                return
-            undone = knowledge.undo_latest(self._user_id, **within)
-        self._assistant.indexer.catch_up()
-        yield from undone_lines(undone)
-        for turn_id in self._taught_by_message(undone.receipts):
-            yield from what_stays(self._assistant.catalogue.said_in(self._user_id, turn_id))
+            yield from self._undo_latest()
 
-    def _taught_by_message(self, undone: Iterable[Receipt]) -> set[int]:
-        """The turns whose own message taught what was taken back; none for a correction."""
-        receipts = {receipt.id: receipt for receipt in undone if receipt.action != "delete"}
-        turns = {receipt.turn_id for receipt in receipts.values() if receipt.turn_id is not None}
-        return {
-            turn_id
-            for turn_id in turns
-            for claim in self._assistant.claims.of_turn(self._user_id, turn_id)
-            if claim.origin == "turn" and claim.receipt_id in receipts
-        }
+    def _undo_latest(self) -> Iterator[str]:
+        ask = self._ask if self._is_asked else None
+        try:
+            yield from undo_latest_here(
+                self._assistant,
+                self._user_id,
+                self.session_id,
+                self._here,
+                ask=ask,
+                wait=self.wait,
+                learn=self._learn,
+            )
+        except NotFound:
+            if not (said := self._latest_statement()):
+                raise
+            yield from what_stays(said)
+            yield "Nothing else of this session can be undone."
 
-    def _note_written(self, receipt_id: int | None) -> None:
-        """A write of this session that no turn names, which undo is to find."""
-        if receipt_id is not None:
-            self._written.setdefault(self.session_id, []).append(receipt_id)
+    def note_written(self, written: Written | Learned) -> None:
+        """A write of the session that is on, which no turn names, and which undo is to find."""
+        self._here.note(self.session_id, written)
+
+    def begin_session(self) -> None:
+        """Opens one where none is on yet; what was written before goes on in it."""
+        if not self.session_id:
+            self.session_id = self._assistant.journal.open_session(self._user_id)
+            self._here.goes_on_in(self.session_id)
 
     def _latest_statement(self) -> list[PassageLine]:
         """The live passages of what was last told in this session."""
@@ -205,7 +211,10 @@ class SlashCommands:
         if text and turn_id is None:
             yield "Name the turn by its number: /why 12. Without one it is the last."
             return
-        turn = self._last_turn() if turn_id is None else self._assistant.journal.turn(self._user_id, turn_id)
+        if turn_id is None:
+            turn = self._last_turn("/why TURN explains another one.")
+        else:
+            turn = self._assistant.journal.turn(self._user_id, turn_id)
         yield from why_lines(self._assistant, self._user_id, turn)
 
     def _good(self, rest: str) -> Iterator[str]:
@@ -220,7 +229,7 @@ class SlashCommands:
         if number is not None:
             turn_id, reason = _known(self._assistant.journal.turn(self._user_id, number).id), ""
         else:
-            turn_id, reason = _known(self._last_turn().id), rest
+            turn_id, reason = _known(self._last_turn(f"/{rating} TURN rates another one.").id), rest
         self._assistant.journal.rate(self._user_id, turn_id, rating, reason=reason)
         return f"Noted for turn {turn_id}: {rating}."
 
@@ -228,7 +237,7 @@ class SlashCommands:
         if not text:
             yield "Write what the answer should have been: /teach The room closes at four."
             return
-        turn = self._last_turn()
+        turn = self._last_turn("`vouch feedback TURN --teach TEXT` corrects another one.")
         passage_id = teach(self._assistant, self._user_id, _known(turn.id), text)
         yield f"Kept, yours, as {passage_id}: “{short(text)}”. /undo takes it back."
         self._learn()
@@ -239,13 +248,19 @@ class SlashCommands:
             yield "Name the memory by its number: /share 12. /memory lists them."
             return
         learned = share_memory(self._assistant, self._user_id, passage_id)
-        self._note_written(learned.receipt_id if learned else None)
+        if learned is not None:
+            self.note_written(learned)
         yield told_in_chat(shared_line(learned)) if learned else "It is not weighed yet: a model is missing."
 
-    def _last_turn(self) -> Turn:
-        """The last of this session: a chat in another terminal does not come between."""
+    def _last_turn(self, else_do: str) -> Turn:
+        """The last of this session: a chat in another terminal does not come between.
+
+        Raises `NotFound`, with what else can be done as its hint.
+        """
         turns = self._assistant.journal.turns(self._user_id, self.session_id, limit=1)
-        return turns[0] if turns else self._assistant.journal.last_turn(self._user_id)
+        if not turns:
+            raise NotFound("this session has no answer yet", hint=else_do)
+        return turns[0]
 
     def _ingest(self, path: str) -> Iterator[str]:
         from pathlib import Path
@@ -275,7 +290,8 @@ class SlashCommands:
                     counted = counts.setdefault(step.source.partition("#")[0], Counter())
                     counted.update({step.change: 1, "passages": step.passages})
         newest = self._newest_receipt()
-        self._note_written(newest if newest != before else None)
+        if newest != before:
+            self.note_written(Written(f"ingested {path}", newest))
         for file, counted in counts.items():
             changes = ", ".join(f"{n} {change}" for change, n in counted.items() if change != "passages")
             passages = counted["passages"]
@@ -313,11 +329,13 @@ class SlashCommands:
 
     def _sessions(self, words: str) -> Iterator[str]:
         wanted = words.casefold().split()
-        lines = self._assistant.journal.sessions(self._user_id, limit=20 if not wanted else 10_000)
+        lines = self._assistant.sessions.lines(self._user_id, limit=20 if not wanted else 10_000)
         found = [s for s in lines if all(word in s.title.casefold() for word in wanted)][:20]
         for session in found:
             began = f"{local(session.created_at):%Y-%m-%d %H:%M}"
             yield f"{session.session_id:>5}  {began}  {session.turns:>3} turns  {one_line(session.title)}"
+        if asked := self._assistant.sessions.count(self._user_id, "asked"):
+            yield f"Apart from these, by `vouch ask`: {asked}. `vouch sessions --shelf asked` lists them."
         if self._menu is None or not found:
             yield "`vouch chat --session ID` goes on with one."
             return

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stores.one_line import short
 
 if TYPE_CHECKING:
+    from assistant.wiring import Assistant
     from stores.catalogue import PassageLine
     from stores.errors import VouchError
     from stores.knowledge import Undone
     from stores.records import Receipt
 
-_NAMED = 3  # passages that are told one by one
+_NAMED = 3  # passages and writes that are told one by one
+_SHORT = 48  # characters of each, where several stand on one line
 _UNDO_IN_SHELL = re.compile(r"vouch memory undo (\d+)")
 
 
@@ -40,6 +42,15 @@ def what_stays(said: Sequence[PassageLine]) -> Iterator[str]:
     yield f"What you said stays: {first}{more} · /forget {ids} takes it back."
 
 
+def what_was_said(assistant: Assistant, user_id: int, undone: Iterable[Receipt]) -> Iterator[str]:
+    """The same of every message whose own words taught what was taken back; nothing of a correction."""
+    receipts = {receipt.id: receipt for receipt in undone if receipt.action != "delete"}
+    for turn_id in sorted({it.turn_id for it in receipts.values() if it.turn_id is not None}):
+        claims = assistant.claims.of_turn(user_id, turn_id)
+        if any(claim.origin == "turn" and claim.receipt_id in receipts for claim in claims):
+            yield from what_stays(assistant.catalogue.said_in(user_id, turn_id))
+
+
 def in_chat(error: VouchError) -> VouchError:
     """The same, with the way on as it is typed in a chat."""
     error.hint = told_in_chat(error.hint)
@@ -57,6 +68,10 @@ def _taken_back(receipts: Sequence[Receipt]) -> str:
     out = sum(receipt.action == "delete" for receipt in receipts)
     facts = len(receipts) - out
     if not facts:
-        return f"Took back what your message had taken out: {out} passages."
-    told = f"Took back {facts} fact{'s' if facts > 1 else ''} from your message"
-    return f"{told}, and {out} that it had taken out." if out else f"{told}."
+        told = f"what one message had taken out, {out} passages"
+    else:
+        told = f"{facts} fact{'s' if facts > 1 else ''} of one message"
+        told += f", and {out} that it had taken out" if out else ""
+    named = "; ".join(f"“{short(receipt.summary, _SHORT)}”" for receipt in reversed(receipts[-_NAMED:]))
+    more = f"; and {len(receipts) - _NAMED} more" if len(receipts) > _NAMED else ""
+    return f"Took back {told}: {named}{more}."

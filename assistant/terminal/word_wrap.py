@@ -7,6 +7,8 @@ import shutil
 import sys
 from collections.abc import Callable
 
+from rich.cells import cell_len
+
 
 def write_out(text: str) -> None:
     """Prints at once, so that a reply is seen while it is written."""
@@ -26,15 +28,16 @@ class WordWrap:
         width = shutil.get_terminal_size().columns
         shown: list[str] = []
         for part in re.findall(r"\n|[^\S\n]+|\S+", text):
+            cells = cell_len(part)
             if part == "\n":
                 self._column = 0
-            elif part.isspace() and self._column + len(part) >= width:
+            elif part.isspace() and self._column + cells >= width:
                 part = "\n"  # a space in the last column would leave an empty line behind it
                 self._column = 0
-            elif not part.isspace() and self._column > 0 and self._column + len(part) > width:
+            elif not part.isspace() and self._column > 0 and self._column + cells > width:
                 shown.append("\n")
                 self._column = 0
             shown.append(part)
             if part != "\n":
-                self._column += len(part)
+                self._column += cells
         self._write("".join(shown))

@@ -4,7 +4,9 @@ events           what a turn tells those who watch it
 searching        what searches now, taken once a turn
 pipeline         the turn itself, top to bottom
 settled          words that became knowledge answer no more as a message
+reworded         memories that say it in other words than their user
 remembering      what the user stated becomes knowledge, once it was weighed
+told_order       what becomes of a claim that was told before what it meets
 holding          a job that is being done stays with who does it
 answers_first    who answers goes first, who remembers waits
 background_chat  the chat model for what follows a turn: its requests give way to answers

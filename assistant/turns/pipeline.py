@@ -19,6 +19,7 @@ from dataclasses import asdict, replace
 from typing import Any, ParamSpec, TypeVar
 
 from agents.interfaces import CutAtLimit, Encoder, Exchange, ReplyRequest
+from agents.own_statements import OwnStatements
 from agents.query_augmenter import QueryAugmenter
 from agents.reranker import Reranked, Reranker
 from agents.responder import Citations, Responder
@@ -26,6 +27,7 @@ from agents.retriever import Retrieved
 from assistant.log import fields
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, Wrote
+from assistant.turns.reworded import MessagesBehind, with_reworded_marked
 from assistant.turns.searching import Searching
 from assistant.turns.settled import without_settled
 from stores.clock import now
@@ -55,6 +57,8 @@ class TurnPipeline:
         history_turns: int,
         learns: bool = True,
         settled: Callable[[int, Sequence[int]], Mapping[int, Sequence[str]]] = lambda user_id, versions: {},
+        own_statements: OwnStatements | None = None,
+        messages_behind: MessagesBehind = lambda user_id, versions: {},
         answers_first: AnswersFirst | None = None,
         server: str = "",
     ) -> None:
@@ -62,6 +66,8 @@ class TurnPipeline:
 
         history_turns: how many earlier turns the model sees. learns: what is stated is to be remembered.
         settled: which words of a user's messages became knowledge, by version id.
+        own_statements: which of the user's statements come before what was found.
+        messages_behind: what a user wrote that their memories were made from, by version id.
         answers_first: what works in the background waits for it.
         server: the host that the chat model runs at, kept with each turn; empty where that is this process.
         """
@@ -74,6 +80,8 @@ class TurnPipeline:
         self._history_turns = history_turns
         self._learns = learns
         self._settled = settled
+        self._own_statements = own_statements or OwnStatements()
+        self._messages_behind = messages_behind
         self._answers_first = answers_first or AnswersFirst()
         self._server = server
         self._model_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
@@ -150,7 +158,7 @@ class TurnPipeline:
                 self._responder.prepare,
                 message,
                 query.text,
-                [*handed_over, *(candidate.passage for candidate in reranked.order)],
+                [*handed_over, *await self._on_thread(self._marked, user_id, reranked)],
                 earlier,
                 is_kept=bool(accepted.version_ids),
             )
@@ -196,10 +204,16 @@ class TurnPipeline:
         self._model_thread.shutdown(wait=True)
 
     def _retrieve(self, searching: Searching, user_id: int, query: str, without: Sequence[int]) -> Retrieved:
-        found = searching.retriever.retrieve(query, searching.spaces.of(user_id), without=without)
+        space = searching.spaces.of(user_id)
+        found = searching.retriever.retrieve(query, space, without=without)
         messages = [c.passage.version_id for c in found.candidates if c.passage.kind == "message"]
         settled = self._settled(user_id, messages) if messages else {}
-        return replace(found, candidates=without_settled(found.candidates, settled))
+        found = replace(found, candidates=without_settled(found.candidates, settled))
+        return self._own_statements.put_first(query, found, space)
+
+    def _marked(self, user_id: int, reranked: Reranked) -> list[Passage]:
+        passages = [candidate.passage for candidate in reranked.order]
+        return with_reworded_marked(passages, user_id, self._messages_behind)
 
     def _recent(self, user_id: int, session_id: int, instead_of: int | None) -> list[Exchange]:
         if instead_of is None:
@@ -273,6 +287,7 @@ class _TurnInProgress:
             details={
                 "milliseconds": self._milliseconds,
                 "cited": self.citations.cited,
+                **_given(retrieved),
                 "invented_citations": self.citations.invented,
                 "left_out": [asdict(left_out) for left_out in (request.left_out if request else ())],
                 "is_cut": "cut" in self._known,
@@ -326,6 +341,13 @@ def _found(
         )
         for rank, candidate in enumerate(order, start=1)
     ]
+
+
+def _given(retrieved: Retrieved | None) -> dict[str, dict[str, float]]:
+    """What candidates gained as statements that give what was asked for, by version id; mostly nothing."""
+    candidates = retrieved.candidates if retrieved else ()
+    given = {str(c.passage.version_id): c.given for c in candidates if c.given}
+    return {"given": given} if given else {}
 
 
 def _judged(reranked: Reranked | None) -> list[Judged]:

@@ -18,7 +18,7 @@ from datetime import timedelta
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from agents.classifier import Classifier
-from agents.curator import CHANGEABLE, is_met
+from agents.curator import CHANGEABLE, is_met, persons_of
 from agents.interfaces import (
     Candidate,
     Claim,
@@ -35,6 +35,7 @@ from assistant.log import fields
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.holding import holding
 from assistant.turns.searching import Searching
+from assistant.turns.told_order import Placed, ToldOrder
 from stores.claim_decisions import Decision, Learned, Outdated
 from stores.claim_jobs import ClaimJob, ClaimJobs
 from stores.claims import Claims, NewClaim, ToldTurn
@@ -198,10 +199,16 @@ class Remembering:
             scope, proposed_as = "yours", "change"
             undecided = replace(weighed, status="unknown")
             curation, nearest = await self._curation(user_id, row, undecided, scope, searching, vector)
+        placed = Placed(curation)
         if row.is_hearsay:
-            curation = _as_heard(row, curation)
+            placed = Placed(_as_heard(row, curation))
+        elif scope == "yours":
+            placed = await self._by_date(user_id, row, searching, vector, nearest, curation)
         decision = replace(
-            _decision(weighed, scope, curation, nearest, shared_up_to), proposed_as=proposed_as
+            _decision(weighed, scope, placed.curation, nearest, shared_up_to),
+            proposed_as=proposed_as,
+            is_earlier=placed.is_earlier,
+            rewritten=placed.rewritten,
         )
         learned = await self._on_thread(self._claims.decide, user_id, job.id, known_id(row.id), decision)
         await self._on_thread(searching.indexer.catch_up)
@@ -261,8 +268,32 @@ class Remembering:
         if row.passage_id is not None and scope == "yours":  # handed in, and in the user's memory already
             return Curation("nothing", reason="it is in your memory already"), ()
         nearest = await self._on_thread(_nearest, searching, user_id, row.text, vector, scope)
+        return await self._curate(_claim(row), weighed, nearest), nearest
+
+    async def _curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
+        """What the curator decides, asked while no answer is given."""
         await self.answers_first.wait()
-        return await self._agents().curator.curate(_claim(row), weighed, nearest), nearest
+        return await self._agents().curator.curate(claim, weighed, nearest)
+
+    async def _by_date(
+        self,
+        user_id: int,
+        row: StatedClaim,
+        searching: Searching,
+        vector: Vector,
+        nearest: Sequence[Candidate],
+        curation: Curation,
+    ) -> Placed:
+        """What was told later stands, in whatever order they are learned."""
+        ids = [candidate.passage.version_id for candidate in nearest]
+        later = await self._on_thread(self._claims.told_later, user_id, known_id(row.id), ids)
+        if not (later.live or later.gone):
+            return Placed(curation)
+        texts = later.texts
+        vectors = await self._on_thread(searching.encoder.encode_passages, texts) if texts else ()
+        cosines = {text: float(each @ vector) for text, each in zip(texts, vectors, strict=True)}
+        order = ToldOrder(self._curate, cosines)
+        return await order.place(_claim(row), nearest, later, curation)
 
     async def _on_thread(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """A step on the thread, begun while no answer is given; one that has begun is waited for."""
@@ -292,7 +323,7 @@ def _says_otherwise(weighed: Weighed) -> str:
 
 def _said(told: ToldTurn) -> Said:
     earlier = tuple(Exchange(t.message, t.standalone, t.answer, known_id(t.id)) for t in told.earlier)
-    return Said(told.message, earlier, told.recalled, told.answer)
+    return Said(told.message, earlier, told.recalled, told.answer, told.undone, told.known)
 
 
 def _claim(row: StatedClaim) -> Claim:
@@ -326,7 +357,8 @@ def _nearest(
         if scope == "shared" or passage.kind in CHANGEABLE
     ]
     further = found[_NEAREST:] if scope == "yours" else ()
-    wanted = [*found[:_NEAREST], *(c for c in further if is_met(claim, c.passage.text))]
+    persons = persons_of(claim, found if further else ())
+    wanted = [*found[:_NEAREST], *(c for c in further if is_met(claim, c.passage.text, persons))]
     return [replace(each, found_rank=rank) for rank, each in enumerate(wanted[: 2 * _NEAREST], start=1)]
 
 

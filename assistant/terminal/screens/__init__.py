@@ -18,6 +18,7 @@ desk             the assistant, on threads of its own
 writing          a reply while it is written
 worker_thread    one of these threads
 loop_calls       what such a thread calls on the loop of the screen
+key_order        a key that leads elsewhere is waited for by those behind it
 conversation     what is said: followed, and read message by message
 mounted_messages the messages of a session, of which a few are mounted
 message_view     one message; an answer grows while it is written
@@ -31,10 +32,12 @@ writing_again    a store that another process keeps from being written
 messages         the records behind them
 prompt           where messages are typed
 folded_paste     long pastes, folded to one line
+whole_paste      a paste arrives whole, whatever control characters are in it
 notice_line      what was learned, with the way back
 rate_strip       the keys that rate the last answer
 key_line         the line of keys at the bottom
 two_sided_line   a line with words at both ends
+wrapped_line     the same on several rows, where one has no room
 why_facts        why an answer was given, from what is stored
 why_view         the same beside the conversation, or on a screen of its own
 memory_door      the chat opens Memory, and offers no undo that is done already

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assistant.terminal.screens.messages import Message
+from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.rate_strip import RateStrip
 from assistant.terminal.screens.surroundings import Surroundings
 from stores.one_line import short
@@ -39,7 +40,9 @@ class AnswerActions(Surroundings):
         if self.answer is None and self.notices.current is None:
             self.tell("no answer to rate yet")
         else:
-            self.query_one(RateStrip).open()
+            notice = self.notices.current
+            undoes, receipt_id = (notice.undoes, notice.receipt_id) if notice is not None else ("", None)
+            self.query_one(RateStrip).open(undoes, receipt_id)
 
     def on_rate_strip_chosen(self, event: RateStrip.Chosen) -> None:
         """What was chosen there."""
@@ -51,7 +54,13 @@ class AnswerActions(Surroundings):
         elif event.choice == "why":
             self.action_why()
         elif event.choice == "undo":
-            self.action_undo()
+            self._undo(event.receipt_id)
+        elif event.choice == "notices":
+            self.action_notices()
+
+    def action_notices(self) -> None:
+        """Everything that was told here, whole."""
+        self.app.push_screen(PageScreen("Notices", self.notices.history or "Nothing was told yet."))
 
     def action_rate_current(self, rating: str) -> None:
         """Keeps that it helped, or did not; the same once more takes it back."""
@@ -136,12 +145,14 @@ class AnswerActions(Surroundings):
 
     def action_undo(self) -> None:
         """Takes back what the notice tells of, or else the latest write."""
-        self.tell("")
         notice = self.notices.current
-        receipt = notice.receipt_id if notice is not None else None
-        if receipt is not None:
-            self.notices.done()
-        self.work(self.talk.send(f"/undo {receipt}" if receipt is not None else "/undo"))
+        self._undo(notice.receipt_id if notice is not None else None)
+
+    def _undo(self, receipt_id: int | None) -> None:
+        self.tell("")
+        if receipt_id is not None:
+            self.notices.done_with(receipt_id)
+        self.work(self.talk.send(f"/undo {receipt_id}" if receipt_id is not None else "/undo"))
 
     # Why
 

@@ -11,13 +11,14 @@ import termios
 from collections.abc import Awaitable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.screen import Screen
 
 from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.chat import ChatScreen
 from assistant.terminal.screens.desk import Desk, SessionChoice
 from assistant.terminal.screens.drafts import Drafts
+from assistant.terminal.screens.key_order import KeysInOrder
 from assistant.terminal.screens.keys import APP, CHAT, PROMPT, SCREEN_COMMANDS, shown
 from assistant.terminal.screens.prompt import BURST_SECONDS
 from assistant.terminal.screens.why_view import WhyView
@@ -30,7 +31,7 @@ T = TypeVar("T")
 _ENDS_WITHIN_SECONDS = 8.0  # what runs; then it is left as a killed process leaves it
 
 
-class ChatApp(App[int]):
+class ChatApp(KeysInOrder):
     """Returns the exit code."""
 
     BINDINGS = bindings(APP)
@@ -64,6 +65,9 @@ class ChatApp(App[int]):
         self.theme = theme
         self.changed_keys = dict(changed_keys)
         self.set_keymap(self.changed_keys)
+        self.leading_keys = frozenset(
+            pressed for key in (*CHAT, *APP) for pressed in self.changed_keys.get(key.id, key.keys).split(",")
+        )
         self.failure: VouchError | None = None  # why it could not be opened
         self.defect: Exception | None = None  # of ours
         self._leaving: asyncio.Task[None] | None = None

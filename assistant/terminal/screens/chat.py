@@ -29,12 +29,14 @@ from assistant.terminal.screens.talk import Hears, Talk
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.why_view import WhyView
 from assistant.terminal.screens.work import host
+from assistant.terminal.screens.wrapped_line import WrappedLine
 from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from stores.claim_decisions import Learned
 
 _LOOKS_EVERY_SECONDS = 0.5
+_VERBS = ("forget", "take back", "propose")  # that the questions of commands open with
 
 
 class ChatScreen(Screen[None], ChatOpening):
@@ -45,7 +47,7 @@ class ChatScreen(Screen[None], ChatOpening):
     ChatScreen { layout: vertical; }
     ChatScreen #header { height: 2; padding: 0 1; border-bottom: solid $border-blurred; }
     ChatScreen #main { height: 1fr; }
-    ChatScreen #why { display: none; width: 46; }
+    ChatScreen #why { display: none; width: 38%; min-width: 46; max-width: 100; }
     ChatScreen.-wide #why.-open { display: block; }
     ChatScreen #below { display: none; height: 1; padding: 0 1; color: $text-primary; text-align: right; }
     ChatScreen #first-start { display: none; height: auto; padding: 0 1; color: $text-muted; }
@@ -94,7 +96,7 @@ class ChatScreen(Screen[None], ChatOpening):
             burst_seconds=self._burst_seconds,
             id="prompt",
         )
-        yield TwoSidedLine("", id="status")
+        yield WrappedLine(id="status")
         yield KeyLine(self._changed_keys, id="keys")
 
     def on_mount(self) -> None:
@@ -209,7 +211,10 @@ class ChatScreen(Screen[None], ChatOpening):
         if is_undone:
             self.notices.withdraw([receipt_id])
         else:
-            self.notices.put(Notice(one_line(told), receipt_id))
+            words = f"{one_line(told)} · /undo {receipt_id}"
+            head, _, quoted = words.partition("“")
+            text, _, _ = quoted.rpartition("”")
+            self.notices.put(Notice(words, receipt_id, brief=(f"{head}“", text, f"” · /undo {receipt_id}")))
         self.work(self._recount())
 
     async def _recount(self) -> None:
@@ -227,7 +232,10 @@ class ChatScreen(Screen[None], ChatOpening):
             if not asked.done():
                 asked.set_result(yes)
 
-        self.app.push_screen(Question(last.text.replace(" [y/N]", ""), yes="forget", no="keep"), answered)
+        question = last.text.replace(" [y/N]", "")
+        asked_for = question.rpartition("\n")[2].lower()
+        yes = next((verb for verb in _VERBS if asked_for.startswith(verb)), "yes")
+        self.app.push_screen(Question(question, yes=yes, no="keep"), answered)
         return "y" if await asked else ""
 
     def _look(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -11,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
+from textual.events import Paste
 
+from assistant.terminal.near_commands import did_you_mean
 from assistant.terminal.screens.conversation import Conversation
 from assistant.terminal.screens.draft_keeping import DraftKeeping
 from assistant.terminal.screens.editor import edit
@@ -37,6 +38,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
 
     _burst_seconds: float  # 0: keys are taken as they come
     _interrupted_at = -_TWICE_SECONDS
+    _mistyped = ""  # a line that is no command, and stands in the prompt
 
     @property
     def _app(self) -> Host:
@@ -84,6 +86,8 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         """Goes to another session, or to a new one for None. A reply is to be stopped first, by its key."""
         if not self.talk.is_idle:
             self.tell("a reply is being written: Esc stops it, then change the session")
+        elif session_id is None and (self.is_read_only or self.desk.refusal is not None):
+            self.tell("read-only: a new session begins once the store can be written again")
         elif session_id != self.talk.session_id:
             self.work(self._switch(session_id))
 
@@ -113,8 +117,12 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
             self.end_teaching()
         elif self.changes is not None:
             self.end_changing()
-        elif self.talk.is_writing:
+        elif self.talk.can_be_stopped:
             self.talk.stop()
+        elif self._mistyped and self.prompt.text == self._mistyped:
+            self._mistyped = ""
+            self.prompt.clear_typed()
+            self.tell("")
         elif self.conversation.messages:
             if self.prompt.text:
                 self.tell("reading: what is typed waits in the prompt · Esc back")
@@ -130,6 +138,11 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
             self.tell("")
         self.prompt.insert(event.letter)
 
+    def on_conversation_pasted(self, event: Conversation.Pasted) -> None:
+        """The prompt takes it."""
+        self.action_write()
+        self.prompt.post_message(Paste(event.text))
+
     def action_write(self) -> None:
         """Back to the prompt."""
         self.conversation.read(None)
@@ -141,7 +154,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         selected = self.screen.get_selected_text() or self.prompt.selected_text
         if selected:
             self.copy(selected, "the selection")
-        elif self.talk.is_writing:
+        elif self.talk.can_be_stopped:
             self.talk.stop()
         elif self.prompt.text:
             self.prompt.clear_typed()
@@ -230,10 +243,11 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
             return True
         if not self.desk.slash_commands or name in self.desk.slash_commands:
             return False
-        near = difflib.get_close_matches(name.lower(), self._commands, n=1, cutoff=0.6)
-        meant = f" Did you mean {near[0]}?" if near else ""
-        self.tell(f"There is no command {one_line(name)}.{meant} // sends a line with a slash.")
+        told = (f"There is no command {one_line(name)}.", did_you_mean(name, self._commands))
+        self.tell(" ".join(filter(None, (*told, "// sends a line with a slash."))))
         self.prompt.put(line)
+        self.prompt.select_all()  # to be typed over, or mended
+        self._mistyped = line
         return True
 
     @property
@@ -248,6 +262,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
             "/help": lambda _: self.action_help(),
             "/log": lambda _: self.action_log(),
             "/memory": self.action_memory,
+            "/notices": lambda _: self.action_notices(),
             "/plain": lambda _: self._go_plain(),
             "/quit": lambda _: self._app.leave(0),
             "/replay": self.replay_session,

@@ -13,6 +13,7 @@ from textual.containers import Container, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
 
+from assistant.terminal.comparing import keep_choice
 from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.compare_child import ComparisonChild
 from assistant.terminal.screens.compare_facts import (
@@ -36,13 +37,14 @@ from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk
-    from assistant.wiring import Assistant
 
 _NARROW, _LOW = 80, 18  # columns and rows, under which one answer stands below the other
 _WIDE = 100
+_SLIM = 60  # columns under which what the panels tell is not told above them
 _TITLE = "Before and after"
 _KEYS = "1 left better  2 right better  0 equal  n next  f worse  v names  Esc back"
-_FEW_KEYS = "1 first  2 second  0 equal  n next  Esc"
+_FEW_KEYS = "1 first  2 second  0 equal  n next  Esc back"
+_FEWEST_KEYS = "1 2 better  0 equal  n next  Esc back"
 
 
 class CompareScreen(Screen[None], HasHelp):
@@ -174,7 +176,8 @@ class CompareScreen(Screen[None], HasHelp):
         places = self._shown
         self.query_one("#compare-sides").display = bool(places)
         self.query_one("#compare-counts", Static).update(self._counts())
-        keys = _FEW_KEYS if self.size.width < _NARROW else _KEYS
+        few = _FEW_KEYS if self.size.width >= _SLIM else _FEWEST_KEYS
+        keys = few if self.size.width < _NARROW else _KEYS
         self.query_one("#compare-keys", Static).update(keys if places else "f all answers  Esc back")
         if not places:
             self._title("", "")
@@ -183,6 +186,8 @@ class CompareScreen(Screen[None], HasHelp):
         self._place = min(self._place, len(places) - 1)
         place = places[self._place]
         of = "answers that are worse" if self._only_worse else "answers that changed"
+        if self.size.width < _SLIM:
+            of = of.removeprefix("answers that ").removeprefix("are ")
         one = self._turn_id is not None
         number = f"{self._place + 1} of {len(places)}"
         self._title(f"turn {self._turn_id}" if one else f"{number} {of}", place)
@@ -196,8 +201,14 @@ class CompareScreen(Screen[None], HasHelp):
         elif self._names_are_shown(place):
             names = " | ".join(self._names(place))
         is_short = self.size.width < _NARROW and words
+        if self.size.width < _SLIM and self._names_are_shown_above(place):
+            names = ""
         title = words if is_short else " · ".join(filter(None, (_TITLE, words)))
         self.query_one("#compare-title", TwoSidedLine).say(title, names)
+
+    def _names_are_shown_above(self, place: int | str) -> bool:
+        """Each panel is headed by its model's name."""
+        return not isinstance(place, str) and self._names_are_shown(place)
 
     def _show_sides(self, place: int) -> None:
         pair = self._pairs[place]
@@ -272,22 +283,9 @@ class CompareScreen(Screen[None], HasHelp):
         self._show()
 
     async def _keep(self, pair: Pair, better: Side | None) -> None:
-        from stores.pair_choices import PairChoices
-
-        turn_id, texts = pair.turn_id, better.citations if better is not None else ()
-        if turn_id is None:
-            return
-
-        def keep(assistant: Assistant, user_id: int) -> int:
-            return PairChoices(assistant.database).choose(user_id, turn_id, texts)
-
-        kept = await self._desk.look(keep)
-        if better is None:
-            self._said("Neither is better: nothing is kept of that.")
-        elif kept:
-            self._said(f"Kept as feedback: {kept} passage{'s' if kept != 1 else ''} cited there helped.")
-        else:
-            self._said("Nothing new to keep: it cites no passage that this turn had found and nobody rated.")
+        self._said(
+            await self._desk.look(lambda assistant, user_id: keep_choice(assistant, user_id, pair, better))
+        )
 
     def _said(self, words: str) -> None:
         if not self._is_left:

@@ -40,6 +40,13 @@ class Conversation(MountedMessages, PaintsNothing):
             super().__init__()
             self.letter = letter
 
+    class Pasted(Posted):
+        """Something was pasted: it is meant for the prompt."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
     def __init__(self, *, follows: bool = True, id: str | None = None) -> None:
         super().__init__(id=id)
         self.typing_until = 0.0  # keys that were pressed until then are meant for the prompt
@@ -104,6 +111,10 @@ class Conversation(MountedMessages, PaintsNothing):
             self.post_message(self.Typed(event.character or ""))
         else:
             await super()._on_key(event)
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        self.post_message(self.Pasted(event.text))
 
     def read(self, message: Message | None) -> None:
         """Marks the message that is read and brings it into view."""

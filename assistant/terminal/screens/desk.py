@@ -25,6 +25,7 @@ from stores.errors import StoreUnavailable, VouchError
 
 if TYPE_CHECKING:
     from assistant.terminal.slash_commands import SlashCommands
+    from assistant.terminal.written_here import Written
     from assistant.turns.events import Finished
     from assistant.wiring import Assistant
     from stores.claim_decisions import Learned
@@ -246,12 +247,23 @@ class Desk:
         except concurrent.futures.CancelledError as error:
             raise Stopped from error
 
-    async def command(self, session_id: int, line: str, say: Callable[[str], None]) -> int:
-        """A line with a slash; what it says comes line by line. Returns the session that is on behind it."""
-        say_on_loop = on_loop(asyncio.get_running_loop(), say)
+    async def command(
+        self,
+        session_id: int,
+        line: str,
+        say: Callable[[str], None],
+        tell: Callable[[str], None] = lambda sentence: None,
+    ) -> int:
+        """A line with a slash; what it says comes line by line. Returns the session that is on behind it.
+
+        tell: is called with what it waits for, and with nothing when that is over.
+        """
+        loop = asyncio.get_running_loop()
+        say_on_loop, tell_on_loop = on_loop(loop, say), on_loop(loop, tell)
 
         def run() -> int:
             commands = self._known_commands
+            commands.wait.tell = tell_on_loop
             commands.session_id = session_id
             for said in commands.run(line):
                 say_on_loop(said)
@@ -259,6 +271,16 @@ class Desk:
             return commands.session_id
 
         return await self._turns.do(run)
+
+    @property
+    def is_waiting(self) -> bool:
+        """A command waits for something, and the person may leave that."""
+        return self._commands is not None and self._commands.wait.is_on
+
+    def leave_wait(self) -> None:
+        """Ends that wait, if there is one."""
+        if self._commands is not None:
+            self._commands.wait.leave()
 
     async def remember(self) -> None:
         """Begins what is to be remembered of the turns until now."""
@@ -277,6 +299,8 @@ class Desk:
             if chosen is None:
                 chosen = assistant.journal.open_session(self._user_id, title=title)
             assistant.journal.check_session(self._user_id, chosen)
+            if self._commands is not None:
+                self._commands.session_id = chosen
             return self._opened(assistant, chosen)
 
         await self._is_open.wait()
@@ -286,6 +310,18 @@ class Desk:
         """Something that is written, behind the turns and commands that were sent before."""
         await self._is_open.wait()
         return await self._turns.do(lambda: work(self._known_assistant, self._user_id))
+
+    async def write(self, work: Callable[[Assistant, int], Written]) -> Written:
+        """The same, of what `/undo` is to take back in the session that is on."""
+
+        def run() -> Written:
+            written = work(self._known_assistant, self._user_id)
+            if self._commands is not None:
+                self._commands.note_written(written)
+            return written
+
+        await self._is_open.wait()
+        return await self._turns.do(run)
 
     # Looking things up
 
@@ -317,7 +353,12 @@ class Desk:
         return Counts(yours, shared, assistant.pipeline.model_name, has_spoken, live_round)
 
     def _learn(self) -> None:
-        self._known_assistant.player.remember(self._user_id, self._tell_learned)
+        self._known_assistant.player.remember(self._user_id, self._heard)
+
+    def _heard(self, learned: Learned) -> None:
+        if self._commands is not None and learned.turn_id is None:
+            self._commands.note_written(learned)
+        self._tell_learned(learned)
 
     def _settle(self) -> str | None:
         try:

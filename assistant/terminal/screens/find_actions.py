@@ -29,9 +29,10 @@ class FindActions(DraftKeeping):
         if not self.desk.slash_commands:
             self.tell("not yet: it is still opening")
         else:
-            self.work(self._open_find(words))
+            self._open_find(words)
 
-    async def _open_find(self, words: str) -> None:
+    def _open_find(self, words: str) -> None:
+        """At once: what is typed on is meant for it."""
         from assistant.terminal.screens.find_screen import FindScreen
 
         session_id = self.talk.session_id
@@ -43,16 +44,14 @@ class FindActions(DraftKeeping):
                 )
             )
 
-        is_private = await self.desk.look(
-            lambda assistant, user_id: bool(session_id) and assistant.journal.is_private(user_id, session_id)
-        )
-
         def chosen(choice: tuple[str, list[FoundTurn], int] | None) -> None:
             if choice is not None:
                 self._words, self._found, self._place = choice
                 self.work(self._go_to_found())
 
-        screen = FindScreen(finds, session_id=session_id, words=words or self._words, is_private=is_private)
+        screen = FindScreen(
+            finds, session_id=session_id, words=words or self._words, is_private=self.is_private
+        )
         self.app.push_screen(screen, chosen)
 
     def action_find_again(self, by: int) -> None:

@@ -35,6 +35,7 @@ class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
     ]
     DEFAULT_CSS = """
     FindScreen > Static { height: 1; padding: 0 1; }
+    FindScreen > #find-title { height: auto; max-height: 3; }
     FindScreen > OptionList { height: 1fr; border: round $border; padding: 0; }
     FindScreen > OptionList { text-wrap: nowrap; text-overflow: ellipsis; }
     FindScreen > OptionList:focus { border: round $primary; }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from textual.content import Content
 from textual.reactive import reactive
@@ -39,6 +39,14 @@ _SHORT_READING = {
 }
 
 
+def keys_that_fit(keys: Sequence[str], width: int) -> str:
+    """As many of these as there is room for on a row of so many columns; the first ones matter most."""
+    told = ""
+    for key in keys:
+        told = f"{told}  {key}" if told and len(told) + len(key) + 4 <= width else told or key
+    return told
+
+
 class KeyLine(Widget):
     """As many keys as fit; or a sentence, where there is no status line."""
 
@@ -61,7 +69,7 @@ class KeyLine(Widget):
     def render(self) -> Content:
         """The keys, as far as the width goes."""
         if self._told:
-            return Content(self._told)
+            return Content(self._told).truncate(self.content_size.width, ellipsis=True)
         line = Content("")
         short = _SHORT_READING if self.reads else _SHORT
         first = _FIRST if self.app.size.width < _NARROW and not self.reads else ()

@@ -62,6 +62,7 @@ RATE = (
     Key("rate_teach", "t", "teach", "teach", "/teach"),
     Key("rate_why", "w", "why", "why", "/why"),
     Key("rate_undo", "u", "undo", "undo the latest learning or rating", "/undo"),
+    Key("rate_notices", "n", "notices", "every notice of this chat, whole", "/notices"),
     Key("rate_back", "escape,ctrl+g", "back", "back"),
 )
 READING = (
@@ -98,7 +99,13 @@ WHY = (
     Key("why_open", "enter", "open", "open the passage"),
     Key("why_helped", "plus,equals_sign", "helped", "the passage helped"),
     Key("why_not_helped", "minus", "not_helped", "it did not"),
-    Key("why_remove", "x", "remove", "remove your passage; a shared one is proposed for removal", "/forget"),
+    Key(
+        "why_remove",
+        "x",
+        "remove",
+        "remove your passage; a shared one is proposed for removal",
+        "/forget",
+    ),
     Key("why_undo", "u", "undo", "undo the latest removal made here", "/undo"),
     Key("why_compare", "c", "compare", "compare with the previous model", "/compare"),
     Key("why_back", "escape", "back", "back"),
@@ -117,7 +124,7 @@ FIND = (
 SESSIONS = (
     Key("sessions_open", "enter", "open", "open the session"),
     Key("sessions_filter", "slash", "filter", "filter by title; Enter opens the marked one"),
-    Key("sessions_scope", "tab", "shelf(1)", "the next shelf: open, archived, deleted"),
+    Key("sessions_scope", "tab", "shelf(1)", "the next shelf: open, asked, archived, deleted"),
     Key("sessions_scope_before", "shift+tab", "shelf(-1)", "the shelf before"),
     Key("sessions_rename", "e", "rename", "change its title"),
     Key("sessions_archive", "z", "archive", "archive it; among archived or deleted ones: back"),
@@ -212,6 +219,7 @@ SCREEN_COMMANDS = {  # besides those of plain mode
     "/edit": "write the prompt in your editor",
     "/find": "[TEXT]: find it in this session, and in all others",
     "/log": "what is written to the log",
+    "/notices": "every notice of this chat, whole",
     "/retry": "answer the last question again; the earlier answer is kept",
     "/suspend": "back to the shell until `fg`",
     "/training": "how training goes, and steering it",
@@ -236,16 +244,25 @@ _NAMES = {
 }
 
 
+def key_ids() -> frozenset[str]:
+    """By what each key is named in [terminal.keys]."""
+    return frozenset(key.id for keys in PLACES.values() for key in keys)
+
+
+def nearest_id(name: str) -> str:
+    """The id that a misspelt one was probably meant to be; empty when none is near."""
+    return next(iter(difflib.get_close_matches(name, sorted(key_ids()), n=1, cutoff=0.4)), "")
+
+
 def keymap(chosen: Mapping[str, str], *, send_with: str) -> dict[str, str]:
     """The keys that differ from the table, by id. send_with: enter, or ctrl+j: then Enter is the new line.
 
     Raises `WrongUsage` for an id that there is not.
     """
-    known = {key.id for keys in PLACES.values() for key in keys}
     for name in chosen:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-            meant = f"Did you mean {near[0]}?" if near else "F1 in the chat lists the keys with their ids."
+        if name not in key_ids():
+            near = nearest_id(name)
+            meant = f"Did you mean {near}?" if near else "F1 in the chat lists the keys with their ids."
             raise WrongUsage(f"terminal.keys.{name} is the id of no key", hint=meant)
     swapped = {"send": "ctrl+j", "new_line": "enter"} if send_with == "ctrl+j" else {}
     return swapped | {name: keys.replace(" ", "") for name, keys in chosen.items()}

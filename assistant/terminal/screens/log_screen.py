@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
+from textual.message import Message as Posted
 from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -21,6 +22,25 @@ if TYPE_CHECKING:
     from assistant.wiring import Assistant
 
 _LOOKS_EVERY_SECONDS = 1.0
+
+
+class LogRows(OptionList):
+    """The rows; a wheel that turns is told."""
+
+    class Turned(Posted):
+        """Somebody scrolls by the wheel."""
+
+        def __init__(self, *, is_up: bool) -> None:
+            super().__init__()
+            self.is_up = is_up
+
+    def on_mouse_scroll_up(self) -> None:
+        """Towards older lines."""
+        self.post_message(self.Turned(is_up=True))
+
+    def on_mouse_scroll_down(self) -> None:
+        """Towards the newest one."""
+        self.post_message(self.Turned(is_up=False))
 
 
 class LogScreen(Screen[None], HasHelp):
@@ -50,7 +70,7 @@ class LogScreen(Screen[None], HasHelp):
     def compose(self) -> ComposeResult:
         """The rows, and a filter that opens with /."""
         yield TwoSidedLine("Log", id="log-title")
-        yield OptionList(markup=False)
+        yield LogRows(markup=False)
         yield Input(placeholder="Words of a line; Enter goes back to the lines", compact=True)
         yield Static("", markup=False, classes="keys", id="log-keys")
 
@@ -76,6 +96,19 @@ class LogScreen(Screen[None], HasHelp):
         if event.option_list.highlighted == event.option_index:
             self._follows = event.option_index == len(self._shown) - 1
             self._tell()
+
+    def on_log_rows_turned(self, event: LogRows.Turned) -> None:
+        """The same by the wheel."""
+        if event.is_up:
+            self._follows = False
+            self._tell()
+        elif not self._follows and self.query_one(LogRows).is_vertical_scroll_end:
+            self.action_follow()
+
+    def on_resize(self) -> None:
+        """What is followed stays in view, and the keys fit."""
+        self._keep_to_newest()
+        self._tell()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Enter or a click: the whole line."""
@@ -140,7 +173,16 @@ class LogScreen(Screen[None], HasHelp):
             marked = shown.index(before) if before in shown else len(shown) - 1
         if shown:
             options.highlighted = len(shown) - 1 if self._follows else max(0, marked or 0)
+        self._keep_to_newest()
         self._tell()
+
+    def _keep_to_newest(self) -> None:
+        """Behind the next layout, before which the list does not know how far it reaches."""
+        self.call_after_refresh(self._scroll_to_newest)
+
+    def _scroll_to_newest(self) -> None:
+        if self._follows and self.is_attached:
+            self.query_one(LogRows).scroll_end(animate=False)
 
     def _tell(self) -> None:
         several = f"the last {MOST_LINES} lines" if len(self._lines) >= MOST_LINES else "lines"

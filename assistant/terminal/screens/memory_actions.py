@@ -21,6 +21,7 @@ from stores.errors import NotFound, VouchError
 from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
+    from assistant.terminal.written_here import Written
     from assistant.wiring import Assistant
     from stores.catalogue import PassageLine
 
@@ -192,8 +193,13 @@ class MemoryActions(Telling):
         self.app.push_screen(PageScreen("Forgotten", "\n".join(told)))
 
     def action_undo(self) -> None:
-        """Takes back the latest write of the marked memory."""
-        if (row := self._marked(is_numbered=True)) is not None:
+        """Takes back the latest write of the marked memory, or one's own proposal."""
+        if self.row is not None and (number := self.row.proposal_id) is not None:
+            from assistant.terminal.screens.memory_writing import withdraw
+
+            proposal_id = number
+            self.work(self._write("taking back …", lambda a, user: withdraw(a, user, proposal_id)))
+        elif (row := self._marked(is_numbered=True)) is not None:
             nothing = f"{row.name} has no write that can be taken back; U takes back your latest of all"
             self.work(self._undo(row.passage_id, nothing))
 
@@ -236,7 +242,6 @@ class MemoryActions(Telling):
     def action_decide(self, accepts: bool) -> None:
         """Takes a proposal into the shared memory, or puts it away."""
         from assistant.terminal.deciding import decide_proposal
-        from assistant.terminal.undoing import told_in_chat
 
         row = self._marked()
         if row is None or row.proposal_id is None:
@@ -244,8 +249,8 @@ class MemoryActions(Telling):
             return
         number, name = row.proposal_id, self.desk.user
 
-        def decide(assistant: Assistant, user: int) -> str:
-            return told_in_chat(decide_proposal(assistant, name, user, number, accepts=accepts))
+        def decide(assistant: Assistant, user: int) -> Written:
+            return decide_proposal(assistant, name, user, number, accepts=accepts)
 
         self.work(self._write("deciding …", decide))
 
@@ -309,13 +314,13 @@ class MemoryActions(Telling):
             return row
         return None
 
-    async def _write(self, begins: str, work: Callable[[Assistant, int], str]) -> None:
+    async def _write(self, begins: str, work: Callable[[Assistant, int], Written]) -> None:
         self.tell(begins)
-        self._wrote(await self._told_if_not(self.desk.do(work)))
+        self._wrote(await self._told_if_not(self.desk.write(work)))
 
-    async def _told_if_not(self, writing: Coroutine[Any, Any, str]) -> str:
+    async def _told_if_not(self, writing: Coroutine[Any, Any, Written]) -> str:
         try:
-            return await writing
+            return (await writing).told
         except VouchError:
             self.tell("")  # what was begun is not told as going on; the reason follows
             raise

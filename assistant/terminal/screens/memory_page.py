@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from assistant.terminal.waiting import told_failure, told_reason
 from stores.one_line import one_line
 from stores.records import REMOVAL
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.catalogue import PassageLine
-    from stores.claim_jobs import WaitingJob
     from stores.memory_rows import Beside, GoneLine
     from stores.records import Proposal, StatedClaim
+    from stores.waiting_jobs import WaitingJob
 
 Scope: TypeAlias = Literal["all", "yours", "shared", "waiting", "forgotten"]
 SCOPES: Mapping[Scope, str] = {
@@ -164,7 +165,7 @@ def _waiting(assistant: Assistant, user_id: int, words: str) -> list[MemoryRow]:
     claims = {claim.id: claim for claim in assistant.claims.pending(user_id)}
     rows = [
         *_jobs(assistant, user_id, assistant.claim_jobs.waiting(user_id), claims),
-        *map(_proposed, assistant.proposals.open()),
+        *_proposals(assistant, user_id),
     ]
     looked_for = words.casefold().split()
     return [row for row in rows if all(word in row.text.casefold() for word in looked_for)]
@@ -179,9 +180,9 @@ def _jobs(
     for job in jobs:
         waits = [("Waits", "to be weighed" if job.kind == "weigh" else "to be read for what it states")]
         if job.error:
-            waits.append(("Failed", f"{job.attempts} times, last: {one_line(job.error)}"))
-        if job.not_before:
-            waits.append(("Again", f"after {job.not_before.astimezone():%H:%M:%S}; r tries now"))
+            waits.append(("Failed", told_failure(job)))
+        if told := told_reason(job):
+            waits.append(("Because", f"{told}; r tries now" if job.why in ("failed", "left") else told))
         claim = claims.get(job.subject_id)
         if claim is not None:
             yield _weighed(claim, waits)
@@ -219,7 +220,13 @@ def _weighed(claim: StatedClaim, waits: Sequence[tuple[str, str]]) -> MemoryRow:
     )
 
 
-def _proposed(proposal: Proposal) -> MemoryRow:
+def _proposals(assistant: Assistant, user_id: int) -> Iterator[MemoryRow]:
+    own = {proposal.id for proposal in assistant.proposals.of_user(user_id)}
+    for proposal in assistant.proposals.open():
+        yield _proposed(proposal, is_own=proposal.id in own)
+
+
+def _proposed(proposal: Proposal, *, is_own: bool) -> MemoryRow:
     return MemoryRow(
         key=f"proposal {proposal.id}",
         name=f"p{proposal.id}",
@@ -239,5 +246,6 @@ def _proposed(proposal: Proposal) -> MemoryRow:
             ),
             ("Since", f"{proposal.created_at.astimezone():%d %B %Y %H:%M}"),
             ("Waits", "for somebody else who may decide: a accepts, d puts it away"),
+            *((("Yours", "u takes it back"),) if is_own else ()),
         ),
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from assistant.terminal.forgetting import forget_for_good
 from assistant.terminal.sharing import share_memory, shared_line, weigh_for_all
 from assistant.terminal.undoing import in_chat, told_in_chat
+from assistant.terminal.written_here import Written, withdraw_proposal
 from stores.errors import VouchError, WrongUsage
 from stores.knowledge import EDITABLE
 from stores.memory_rows import MemoryRows
@@ -18,6 +19,7 @@ from stores.records import SHARED
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
+    from stores.claim_decisions import Learned
     from stores.records import Receipt
 
 _WAITS = "It is not weighed yet: a model is missing. The scope “Waiting for check” shows why."
@@ -64,15 +66,20 @@ def undoable(assistant: Assistant, user_id: int, passage_id: int | None) -> Undo
     return Undoable(latest.id, told, beyond)
 
 
-def undo(assistant: Assistant, user_id: int, receipt_id: int) -> str:
-    """Takes a write back; returns what is told of it."""
+def undo(assistant: Assistant, user_id: int, receipt_id: int) -> Written:
+    """Takes a write back. An undo has no receipt."""
     try:
         receipt, back = assistant.knowledge.undo(user_id, receipt_id)
     except VouchError as error:
         raise in_chat(error) from None
     assistant.indexer.catch_up()
     came_back = f" Back: {', '.join(f'{p.passage_id} “{short(p.text, 40)}”' for p in back)}." if back else ""
-    return f"Undone: {receipt.action} “{short(receipt.summary)}”.{came_back}"
+    return Written(f"Undone: {receipt.action} “{short(receipt.summary)}”.{came_back}")
+
+
+def withdraw(assistant: Assistant, user_id: int, proposal_id: int) -> Written:
+    """Takes a proposal of one's own back."""
+    return Written(withdraw_proposal(assistant, user_id, proposal_id))
 
 
 def must_be_editable(scope: str, kind: str) -> None:
@@ -84,20 +91,24 @@ def must_be_editable(scope: str, kind: str) -> None:
         )
 
 
-def edit(assistant: Assistant, user_id: int, passage_id: int, text: str) -> str:
+def edit(assistant: Assistant, user_id: int, passage_id: int, text: str) -> Written:
     """Another text of a memory: a new version of one's own; a shared one goes through the check."""
     if assistant.catalogue.line(user_id, passage_id).scope == "shared":
-        learned = weigh_for_all(assistant, user_id, text)
-        return told_in_chat(shared_line(learned)) if learned else _WAITS
-    assistant.knowledge.edit(user_id, passage_id, text)
+        return _weighed(weigh_for_all(assistant, user_id, text))
+    receipt_id = assistant.knowledge.edit(user_id, passage_id, text)
     assistant.indexer.catch_up()
-    return f"{passage_id} is changed; u brings the old text back."
+    return Written(f"{passage_id} is changed; u brings the old text back.", receipt_id)
 
 
-def share(assistant: Assistant, user_id: int, passage_id: int) -> str:
+def share(assistant: Assistant, user_id: int, passage_id: int) -> Written:
     """Offers a memory to every user, through the check."""
-    learned = share_memory(assistant, user_id, passage_id)
-    return told_in_chat(shared_line(learned)) if learned else _WAITS
+    return _weighed(share_memory(assistant, user_id, passage_id))
+
+
+def _weighed(learned: Learned | None) -> Written:
+    if learned is None:
+        return Written(_WAITS)
+    return Written(told_in_chat(shared_line(learned)), learned.receipt_id, learned.proposal_id)
 
 
 def export(assistant: Assistant, user_id: int, file: str, scope: Literal["yours", "shared", "all"]) -> str:

@@ -11,6 +11,7 @@ from assistant.terminal.screens.blank_box import BlankBox
 from assistant.terminal.screens.messages import FORGOTTEN, Message
 from assistant.terminal.screens.printable import as_markdown, printable
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
+from stores.one_line import open_end
 
 
 class MessageView(BlankBox):
@@ -22,6 +23,7 @@ class MessageView(BlankBox):
     MessageView > .words { margin: 0 1 0 2; height: auto; }
     MessageView > .sources { padding: 0 1 0 2; height: auto; color: $text-muted; }
     MessageView.-queued > .words { color: $text-muted; }
+    MessageView.-unsure > .words { color: $text-muted; text-style: italic; }
     MessageView.-current { border-left: thick $accent; padding-left: 0; }
     MessageView.-folded > .words, MessageView.-folded > .sources { display: none; }
     """
@@ -36,8 +38,10 @@ class MessageView(BlankBox):
     def __init__(self, message: Message) -> None:
         super().__init__()
         self.message = message
+        self._held = ""  # the end of what is written: what comes next may be joined to it
         self.set_class(message.state == "queued", "-queued")
         self.set_class(message.is_folded, "-folded")
+        self.set_class(message.is_unsure, "-unsure")
 
     def compose(self) -> ComposeResult:
         """Speaker, words, sources."""
@@ -61,12 +65,20 @@ class MessageView(BlankBox):
     def write(self, piece: str) -> None:
         """A further piece of an answer that is being written."""
         self.message.text += piece
-        self.query_one(AnswerText).write(as_markdown(piece, is_quoted=self.message.is_quoted))
+        begun = self._held + piece
+        self._held = open_end(begun)
+        self._show(begun.removesuffix(self._held))
 
     def end(self) -> None:
         """The answer is whole: shows how it ended and what it rests on."""
+        self._show(self._held)
+        self._held = ""
         self.query_one(AnswerText).end()
         self.update()
+
+    def _show(self, piece: str) -> None:
+        if piece:
+            self.query_one(AnswerText).write(as_markdown(piece, is_quoted=self.message.is_quoted))
 
     def say(self, line: str) -> None:
         """A further line of what a command says."""
@@ -76,6 +88,7 @@ class MessageView(BlankBox):
     def update(self) -> None:
         """Shows the message's state and sources as they are now."""
         self.set_class(self.message.state == "queued", "-queued")
+        self.set_class(self.message.is_unsure, "-unsure")
         label = self.message.label
         if self.message.is_folded:
             lines = self.message.text.count("\n") + 1

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 State: TypeAlias = Literal["queued", "waiting", "writing", "done", "stopped", "failed", "unanswered"]
 
 FORGOTTEN = "forgotten"  # in place of words that are gone
+_UNSURE = "I am not sure"  # how an answer in the words of passages begins that may be none
 _ENDED: dict[str, State] = {"done": "done", "stopped": "stopped", "failed": "failed", "imported": "done"}
 
 
@@ -48,6 +49,11 @@ class Message:
     is_quoted: bool = False  # in the words of passages, which are no Markdown
 
     @property
+    def is_unsure(self) -> bool:
+        """It quotes what may help, and says itself that it may not."""
+        return self.is_quoted and self.text.startswith(_UNSURE)
+
+    @property
     def label(self) -> str:
         """What stands beside the speaker: how long it took, how it ended, how it was rated."""
         if self.state == "queued":
@@ -61,8 +67,9 @@ class Message:
             "failed": f"failed: {self.failure}" if self.failure else "failed",
             "unanswered": "no answer: the program ended before it",
         }.get(self.state, "")
+        unsure = "not sure" if self.is_unsure else ""
         took = f"{self.seconds:.1f} s" if self.seconds is not None else ""
-        return " · ".join(part for part in (took, ended, self.rating) if part)
+        return " · ".join(part for part in (took, unsure, ended, self.rating) if part)
 
 
 def quotes_only(model: str) -> bool:

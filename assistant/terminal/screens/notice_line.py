@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from datetime import datetime
 
 from rich.cells import cell_len
 from textual.content import Content
 
-from assistant.terminal.screens.two_sided_line import TwoSidedLine
+from assistant.terminal.screens.wrapped_line import WrappedLine, broken
+from stores.clock import local, now
 
 STAYS_SECONDS = 10.0  # at least
 _NARROW = 60  # columns under which one way on is told
 _EDGES = 3  # columns: padding, and one between the two sides
+_KEPT = 200  # sentences
 
 
 @dataclass(frozen=True)
@@ -25,9 +29,22 @@ class Notice:
     turn_id: int | None = None
     brief: tuple[str, str, str] = ("", "", "")  # of a narrow line: the middle is cut, what is around it never
 
+    @property
+    def undoes(self) -> str:
+        """What its undo takes back, in a few words; empty without one."""
+        return (self.brief[1] or self.words) if self.receipt_id is not None else ""
 
-class NoticeLine(TwoSidedLine):
-    """Shows one notice; the others queue behind it."""
+
+@dataclass
+class _Queued:
+    """A notice that is shown or waits."""
+
+    notice: Notice
+    is_spent: bool = False  # the person has gone on since: it goes as soon as it has stayed long enough
+
+
+class NoticeLine(WrappedLine):
+    """Shows one notice; of those that wait, the newest follows. All that was told can be read whole."""
 
     DEFAULT_CSS = "NoticeLine { display: none; padding: 0 1; color: $text-primary; }"
     RIGHT_STYLE = "not bold"  # dim, its colour could hardly be read
@@ -36,44 +53,63 @@ class NoticeLine(TwoSidedLine):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._queue: list[Notice] = []
+        self._queue: list[_Queued] = []  # the one that is shown, then those that wait, the newest first
+        self._history: deque[tuple[datetime, str]] = deque(maxlen=_KEPT)
         self._told = 0  # of those that came together
         self._since = 0.0
-        self._is_spent = False  # it goes as soon as it has stayed long enough
 
     @property
     def current(self) -> Notice | None:
         """The notice that is shown."""
-        return self._queue[0] if self._queue else None
+        return self._queue[0].notice if self._queue else None
 
     def put(self, notice: Notice) -> None:
-        """Shows a notice, or has it wait for those before it."""
-        self._queue.append(notice)
+        """Shows a notice, or has it wait for the one that is shown."""
+        self._queue.insert(1, _Queued(notice))
+        self.note(notice.words)
         if len(self._queue) == 1:
             self._begin()
         self._show()
 
+    def note(self, words: str) -> None:
+        """Keeps a sentence that was told, here or elsewhere; the same one again is told once."""
+        if not self._history or self._history[-1][1] != words:
+            self._history.append((now(), words))
+
+    @property
+    def history(self) -> str:
+        """All that was told, the newest first, each with its time."""
+        return "\n\n".join(f"{local(at):%H:%M:%S}  {words}" for at, words in reversed(self._history))
+
     @property
     def receipts(self) -> set[int]:
         """Of the writes whose undo is offered, now or later."""
-        return {notice.receipt_id for notice in self._queue if notice.receipt_id is not None}
+        return {it.notice.receipt_id for it in self._queue if it.notice.receipt_id is not None}
+
+    def done_with(self, receipt_id: int) -> None:
+        """Takes a notice away that was acted on, whether or not it is still the one that is shown."""
+        if self.current is not None and self.current.receipt_id == receipt_id:
+            self.done()
+        else:
+            self.withdraw([receipt_id])
 
     def withdraw(self, receipt_ids: Collection[int]) -> None:
         """Takes away the notices of writes that were taken back, wherever that was done."""
         shown = self.current
-        self._queue = [notice for notice in self._queue if notice.receipt_id not in receipt_ids]
+        self._queue = [it for it in self._queue if it.notice.receipt_id not in receipt_ids]
         if self.current is not shown:
             self._begin()
         self._show()
 
     def message_sent(self) -> None:
-        """The person has gone on: the notice goes, once it has stayed long enough."""
-        self._is_spent = bool(self._queue)
+        """The person has gone on: the notice goes, once it has stayed long enough; so does what waits."""
+        for each in self._queue:
+            each.is_spent = True
         self.look()
 
     def look(self) -> None:
         """Takes away what has stayed long enough; asked now and then."""
-        if self._is_spent and self.clock() - self._since >= STAYS_SECONDS:
+        if self._queue and self._queue[0].is_spent and self.clock() - self._since >= STAYS_SECONDS:
             self.done()
 
     def done(self) -> None:
@@ -89,7 +125,7 @@ class NoticeLine(TwoSidedLine):
         self._show()
 
     def _begin(self) -> None:
-        self._since, self._is_spent = self.clock(), False
+        self._since = self.clock()
         if not self._queue:
             self._told = 0
 
@@ -101,13 +137,14 @@ class NoticeLine(TwoSidedLine):
             doors = (["^G u undo"] if notice.receipt_id is not None else []) + ["^G w why"]
             shown = doors[:1] if self.app.size.width < _NARROW else doors
             right = place + " · ".join(shown)
-            self.say(_fitted(notice, self.app.size.width - _EDGES - cell_len(right)), right)
+            self.say(self._fitted(notice, self.app.size.width - _EDGES, right), right)
 
-
-def _fitted(notice: Notice, room: int) -> str:
-    """Its words in so many columns: where they do not fit, with the quoted text cut, never the way back."""
-    head, quoted, tail = notice.brief
-    if cell_len(notice.words) <= room or not tail:
-        return notice.words
-    left = max(1, room - cell_len(head) - cell_len(tail))
-    return f"{head}{Content(quoted).truncate(left, ellipsis=True).plain}{tail}"
+    def _fitted(self, notice: Notice, width: int, right: str) -> str:
+        """Its words in such rows: where they do not fit, with the quoted text cut, never the way back."""
+        head, quoted, tail = notice.brief
+        rows = self.MOST_ROWS if self.has_several_rows else 1
+        room = width - cell_len(right)
+        if cell_len(notice.words) <= room or not tail or len(broken(notice.words, width)) < rows:
+            return notice.words
+        left = max(1, room - cell_len(head) - cell_len(tail))
+        return f"{head}{Content(quoted).truncate(left, ellipsis=True).plain}{tail}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from stores.one_line import without_controls
+
 _TAB = " " * 4
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>&=:])")  # what Markdown may take for something else
 _INVENTED = re.compile(r"\[(\d{1,4})\?\]")  # how the responder shows a number that stands for no source
@@ -12,7 +14,7 @@ _INVENTED = re.compile(r"\[(\d{1,4})\?\]")  # how the responder shows a number t
 def printable(text: str) -> str:
     """The text with its lines, and without what a terminal would obey."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", _TAB).split("\n")
-    return "\n".join("".join(filter(str.isprintable, line)) for line in lines)
+    return "\n".join(map(without_controls, lines))
 
 
 def as_markdown(reply: str, *, is_quoted: bool = False) -> str:

@@ -17,6 +17,7 @@ from assistant.terminal.screens.desk import Desk, Glances, Opens, SessionChoice
 from assistant.terminal.screens.drafts import Drafts
 from assistant.terminal.screens.keys import keymap
 from assistant.terminal.screens.short_pauses import set_aside, short_pauses
+from assistant.terminal.screens.whole_paste import whole_pastes
 from stores.errors import WrongUsage
 
 
@@ -65,7 +66,7 @@ def run_screens(
     app.chat.when_loaded = set_aside
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
     try:
-        with short_pauses():
+        with short_pauses(), whole_pastes(app.driver_class):
             code = app.run(mouse=mouse)
     finally:
         for number, handler in handlers.items():  # the loop of the screens leaves the system's own behind

@@ -12,6 +12,7 @@ from textual.widgets.option_list import Option
 
 from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.desk import Desk
+from assistant.terminal.screens.key_line import keys_that_fit
 from assistant.terminal.screens.keys import SESSIONS
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import Telling
@@ -25,7 +26,18 @@ NEW_SESSION = 0  # what is chosen for a new one
 _PAGE = 200  # rows; more when the mark reaches the last one
 _MOST = 50_000
 _NARROW = 60
-_MORE_KEYS = ("x delete", "u undo", "z archive", "e title", "Tab shelf", "n new")
+_ASKED_TOLD = "each is one question of `vouch ask`; go on with one, and it is listed as open"
+_KEYS = (
+    "Enter open",
+    "Esc back",
+    "/ find",
+    "x delete",
+    "u undo",
+    "z archive",
+    "e title",
+    "Tab shelf",
+    "n new",
+)
 Change: TypeAlias = "Callable[[Sessions, int], object]"  # given the sessions and the user
 
 
@@ -36,7 +48,9 @@ class SessionsScreen(Telling, Screen[int | None]):
     DEFAULT_CSS = """
     SessionsScreen > TwoSidedLine { padding: 0 1; }
     SessionsScreen > Static { height: 1; padding: 0 1; }
-    SessionsScreen > #sessions-told { color: $text-primary; }
+    SessionsScreen > #sessions-told {
+        color: $text-primary; height: auto; min-height: 1; max-height: 3;
+    }
     SessionsScreen > OptionList { height: 1fr; border: round $border; padding: 0; }
     SessionsScreen > OptionList { text-wrap: nowrap; text-overflow: ellipsis; }
     SessionsScreen > OptionList:focus { border: round $border; }
@@ -65,7 +79,7 @@ class SessionsScreen(Telling, Screen[int | None]):
         yield OptionList(markup=False)
         yield Input(compact=True, select_on_focus=False)
         yield Static("", markup=False, id="sessions-told")
-        yield Static(_keys(self.app.size.width), markup=False, classes="keys")
+        yield Static(keys_that_fit(_KEYS, self.app.size.width), markup=False, classes="keys")
 
     def on_mount(self) -> None:
         """The newest first."""
@@ -104,6 +118,8 @@ class SessionsScreen(Telling, Screen[int | None]):
         if self.is_attached and shelf == self._shelf:
             self._sessions, self._counts = sessions, counts
             self._show()
+            if shelf == "asked":
+                self.tell(_ASKED_TOLD)
 
     def _show(self) -> None:
         place = self._options.highlighted or 0
@@ -113,7 +129,7 @@ class SessionsScreen(Telling, Screen[int | None]):
         self._shown = 0
         self._show_more()
         self._options.highlighted = min(place, len(self._found) - 1) if self._found else None
-        shelves = [f"{name} {count}" for name, count in self._counts.items()]
+        shelves = [f"{name} {self._counts[name]}" for name in self._shelves if name in self._counts]
         shelves = [f"[{told}]" if told.startswith(self._shelf) else told for told in shelves]
         if self.app.size.width < _NARROW:
             shelves = [told for told in shelves if told.startswith("[")]
@@ -142,9 +158,16 @@ class SessionsScreen(Telling, Screen[int | None]):
         spoken = f"{local(session.last_at):%Y-%m-%d %H:%M}"
         return f"{here}{session.session_id:>5}  {spoken}  {turns:>9}  {title}"
 
+    @property
+    def _shelves(self) -> list[Shelf]:
+        """Those that are gone through; of questions that were asked by the command, where there are any."""
+        return [n for n in _shelves() if n != "asked" or self._counts.get(n) or n == self._shelf]
+
     def action_shelf(self, by: int) -> None:
         """Other sessions: those that are open, archived, or deleted."""
-        names = _shelves()
+        names = self._shelves
+        if self._shelf == "asked":
+            self.tell("")
         self._shelf = names[(names.index(self._shelf) + by) % len(names)]
         self._options.highlighted = 0 if self._found else None
         self.work(self._load())
@@ -309,11 +332,3 @@ def _shelves() -> tuple[Shelf, ...]:
     from stores.session_list import Shelf
 
     return get_args(Shelf)
-
-
-def _keys(width: int) -> str:
-    """As many as there is room for."""
-    told = ""
-    for key in ("Enter open", "Esc back", "/ find", *_MORE_KEYS):
-        told = f"{told}  {key}" if told and len(told) + len(key) + 4 <= width else told or key
-    return told

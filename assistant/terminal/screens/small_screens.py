@@ -68,7 +68,8 @@ class PastPrompts(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """What is searched for, and what was found."""
         with Vertical() as box:
-            box.border_title = "Earlier prompts · Enter takes one · Esc back"
+            box.border_title = "Earlier prompts"
+            box.border_subtitle = "Enter takes one · Esc back"
             yield Input(placeholder="Words of an earlier prompt", compact=True)
             yield OptionList(markup=False, compact=True)
 

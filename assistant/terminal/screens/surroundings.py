@@ -7,13 +7,17 @@ from textual.widgets import Static
 from assistant.terminal.screens.chat_parts import ChatParts
 from assistant.terminal.screens.desk import Counts
 from assistant.terminal.screens.key_line import KeyLine
+from assistant.terminal.screens.notice_line import NoticeLine
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
+from assistant.terminal.screens.wrapped_line import fits
 from stores.errors import StoreUnavailable, VouchError
 from stores.one_line import one_line
 
 PRIVATE_TITLE = "(private)"  # what such a session is called in the stores
 PRIVATE = "Private: not remembered, trained on or found"
+_PRIVATE_NARROW = "Private: not remembered or trained on"
 _NARROW, _LOW = 60, 14  # columns and rows
+_EDGES = 2  # columns of padding
 
 
 class Surroundings(ChatParts):
@@ -39,22 +43,32 @@ class Surroundings(ChatParts):
         """
         told = one_line(sentence or self.standing)
         self.query_one("#status", TwoSidedLine).say(told)
+        if sentence and self.desk.slash_commands:
+            for notices in self.query(NoticeLine).results():  # it may be gone already, where this is left
+                notices.note(told)
         is_small = self.size.height < _LOW
         self.query_one(KeyLine).tell(told if is_small else "")
 
     def show_header(self) -> None:
         """The session's title, and what is known."""
-        counts = self._counts
-        right = _models_told(counts) if counts else ""
-        if counts and self.size.width >= _NARROW:
-            right = f"{counts.yours} yours · {counts.shared} shared · {right}"
         called = one_line(self.session_title) or "New session"
         if self.is_private:
-            called = PRIVATE if self.session_title == PRIVATE_TITLE else f"{PRIVATE} · {called}"
+            told = PRIVATE if self.size.width >= _NARROW else _PRIVATE_NARROW
+            called = told if self.session_title == PRIVATE_TITLE else f"{told} · {called}"
         title = " · ".join(filter(None, (self.branch_told, called)))
         if self.is_read_only:
-            title, right = f"Read-only · {title}", ""
-        self.query_one("#header", TwoSidedLine).say(title, one_line(right))
+            title = f"Read-only · {title}"
+        self.query_one("#header", TwoSidedLine).say(title, self._known_told(title))
+
+    def _known_told(self, title: str) -> str:
+        """What is known beside the title: it gives way, the counts first, where the title would be cut."""
+        if (counts := self._counts) is None or self.is_read_only:
+            return ""
+        models = one_line(_models_told(counts))
+        whole, width = f"{counts.yours} yours · {counts.shared} shared · {models}", self.size.width
+        if width >= _NARROW and fits(title, whole, width - _EDGES):
+            return whole
+        return "" if self.is_private and not fits(title, models, width - _EDGES) else models
 
     def show_stored(self, refused: VouchError | None) -> None:
         """Whether messages are kept; while they are not, the header says so."""

@@ -57,6 +57,11 @@ class Talk:
         return self._writing is not None
 
     @property
+    def can_be_stopped(self) -> bool:
+        """A reply is being written, or a command waits for something."""
+        return self.is_writing or self._desk.is_waiting
+
+    @property
     def is_idle(self) -> bool:
         """Nothing runs and nothing waits."""
         return self._running is None and not self._queue
@@ -96,11 +101,12 @@ class Talk:
         return message.text
 
     def stop(self) -> None:
-        """Ends the reply that is being written; its part is kept."""
+        """Ends the reply that is being written, whose part is kept, or what a command waits for."""
         if self._trying is not None:
             self._trying.give_up()
         if self._writing is not None:
             self._writing.stop()
+        self._desk.leave_wait()
 
     async def try_again(self) -> None:
         """Answers the message that waits for a model, if one does."""
@@ -222,7 +228,7 @@ class Talk:
         view = await self._conversation.add(said, before=self._first_waiting)
 
         try:
-            session_id = await self._desk.command(self.session_id, sent.text, view.say)
+            session_id = await self._desk.command(self.session_id, sent.text, view.say, self._hears.told)
         except VouchError as error:
             view.say(one_line(error.message))
             if error.hint:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from assistant.terminal.comparing import COMPARED, session_to_compare
 from assistant.terminal.screens.answer_actions import AnswerActions
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import host
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.records import Round
 
-COMPARED = 50  # messages of a session, the newest: each is answered twice, which takes seconds
 _LOOKS_EVERY_SECONDS = 1.0
 _SENTENCE_STAYS_SECONDS = 6.0  # in the status line
 
@@ -158,7 +158,7 @@ class TrainingActions(AnswerActions):
 
         here = self.talk.session_id
         session = await self.desk.look(
-            lambda assistant, user_id: session_id or _session_to_compare(assistant, user_id, here, turn_id)
+            lambda assistant, user_id: session_id or session_to_compare(assistant, user_id, here, turn_id)
         )
         user, newest = self.desk.user, COMPARED if session_id is None else None
         is_longer = newest is not None and await self.desk.look(
@@ -184,16 +184,6 @@ class TrainingActions(AnswerActions):
         if not self.desk.slash_commands:
             self.tell("not yet: it is still opening")
         return bool(self.desk.slash_commands)
-
-
-def _session_to_compare(assistant: Assistant, user_id: int, here: int, turn_id: int | None) -> int:
-    """That of the turn; else the one that is open, or the last one while nothing was said in it."""
-    if turn_id is not None:
-        return assistant.journal.turn(user_id, turn_id).session_id
-    if here and assistant.journal.turns(user_id, here, limit=1):
-        return here
-    latest = next(iter(assistant.journal.sessions(user_id, limit=1)), None)
-    return latest.session_id if latest is not None else here
 
 
 def _name_of_other(against: str, name: str) -> str:

@@ -186,16 +186,18 @@ def measured_table(row: Round) -> MeasuredTable | None:
 _MEASURED = {"ndcg_at_10": DECIDED_BY, "recall_at_5": "R@5", "reciprocal_rank": "MRR"}
 
 
-def months_of(row: Round) -> list[tuple[str, float, int]]:
-    """Month, gain and number of its questions, of those with enough of them."""
-    slices = row.figures.get("comparison", {}).get("slices", {})
-    return [(one_line(month), float(told["gain"]), int(told["questions"])) for month, told in slices.items()]
+def slices_of(row: Round) -> list[tuple[str, float, int]]:
+    """Months, then domains: name, gain and number of its questions, of those with enough of them."""
+    compared = row.figures.get("comparison", {})
+    named = [*compared.get("slices", {}).items()]
+    named += [(f"domain {told['name']}", told) for told in compared.get("domains", ())]
+    return [(one_line(name), float(told["gain"]), int(told["questions"])) for name, told in named]
 
 
 def rule(facts: TrainingFacts) -> str:
     """When a candidate goes live, in words."""
     over = f" more than {facts.least_gain:.3f}" if facts.least_gain else ""
     return (
-        f"Goes live when {DECIDED_BY} surely gains{over}, and neither R@5 nor a month "
+        f"Goes live when {DECIDED_BY} surely gains{over}, and neither R@5, a month nor a domain "
         f"loses more than {facts.margin:.3f}."
     )

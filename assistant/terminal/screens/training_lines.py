@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
+
 from assistant.terminal.screens.plot import sparkline
 from assistant.terminal.screens.training_facts import (
     TrainingFacts,
@@ -13,8 +15,8 @@ from assistant.terminal.screens.training_facts import (
     gain_of,
     is_silent,
     measured_table,
-    months_of,
     reason_of,
+    slices_of,
 )
 from stores.one_line import one_line
 
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _NARROW = 60  # columns
 _SPARK = 8  # columns of the curve in the status line
-_MONTHS = 3  # told in the table; the page of a round tells all
+_SLICES = 3  # told in the table; the page of a round tells all
+_SLICE_COLUMNS = 26
 _GAIN = re.compile(r"^nDCG@10 [+-]\d+\.\d+ points ")
 _PHASES = {  # as a learner notes them, and as a person reads them
     "": "beginning",
@@ -131,9 +134,18 @@ def table_lines(row: Round, width: int) -> list[str]:
         if shown and each.low is not None and each.high is not None:
             line += f"  [{each.low:+.3f}, {each.high:+.3f}]"
         lines.append(line)
-    worst = sorted(months_of(row), key=lambda month: month[1])[:_MONTHS]
-    lines += [f"{month:<9}{'':>18} {gain:>+7.3f}" for month, gain, _ in worst]
+    worst = sorted(slices_of(row), key=lambda each: each[1])[:_SLICES]
+    lines += [f"{slice_name(name)}  {gain:>+7.3f}" for name, gain, _ in worst]
     return lines
+
+
+def slice_name(name: str) -> str:
+    """A month or a domain in a column of its own; of a long name the end, which differs."""
+    shown = name
+    while cell_len(shown) > _SLICE_COLUMNS:
+        name = name[1:]
+        shown = f"…{name}"
+    return shown + " " * (_SLICE_COLUMNS - cell_len(shown))
 
 
 def _needed(facts: TrainingFacts) -> str:

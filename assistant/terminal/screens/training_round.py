@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from assistant.terminal.screens.training_facts import TrainingFacts, comparison_of, months_of, version_of
+from assistant.terminal.screens.training_facts import TrainingFacts, comparison_of, slices_of, version_of
+from assistant.terminal.screens.training_lines import slice_name
 from stores.one_line import one_line
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ def _figures(row: Round) -> Iterator[str]:
             f"{name:<9}{told['live']:>6.3f}{told['candidate']:>11.3f}  "
             f"{told['gain']:+.4f} [{told['low']:+.4f}, {told['high']:+.4f}]"
         )
-    for month, gain, questions in months_of(row):
-        yield f"{month:<9}{'':>17}  {gain:+.4f} on {questions} questions"
+    for name, gain, questions in slices_of(row):
+        yield f"{slice_name(name)}  {gain:+.4f} on {questions} questions"
     measured = row.figures.get("measured", ())
     if measured:
         yield "While it was trained, on questions set aside to end the training:"

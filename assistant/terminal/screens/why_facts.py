@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assistant.terminal.screens.messages import passage_name
 from stores.one_line import one_line, short
@@ -37,6 +37,7 @@ class FoundRow:
     dense: float
     lexical: float
     lift: float
+    given: float  # what it gained as the user's statement that gives what was asked for
     moved: int  # places that it won by being judged
     judged: float | None  # 0 to 1: how far it helps to answer; None where nobody looked
     label: str  # answer, relevant or irrelevant; empty where nobody looked
@@ -68,10 +69,9 @@ def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
     found = assistant.journal.found_in(user_id, turn_id)
     shown = found[:_SHOWN]
     passages = assistant.catalogue.passages_of(user_id, [each.version_id for each in shown])
-    cited = turn.details.get("cited", [])
     judged = assistant.journal.judged_in(user_id, turn_id)
     rows = [
-        _row(each, *passages[each.version_id], cited, judged.get(each.version_id))
+        _row(each, *passages[each.version_id], turn, judged.get(each.version_id))
         for each in shown
         if each.version_id in passages
     ]
@@ -123,7 +123,7 @@ def found_row(assistant: Assistant, user_id: int, turn_id: int, version_id: int)
     found = {each.version_id: each for each in assistant.journal.found_in(user_id, turn_id)}
     passages = assistant.catalogue.passages_of(user_id, [version_id])
     judged = assistant.journal.judged_in(user_id, turn_id).get(version_id)
-    return _row(found[version_id], *passages[version_id], turn.details.get("cited", []), judged)
+    return _row(found[version_id], *passages[version_id], turn, judged)
 
 
 def _route(turn: Turn, found: Sequence[FoundPassage]) -> str:
@@ -140,10 +140,11 @@ def _row(
     found: FoundPassage,
     passage: Passage,
     is_live: bool,
-    cited: list[Any],
+    turn: Turn,
     judged: tuple[str, float] | None,
 ) -> FoundRow:
     seen = "seen" if found.citation else "-"
+    cited = turn.details.get("cited", [])
     return FoundRow(
         version_id=found.version_id,
         passage_id=passage.passage_id,
@@ -154,6 +155,7 @@ def _row(
         dense=found.dense,
         lexical=found.lexical,
         lift=found.lift,
+        given=turn.details.get("given", {}).get(str(found.version_id), 0.0),
         moved=found.found_rank - found.final_rank,
         judged=judged[1] if judged else None,
         label=judged[0] if judged else "",
@@ -169,7 +171,7 @@ def _figures(row: FoundRow) -> list[str]:
         f"Found as number {row.found}, {moved if row.moved else 'and stayed there'}; "
         f"{used.get(row.used, f'cited as {row.used}')}.",
         f"Search score {row.score:.2f}: meaning {row.dense:.2f}, "
-        f"words {row.lexical:.2f}, lift {row.lift:.2f}.",
+        f"words {row.lexical:.2f}, lift {row.lift:.2f}{f', given {row.given:.2f}' if row.given else ''}.",
         *_judged_line(row),
     ]
 

@@ -14,6 +14,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from assistant.terminal.screens.bindings import bindings
+from assistant.terminal.screens.key_line import keys_that_fit
 from assistant.terminal.screens.keys import WHY
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.why_facts import FoundRow, WhyFacts, passage_page, why_facts
@@ -22,6 +23,7 @@ from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk
+    from assistant.terminal.written_here import Written
 
 _HEADINGS = "used from   judged found moved score"
 _LEGEND = (
@@ -31,8 +33,10 @@ _LEGEND = (
     "moved   places up or down by being judged",
 )
 _NARROW = 60  # columns
-_KEYS = "Enter open  + helped  - did not  x remove  c compare with the previous model  Esc"
-_FEW_KEYS = "Enter open  + -  x remove  c compare  Esc"
+_ROW_COLUMNS = 66  # within the frame, from which a passage takes one row
+_FRAME = 4  # columns: border and padding
+_KEYS = ("Enter open", "Esc back", "+ helped", "- did not", "x remove", "u undo", "c compare")
+_FEW_KEYS = "Enter open  + -  x remove  Esc back"
 _STEPS = {
     "augment": "route",
     "retrieve": "search",
@@ -112,12 +116,12 @@ class WhyView(Working, Vertical):
             self.told, self.receipt_id, self.is_undone = told, receipt_id, is_undone
 
     def __init__(self, desk: Desk, *, is_narrow: bool, id: str | None = None) -> None:
-        """is_narrow: a passage takes two rows."""
+        """is_narrow: a passage takes two rows, until its width is known."""
         super().__init__(id=id)
         self._desk = desk
         self._is_narrow = is_narrow
         self._marks: dict[tuple[int, int], str] = {}  # ratings given here, by turn and version
-        self._removals: list[int] = []  # receipts of what was removed here, the latest last
+        self._removals: list[Written] = []  # what was removed, or proposed to be, here; the latest last
         self.facts: WhyFacts | None = None
         self.border_title = "Why this answer"
 
@@ -127,6 +131,17 @@ class WhyView(Working, Vertical):
         yield PassageList(markup=False, id="why-passages")
         with VerticalScroll():
             yield Static("", markup=False, id="why-below")
+
+    def on_resize(self) -> None:
+        """A passage takes one row where there is room."""
+        is_narrow = self.size.width < _ROW_COLUMNS
+        if is_narrow != self._is_narrow:
+            self._is_narrow = is_narrow
+            if self.facts is not None:
+                self.show(self.facts)
+                passages = self.query_one(PassageList)  # which has other rows than it had room for
+                passages.clear_cached_dimensions()
+                passages.refresh(layout=True)
 
     def show(self, facts: WhyFacts) -> None:
         """Shows these facts."""
@@ -158,38 +173,54 @@ class WhyView(Working, Vertical):
         self.work(keep())
 
     def remove_passage(self) -> None:
-        """Takes the marked passage out of answers, where it is the person's own; else proposes that."""
+        """Takes the marked passage out of answers, where it is the person's own; else asks, and proposes."""
         if (row := self._marked_row) is not None:
             self.work(self._remove(row))
 
     async def _remove(self, row: FoundRow) -> None:
         from assistant.terminal.removing import remove_passage
 
-        removed = await self._desk.do(
+        if row.scope == "shared" and not await self._is_sure(row):
+            host(self).tell("nothing was proposed")
+            return
+        removed = await self._desk.write(
             lambda assistant, user_id: remove_passage(assistant, user_id, row.passage_id)
         )
-        if removed.receipt_id is None:
-            host(self).tell(removed.told)
-            return
-        self._removals.append(removed.receipt_id)
+        self._removals.append(removed)
         host(self).tell(f"{removed.told}. u takes it back")
-        self.post_message(self.Changed(removed.told, removed.receipt_id, is_undone=False))
-        await self._read_anew()
+        if removed.receipt_id is not None:
+            self.post_message(self.Changed(removed.told, removed.receipt_id, is_undone=False))
+            await self._read_anew()
+
+    async def _is_sure(self, row: FoundRow) -> bool:
+        from assistant.terminal.removing import sure_to_propose
+        from assistant.terminal.screens.small_screens import Question
+
+        line = await self._desk.look(
+            lambda assistant, user_id: assistant.catalogue.line(user_id, row.passage_id)
+        )
+        question = sure_to_propose(line.text).removesuffix(" [y/N]")
+        return await self.app.push_screen_wait(Question(question, yes="propose", no="keep"))
 
     def undo_removal(self) -> None:
-        """Takes the latest removal made here back."""
+        """Takes the latest removal, or proposal of one, made here back."""
         if not self._removals:
             host(self).tell("nothing was removed here")
         else:
             self.work(self._undo_removal())
 
     async def _undo_removal(self) -> None:
-        from assistant.terminal.screens.memory_writing import undo
+        from assistant.terminal.screens.memory_writing import undo, withdraw
 
-        receipt_id = self._removals.pop()
-        told = await self._desk.do(lambda assistant, user_id: undo(assistant, user_id, receipt_id))
-        host(self).tell(told)
-        self.post_message(self.Changed(told, receipt_id, is_undone=True))
+        removed = self._removals.pop()
+        receipt_id, proposal_id = removed.receipt_id, removed.proposal_id or 0
+        if receipt_id is None:
+            undone = await self._desk.do(lambda assistant, user: withdraw(assistant, user, proposal_id))
+            host(self).tell(undone.told)
+            return
+        undone = await self._desk.do(lambda assistant, user: undo(assistant, user, receipt_id))
+        host(self).tell(undone.told)
+        self.post_message(self.Changed(undone.told, receipt_id, is_undone=True))
         await self._read_anew()
 
     async def _read_anew(self) -> None:
@@ -249,9 +280,10 @@ class WhyScreen(Screen[None], Telling):
 
     def compose(self) -> ComposeResult:
         """The facts, and the keys."""
-        yield WhyView(self._desk, is_narrow=self.app.size.width < 70)
+        yield WhyView(self._desk, is_narrow=self.app.size.width < _ROW_COLUMNS + _FRAME)
         yield Static("", markup=False, id="why-told")
-        keys = _FEW_KEYS if self.app.size.width < _NARROW else _KEYS
+        width = self.app.size.width
+        keys = _FEW_KEYS if width < _NARROW else keys_that_fit(_KEYS, width)
         yield Static(keys, markup=False, classes="keys")
 
     def on_mount(self) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Coroutine
 from typing import Any, Protocol, TypeVar, cast
 
+from textual.app import App
+from textual.css.query import NoMatches
 from textual.widget import Widget
 
 from stores.errors import VouchError
@@ -49,8 +51,15 @@ class Working(Widget):
             await todo
         except VouchError as error:
             app.tell(as_sentences(error))
+        except NoMatches as error:
+            if not self._is_taken_down(cast("App[Any]", app)):
+                app.fail(error)
         except Exception as error:  # noqa: BLE001 - a defect of ours, reported when the screen is given back
             app.fail(error)
+
+    def _is_taken_down(self, app: App[Any]) -> bool:
+        """Whether what was looked up came when this, or all, was being taken down."""
+        return not (app.is_running and set(app.screen_stack).intersection(self.ancestors_with_self))
 
 
 def as_sentences(error: VouchError) -> str:

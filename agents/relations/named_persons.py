@@ -1,0 +1,98 @@
+"""Persons who are known by what they are and by name, so that "Nora" and "my wife" are one.
+
+    "My wife is called Nora."        "My wife works at the mill."  ->  "My wife Nora works at the mill."
+    "My daughter Signe is seven."    "Signe turned eight."         ->  "My daughter Signe turned eight."
+
+Only where one sentence of the user's says both: of two wives, two names or two roles, none is meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import lru_cache
+
+from agents.relations.parts import PEOPLE
+
+_OF_ONE = (
+    r"wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|father|mum|mom|dad|"
+    r"boss|manager|supervisor|doctor|gp|dentist|landlord|landlady|therapist|hairdresser|flatmate|roommate|"
+    r"best friend"
+)
+_OF_MANY = (
+    r"brother|sister|son|daughter|uncle|aunt|cousin|nephew|niece|grandson|granddaughter|grandmother|"
+    r"grandfather|grandma|grandpa|child|kid|baby|friend|colleague|neighbou?r|teacher|student|classmate|"
+    r"stepson|stepdaughter|dog|cat|puppy|kitten|horse|pony|rabbit|parrot|hamster|tortoise|pet"
+)
+_AGE = r"(?:(?:older|younger|elder|eldest|oldest|youngest|little|big|twin) )?"
+_ROLE = rf"(?:my|our) {_AGE}(?:{_OF_ONE}|{_OF_MANY})"
+_NO_NAME = (
+    r"(?!(?:I|We|You|He|She|It|They|My|Our|The|This|That|Here|An?|Not|Is|Was|Vouch|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|"
+    r"January|February|March|July|September|October|November|December|(?:April|May|June|August) \d+|"
+    rf"Christmas|Easter)\b|{PEOPLE})"
+)
+_NAME = rf"(?:(?-i:Dr|Mr|Mrs|Ms|Prof)\.? )?{_NO_NAME}(?-i:[A-ZÀ-Þ])[\w-]*(?: (?-i:[A-ZÀ-Þ])[\w-]*)?"
+_NOW = r"(?:(?:now|actually|currently) )?"
+_I = re.IGNORECASE
+_BEFORE_A_PERSON = (
+    r"(?:^|[.;:] |(?:\b(?:and|but|so|with|to|for|of|from|by|like|than|that|because|is|when|if),? ))"
+)
+_IN_PASSING = re.compile(  # and not "I taught my wife French"
+    rf"{_BEFORE_A_PERSON}(?P<role>{_ROLE}) (?P<name>{_NAME})", _I
+)
+_APPOSED = re.compile(  # and not "my mother, Anna and Ben", nor "my doctor, Ben came along"
+    rf"\b(?P<role>{_ROLE}), (?P<name>{_NAME})(?=[.!;]|$|, (?!(?:and|or)\b)(?-i:[a-z]))", _I
+)
+_IS_CALLED = re.compile(
+    rf"(?P<role>{_ROLE})(?:'s name)? is {_NOW}(?:called |named )?(?P<name>{_NAME})(?=[.,;!]|$| and\b| who\b)",
+    _I,
+)
+_IS_ONE = re.compile(rf"(?P<name>{_NAME}) is (?:now )?(?P<role>{_ROLE})(?=[.,;!]|$| and\b| now\b)", _I)
+_GIVES_NAME = re.compile(rf"{_ROLE}(?:['’]s name\b|,? is {_NOW}(?:called\b|named\b|{_NAME}))", _I)
+_OPENS_WITH_ROLE = re.compile(rf"(?P<role>{_ROLE})(?=['’]s | (?!and |or )(?-i:[a-z]))", _I)
+_OPENS_WITH_NAME = re.compile(rf"(?P<name>{_NAME})(?=['’]s | (?!and |or )(?-i:[a-z]))", _I)
+_IS_OF_ONE = re.compile(rf"(?:my|our) (?:{_OF_ONE})$", _I)
+
+
+class NamedPersons:
+    """Whom a user's statements name with what they are."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        names: dict[str, set[str]] = defaultdict(set)
+        roles: dict[str, set[str]] = defaultdict(set)
+        for text in texts:
+            for role, name in _links(text):
+                names[role].add(name)
+                roles[name].add(role)
+        self._names = {role: one for role, found in names.items() if (one := _only(found))}
+        self._roles = {name: one for name, found in roles.items() if (one := _only(found))}
+
+    def named(self, sentence: str) -> str:
+        """The sentence with both role and name of the person it opens with, where both are known."""
+        if not self._names or says_who(sentence):
+            return sentence
+        if opens := _OPENS_WITH_ROLE.match(sentence):
+            role = opens["role"]
+            name = self._names.get(role.lower()) if _IS_OF_ONE.match(role) else None
+            return f"{role} {name}{sentence[opens.end() :]}" if name else sentence
+        if (opens := _OPENS_WITH_NAME.match(sentence)) and (known := self._roles.get(opens["name"])):
+            return f"{known[0].upper()}{known[1:]} {sentence}"
+        return sentence
+
+
+def says_who(sentence: str) -> bool:
+    """Whether a sentence is there to say who somebody is: "My wife is called Nora", "Nora is my wife"."""
+    return _GIVES_NAME.match(sentence) is not None or _IS_ONE.match(sentence) is not None
+
+
+def _only(found: set[str]) -> str:
+    return next(iter(found)) if len(found) == 1 else ""
+
+
+@lru_cache(maxsize=1024)
+def _links(text: str) -> tuple[tuple[str, str], ...]:
+    """Each role that a text gives together with a name."""
+    whole = (_IS_CALLED.match(text), _IS_ONE.match(text))
+    found = [*filter(None, whole), *_IN_PASSING.finditer(text), *_APPOSED.finditer(text)]
+    return tuple((one["role"].lower(), one["name"]) for one in found)

@@ -1,0 +1,241 @@
+"""The commands of plain mode: all that the screen has, but for those that only a screen can have.
+
+What the screen does by keys stands here: find, answer again, change, branches, before and after.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assistant.terminal.menus import asked_number
+from assistant.terminal.plain_transcript import transcript_lines
+from assistant.terminal.slash_commands import SLASH_COMMANDS, SlashCommands
+from assistant.terminal.standing_text import standing_there
+from assistant.terminal.typed_ids import typed_id
+from stores.clock import local
+from stores.errors import NotFound, WrongUsage
+from stores.one_line import one_line, short
+
+if TYPE_CHECKING:
+    from stores.records import Turn
+    from stores.turn_search import FoundTurn
+
+PLAIN_COMMANDS = {
+    "/find": "WORDS: find them in this session, and in all others",
+    "/retry": "[TURN]: answer your last message again, or that turn's; the earlier answer is kept",
+    "/change": "[TEXT or TURN]: change your last message, or that turn's; the old one is kept",
+    "/branch": "[NUMBER]: the next branch of this session, or that one",
+    "/compare": "[TURN]: answers by the live model and the one before",
+    "/edit": "[TEXT]: write a message in your editor",
+    "/training": "how training goes, as /train tells it",
+    "/notices": "every notice of this chat",
+    "/log": "[WORDS]: the last lines of the log, or those with these words",
+}
+ONLY_ON_SCREEN = {
+    "/copy": "Plain mode copies nothing: select the text in your terminal, or /export writes a file.",
+    "/suspend": "Ctrl+Z goes back to the shell, and fg comes back here.",
+    "/theme": "Plain mode has no colours: the screen has themes, which vouch chat opens without --plain.",
+}
+_ALL = dict(sorted((SLASH_COMMANDS | PLAIN_COMMANDS).items(), key=lambda each: each[0] == "/quit"))
+_SHOWN = 20  # turns that are found, and lines of the log
+_LOG_WIDTH = 150  # characters of a line of the log; the file has all of them
+_LAST = 3  # turns of a branch that is gone to
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a command has sent."""
+
+    text: str
+    instead_of: int | None = None  # the turn in whose place it comes, which is kept
+    is_typed: bool = False  # it stands behind the prompt already
+
+
+class PlainCommands(SlashCommands):
+    """Those of the screen and of plain mode, as lines of text."""
+
+    commands = _ALL
+    told: Sequence[str] = ()  # the notices of this chat
+    _message: Message | None = None
+
+    def run(self, line: str) -> Iterator[str]:
+        """See `SlashCommands.run`; behind it, `take_message` has what is to be sent."""
+        name = line.partition(" ")[0]
+        if name in ONLY_ON_SCREEN:
+            yield ONLY_ON_SCREEN[name]
+        else:
+            yield from super().run(line)
+
+    def take_message(self) -> Message | None:
+        """The message that the command before has sent, once."""
+        message, self._message = self._message, None
+        return message
+
+    # Finding
+
+    def _find(self, words: str) -> Iterator[str]:
+        if not words:
+            yield "Write what to find: /find opening hours"
+            return
+        if self.session_id and self._assistant.journal.is_private(self._user_id, self.session_id):
+            yield "What is said in a private session is not searched; all other sessions are."
+        found = self._assistant.turn_search.find(self._user_id, words, session_id=self.session_id or None)
+        shown = found[:_SHOWN]
+        yield from self._found_lines(shown)
+        if len(found) > _SHOWN:
+            yield f"The first {_SHOWN} of {len(found)}; a further word leaves fewer."
+        if not found:
+            yield f"Nothing is found with {one_line(words)!r}."
+        elif self._menu is None:
+            yield "`vouch chat --session ID` goes on with the session of one; /why TURN explains it."
+        else:
+            yield "Go on from which turn's session? Its number, or Enter to stay here."
+            chosen = asked_number(self._menu, [each.turn_id for each in shown])
+            yield from self._gone_to(chosen)
+
+    def _found_lines(self, found: list[FoundTurn]) -> Iterator[str]:
+        here = [each for each in found if each.session_id == self.session_id]
+        elsewhere = [each for each in found if each.session_id != self.session_id]
+        for heading, turns in (("In this session", here), ("In other sessions", elsewhere)):
+            if turns:
+                yield f"{heading}: {len(turns)}"
+            for each in turns:
+                title = "" if each in here else f"session {each.session_id}, {short(each.title, 24)}  "
+                speaker = "Assistant" if each.is_answer else "You"
+                yield f"{each.turn_id:>5}  {local(each.at):%Y-%m-%d}  {title}{speaker}: {short(each.excerpt)}"
+
+    def _gone_to(self, turn_id: int | None) -> Iterator[str]:
+        if turn_id is None:
+            yield "It goes on here."
+            return
+        self.session_id = self._assistant.sessions.show_turn(self._user_id, turn_id)
+        title = self._assistant.sessions.title(self._user_id, self.session_id)
+        yield f"Session {self.session_id} goes on: {one_line(title)}"
+        yield from transcript_lines([self._assistant.journal.turn(self._user_id, turn_id)])
+
+    # Branches
+
+    def _retry(self, number: str) -> Iterator[str]:
+        turn = self._turn_here(number)
+        yield f"Turn {turn.id} is answered again. The earlier answer is kept: /branch goes there."
+        self._message = Message(turn.message, turn.id)
+
+    def _change(self, text: str) -> Iterator[str]:
+        turn = self._turn_here(text if typed_id(text) is not None else "")
+        if text and typed_id(text) is None:
+            yield f"Turn {turn.id} is kept as it was: /branch goes there."
+            self._message = Message(_without_its_slash(text), turn.id)
+        elif self._menu is None:
+            yield "Write what your last message is to be: /change When does it open?"
+        else:
+            yield "Change it and press Enter; an empty line leaves it as it was."
+            typed = self._typed_from(turn.message)
+            if typed:
+                self._message = Message(_without_its_slash(typed), turn.id, is_typed=True)
+            else:
+                yield "It stays as it was."
+
+    def _turn_here(self, number: str) -> Turn:
+        """The turn of this session that is meant, or the last one. Raises `NotFound`."""
+        wanted = typed_id(number)
+        if number and wanted is None:
+            raise NotFound(
+                f"there is no turn {one_line(number)}", hint="Name it by its number, as /why does."
+            )
+        if wanted is None:
+            last = self._assistant.journal.turns(self._user_id, self.session_id, limit=1)
+            if not last:
+                raise NotFound("nothing was said in this session yet")
+            turn = last[0]
+        else:
+            turn = self._assistant.journal.turn(self._user_id, wanted)
+        if turn.session_id != self.session_id:
+            raise NotFound(
+                f"turn {turn.id} is of session {turn.session_id}",
+                hint="/sessions goes on with another session.",
+            )
+        if not turn.message:
+            raise NotFound(f"the words of turn {turn.id} were forgotten")
+        return turn
+
+    def _typed_from(self, text: str) -> str:
+        """What somebody at the terminal makes of a text; empty where they leave it."""
+        with standing_there(text):
+            return (self._ask() or "").strip()
+
+    def _branch(self, number: str) -> Iterator[str]:
+        wanted = typed_id(number)
+        if number and not wanted:
+            raise WrongUsage(f"{one_line(number)} is no number of a branch")
+        sessions = self._assistant.sessions
+        place = sessions.branch(self._user_id, self.session_id)
+        if place.count == 1:
+            yield "One branch so far: /change changes a message, /retry has it answered again."
+            return
+        if wanted is not None and wanted > place.count:
+            raise NotFound(f"there are {place.count} branches")
+        steps = 1 if wanted is None else wanted - place.number
+        place = sessions.switch_branch(self._user_id, self.session_id, steps)
+        yield f"Branch {place.number} of {place.count} goes on. It ends so:"
+        yield ""
+        yield from transcript_lines(
+            self._assistant.journal.turns(self._user_id, self.session_id, limit=_LAST)
+        )
+
+    # Training, and before and after
+
+    def _compare(self, number: str) -> Iterator[str]:
+        from assistant.terminal.comparing import compare_answers
+
+        turn_id = typed_id(number)
+        if number and turn_id is None:
+            yield "Name the turn by its number: /compare 12. Without one it is this session."
+            return
+        yield from compare_answers(self._assistant, self._user_id, self.session_id, turn_id, menu=self._menu)
+
+    def _training(self, what: str) -> Iterator[str]:
+        yield from self._train(what)
+
+    # The editor, notices and the log
+
+    def _edit(self, text: str) -> Iterator[str]:
+        from assistant.terminal.screens.editor import edit
+
+        if self._menu is None:
+            yield "An editor needs a terminal: in a pipe, each line is a message."
+            return
+        written = edit(text, os.environ).strip()
+        if not written:
+            yield "Nothing was written."
+            return
+        yield "Enter sends it; an empty line leaves it."
+        typed = self._typed_from(written)
+        if typed:
+            self._message = Message(_without_its_slash(typed), is_typed=True)
+
+    def _notices(self, _rest: str) -> Iterator[str]:
+        yield from self.told or ("Nothing was told yet.",)
+
+    def _log(self, words: str) -> Iterator[str]:
+        from assistant.terminal.screens.log_lines import last_lines, log_file
+
+        file = log_file(self._assistant.locations.state)
+        lines = last_lines(file, with_text=self._assistant.settings.log.log_text)
+        wanted = words.casefold().split()
+        fitting = [line for line in lines if line.fits(wanted, "all")][-_SHOWN:]
+        for line in fitting:
+            yield short(line.row, _LOG_WIDTH)
+        with_words = f" with {one_line(words)!r}" if words else ""
+        yield (
+            f"{one_line(str(file))}: the last {len(fitting)}{with_words}."
+            if fitting
+            else (f"{one_line(str(file))}: nothing{with_words} is written there today.")
+        )
+
+
+def _without_its_slash(text: str) -> str:
+    """A message as it is sent: of two slashes in front, one is meant."""
+    return text[1:] if text.startswith("//") else text

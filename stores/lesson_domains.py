@@ -1,0 +1,69 @@
+"""The domain of a lesson: where the passages come from that were judged best for its question.
+
+A domain is a folder whose files were shared, a collection whose records were, or the name given to a stream;
+what users told or keep to themselves is one domain, so that nobody's own files are named to others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+
+from sqlalchemy import select
+from sqlmodel import col
+
+from stores.database import Database
+from stores.lessons import Lesson, LessonDocument
+from stores.records import SHARED, Document, PassageIdentity, PassageVersion, known_id
+from stores.rows_by_ids import in_parts
+
+OWN = "own"  # what users told, and what they keep to themselves
+NOTHING_HELPED = "nothing helped"  # the domain of a question for which no passage was judged to help
+_BEST_FIRST = ("answer", "relevant")
+
+
+def lesson_domains(database: Database, lessons: Sequence[Lesson]) -> dict[int, str]:
+    """The domain of each lesson, by the id of its turn."""
+    documents = {document.version_id for lesson in lessons for document in lesson.documents}
+    origins: dict[int, str] = {}
+    with database.reading() as sql:
+        for some in in_parts(sorted(documents)):
+            for version, space, kind, external_id, source in sql.execute(
+                select(
+                    col(PassageVersion.id),
+                    col(PassageVersion.space),
+                    col(PassageIdentity.kind),
+                    col(PassageIdentity.external_id),
+                    col(Document.source),
+                )
+                .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
+                .outerjoin(Document, col(Document.id) == col(PassageVersion.document_id))
+                .where(col(PassageVersion.id).in_(some))
+            ):
+                is_told = space != SHARED or kind != "document" or source is None
+                origins[known_id(version)] = OWN if is_told else collection_of(source, external_id)
+    return {lesson.turn_id: domain_of(lesson.documents, origins) for lesson in lessons}
+
+
+def domain_of(documents: Sequence[LessonDocument], origins: Mapping[int, str]) -> str:
+    """Where most of the best-judged ones come from; of equals, where the one found first does.
+
+    documents: by rank. origins: by version id, of all of them.
+    """
+    for label in _BEST_FIRST:
+        counts = Counter(origins[each.version_id] for each in documents if each.label == label)
+        if counts:
+            return counts.most_common(1)[0][0]
+    return NOTHING_HELPED
+
+
+def collection_of(source: str, external_id: str = "") -> str:
+    """What a shared document stands in: the folder of a file, the file of a record, or a stream's own name.
+
+    source, external_id: as its document has them; a record's source is path#id.
+    """
+    if external_id and source.endswith(f"#{external_id}"):
+        return source.removesuffix(f"#{external_id}")
+    path = PurePath(source)
+    return str(path.parent) if path.is_absolute() else source

@@ -1,0 +1,43 @@
+"""The messages that a memory was made from, as their user wrote them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlmodel import col
+
+from stores.claim_passages import AUTHOR
+from stores.database import Database
+from stores.records import PassageVersion, StatedClaim, Turn, known_id, own_space
+
+_LOOK_UP = 500  # ids in one statement
+
+
+def messages_behind(database: Database, user_id: int, version_ids: Sequence[int]) -> dict[int, list[str]]:
+    """Of these versions of a user's own: those that were written for claims, each with what its claims say.
+
+    These are the messages of all claims that the passage came from or that changed it, and that are there
+    still. A version that somebody wrote by hand is not among them.
+    """
+    found: dict[int, list[str]] = {}
+    with database.reading() as sql:
+        for start in range(0, len(version_ids), _LOOK_UP):
+            rows = sql.execute(
+                select(col(PassageVersion.id), col(Turn.message))
+                .outerjoin(
+                    StatedClaim,
+                    (col(StatedClaim.passage_id) == col(PassageVersion.passage_id))
+                    & (col(StatedClaim.user_id) == user_id),
+                )
+                .outerjoin(Turn, col(Turn.id) == col(StatedClaim.turn_id))
+                .where(
+                    col(PassageVersion.id).in_(version_ids[start : start + _LOOK_UP]),
+                    col(PassageVersion.space) == own_space(user_id),
+                    col(PassageVersion.author) == AUTHOR,
+                )
+                .order_by(col(Turn.id))
+            )
+            for version_id, message in rows:
+                found.setdefault(known_id(version_id), []).extend([message] if message else [])
+    return found

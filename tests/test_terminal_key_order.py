@@ -1,0 +1,93 @@
+"""Keys that come in one burst, as typed by a quick hand or pasted into a terminal that does not mark it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
+from textual.events import Key, Paste
+from textual.widgets import Input
+
+from assistant.terminal.screens.find_screen import FindScreen
+from assistant.terminal.screens.sessions_screen import SessionsScreen
+
+_NAMES = {"/": "slash", " ": "space"}
+
+
+def comes_at_once(chat: ChatOnScreen, *keys: str) -> None:
+    """All of them wait in the program's queue before the first one is looked at."""
+    for key in keys:
+        chat.app.post_message(Key(_NAMES.get(key, key), key if len(key) == 1 else None))
+
+
+async def reads(chat: ChatOnScreen) -> None:
+    await chat.presses("escape")
+    await chat.until(lambda: chat.app.chat.conversation.has_focus)
+
+
+async def test_what_is_typed_behind_the_slash_of_reading_goes_to_find(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks("/remember I keep the key under the mat.")
+        await chat.asks(QUESTION)
+        await reads(chat)
+        comes_at_once(chat, *"/under")
+        await chat.until(lambda: isinstance(chat.screen, FindScreen))
+        await chat.until(lambda: chat.screen.query_one(Input).value == "under")
+        memories = chat.app.chat.desk._known_assistant.catalogue.lines(1, scope="yours", memories_only=True)
+        assert [memory.text for memory in memories] == ["I keep the key under the mat."]
+
+
+async def test_letters_behind_the_key_of_find_are_words_from_the_prompt_too(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        comes_at_once(chat, "ctrl+f", *"under")
+        await chat.until(lambda: isinstance(chat.screen, FindScreen))
+        await chat.until(lambda: chat.screen.query_one(Input).value == "under")
+        assert chat.prompt == ""
+
+
+async def test_letters_behind_the_filter_of_the_sessions_change_no_session(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
+        await chat.asks("an exam")
+        comes_at_once(chat, "f5", *"/exam")
+        await chat.until(lambda: isinstance(chat.screen, SessionsScreen))
+        await chat.until(lambda: chat.screen.query_one(Input).value == "exam")
+        await chat.shows("[open 1]")
+        await chat.shows("an exam")
+
+
+async def test_the_key_behind_the_one_that_rates_is_taken_by_the_strip(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        comes_at_once(chat, "ctrl+g", "minus")
+        await chat.shows("noted for turn 1: bad")
+        assert chat.prompt == ""
+
+
+async def test_words_behind_the_key_that_goes_back_to_the_prompt_are_typed_there(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        await reads(chat)
+        comes_at_once(chat, *"ijust")
+        await chat.until(lambda: chat.prompt == "just")
+
+
+async def test_a_paste_while_reading_goes_to_the_prompt_and_is_no_command(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        await reads(chat)
+        chat.app.post_message(Paste("/under"))
+        await chat.until(lambda: chat.prompt == "/under")
+        assert chat.screen is chat.app.chat
+
+
+async def test_a_key_that_never_comes_to_its_end_holds_the_others_for_a_moment_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        await reads(chat)
+        monkeypatch.setattr(chat.app, "_follow", lambda node, way: None)
+        comes_at_once(chat, *"ijust")
+        await chat.until(lambda: chat.prompt == "just")

@@ -1,0 +1,328 @@
+"""When something was told decides, and not when it was learned: any order ends with the same live facts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import permutations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from store_fixtures import DIMENSION, ENCODER, Stores, fake_encode, fresh_database
+from test_curator import Verifier
+from test_remembering import Fakes, House
+
+from agents.curator import RuleCurator
+from agents.interfaces import Candidate, Claim, Curation, Said, Vectors, Weighed
+from agents.retriever import Fusion, Retriever
+from agents.sentences import sentences
+from assistant.terminal.memory_history import history_as_json, history_lines
+from assistant.terminal.notices import learned_line
+from assistant.turns.searching import Searching
+from stores.claim_decisions import Learned
+from stores.database import Database
+from stores.session_import import SessionImport, ToldSession, ToldTurn
+
+Dated = tuple[int, str]  # the year in which it was told, and what
+
+
+class Rules(Fakes):
+    """Every sentence is a statement about the user, and the rules decide what it changes."""
+
+    async def summarize(self, said: Said) -> list[Claim]:
+        return [Claim(one.text, one.text, "fact", "user") for one in sentences(said.message)]
+
+    async def curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
+        return await RuleCurator(Verifier()).curate(claim, weighed, nearest)
+
+
+class TopicEncoder:
+    """Statements on one topic are near each other, all others are not."""
+
+    version = ENCODER
+    dimension = DIMENSION
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        return encoded(texts)
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        return encoded(texts)
+
+
+def encoded(texts: Sequence[str]) -> Vectors:
+    """(N, D), unit length; two texts of a topic have a cosine of about 0.7, equal ones of 1."""
+    rows = fake_encode([topic(text) for text in texts]) + 0.6 * fake_encode(texts)
+    unit: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return unit
+
+
+def topic(text: str) -> str:
+    return next(word for word in ("live", "locker", "cat", "choir", "") if word in text)
+
+
+class Teller:
+    """A user whose conversations of other years are taken in, one after the other."""
+
+    def __init__(self, stores: Stores) -> None:
+        self.stores = stores
+        self.house = House(stores, Rules())
+        encoder, spaces = TopicEncoder(), stores.spaces()
+        retriever = Retriever(encoder, keep=10, pool=10, fusion=Fusion(0.5, 0.0, 0.4))
+        indexer = stores.indexer(exact_up_to=10_000, encode=encoded)
+        shared = stores.shared_index(None, exact_up_to=10_000)
+        searching = Searching(encoder, spaces, retriever, indexer, shared)
+        self.indexer = indexer
+        self.house.remembering._searching = lambda: searching
+        self.user = stores.journal.user_id("ann")
+
+    def learn(self, dated: Dated) -> list[Learned]:
+        """What became of it."""
+        year, said = dated
+        turn = ToldTurn(key="1", follows="", message=said, answer="", at=datetime(year, 5, 1, tzinfo=UTC))
+        session = ToldSession(origin="ChatGPT", key=f"{year} {said}", title="t", turns=[turn])
+        SessionImport(self.stores.database).take_in(self.user, [session], cut=lambda message: [message])
+        return self._work()
+
+    def say(self, said: str) -> list[Learned]:
+        """Says it today."""
+        self.house.tell(self.user, said)
+        return self._work()
+
+    def _work(self) -> list[Learned]:
+        before = len(self.house.learned)
+        asyncio.run(self.house.run(self.user))
+        return self.house.learned[before:]
+
+    @property
+    def facts(self) -> set[str]:
+        return {line.text for line in self.stores.catalogue.lines(self.user, kind="fact")}
+
+    def undo(self, learned: Learned) -> None:
+        self.stores.knowledge.undo(self.user, learned.receipt_id)
+        self.indexer.catch_up()
+
+
+@pytest.fixture
+def teller(database: Database) -> Teller:
+    return Teller(Stores.over(database))
+
+
+GHENT, LYON, PARIS = "I live in Ghent.", "I live in Lyon.", "I live in Paris."
+NOT_GHENT = "I no longer live in Ghent."
+
+
+def test_what_was_told_years_ago_replaces_nothing_of_today(teller: Teller) -> None:
+    teller.say(GHENT)
+    [learned] = teller.learn((2023, LYON))
+    assert teller.facts == {GHENT}
+    assert learned.is_earlier
+    assert learned.reason == f"you said something else later: “{GHENT}”"
+    [line] = teller.stores.catalogue.lines(teller.user, kind="fact")
+    history = teller.stores.catalogue.history(teller.user, line.passage_id)
+    assert {version.text for version in history.versions} == {GHENT, LYON}
+    assert [history.states[v.id or 0].state for v in history.versions] == ["live", "changed"]
+    [receipt] = [r for r in history.receipts if r.id == learned.receipt_id]
+    assert receipt.grounds["reason"] == learned.reason
+
+
+def ends(told: Sequence[Dated]) -> set[str]:
+    """What is live once these were learned in this order."""
+    with TemporaryDirectory() as folder:
+        stores = Stores.over(fresh_database(Path(folder)))
+        teller = Teller(stores)
+        for dated in told:
+            teller.learn(dated)
+        facts = teller.facts
+        stores.database.close()
+        return facts
+
+
+MY_12, MY_13, NO_LOCKER = "My locker is 12.", "My locker is 13.", "I no longer have a locker."
+CATS, NOT_KIT = "I have three cats: Tom, Jerry and Kit.", "I no longer have Kit."
+
+
+@pytest.mark.parametrize(
+    ("told", "left"),
+    [
+        ([(2021, LYON), (2023, PARIS), (2026, GHENT)], {GHENT}),
+        ([(2020, GHENT), (2023, LYON), (2026, GHENT)], {GHENT}),
+        ([(2020, GHENT), (2024, NOT_GHENT)], {NOT_GHENT}),
+        ([(2019, LYON), (2020, GHENT), (2024, NOT_GHENT)], {NOT_GHENT}),
+        ([(2020, GHENT), (2023, NOT_GHENT), (2024, GHENT)], {GHENT}),
+        ([(2020, MY_12), (2024, NO_LOCKER)], set()),
+        ([(2020, MY_12), (2022, MY_12), (2024, NO_LOCKER)], set()),
+        ([(2020, MY_12), (2022, MY_13), (2024, NO_LOCKER)], set()),
+        ([(2020, MY_12), (2022, NO_LOCKER), (2024, MY_13)], {MY_13}),
+        ([(2020, MY_12), (2022, NO_LOCKER), (2024, MY_12)], {MY_12}),
+        ([(2018, MY_12), (2020, MY_13), (2022, NO_LOCKER), (2024, MY_12)], {MY_12}),
+        ([(2020, CATS), (2024, NOT_KIT)], None),
+        ([(2020, "I sing in the choir."), (2021, LYON), (2022, "I quit the choir."), (2023, PARIS)], {PARIS}),
+        ([(2021, MY_12), (2021, LYON), (2022, MY_13), (2022, GHENT)], {MY_13, GHENT}),
+    ],
+)
+def test_any_order_of_learning_ends_the_same(told: list[Dated], left: set[str] | None) -> None:
+    in_their_order = ends(told)
+    assert left is None or in_their_order == left
+    for order in list(permutations(told))[:: 1 if len(told) < 4 else 5]:
+        assert (order, ends(order)) == (order, in_their_order)
+
+
+# Undo
+
+
+def in_order(teller: Teller, *dated: Dated) -> list[Learned]:
+    """Learns each; returns what became of it."""
+    return [learned for each in dated for learned in teller.learn(each)]
+
+
+def test_undoing_what_came_last_brings_back_what_was_told_before_it_and_not_what_was_learned_before(
+    teller: Teller,
+) -> None:
+    first, last, middle = in_order(teller, (2020, LYON), (2026, GHENT), (2023, PARIS))
+    teller.undo(last)
+    assert teller.facts == {PARIS}
+    teller.undo(middle)
+    assert teller.facts == {LYON}
+    teller.undo(first)
+    assert teller.facts == set()
+
+
+def test_undoing_what_was_kept_as_earlier_changes_nothing_of_today(teller: Teller) -> None:
+    _, last, middle = in_order(teller, (2020, LYON), (2026, GHENT), (2023, PARIS))
+    teller.undo(middle)
+    assert teller.facts == {GHENT}
+    teller.undo(last)
+    assert teller.facts == {LYON}  # what the earlier one stood between is joined again
+
+
+def test_undoing_an_earlier_statement_gives_back_the_withdrawal_that_it_met(teller: Teller) -> None:
+    _, earlier = in_order(teller, (2024, NO_LOCKER), (2020, MY_12))
+    assert teller.facts == set()
+    teller.undo(earlier)
+    assert teller.facts == {NO_LOCKER}
+
+
+def test_each_undo_gives_back_what_was_live_before_its_write(teller: Teller) -> None:
+    told = [(2024, NOT_GHENT), (2019, LYON), (2020, GHENT), (2022, MY_13), (2021, MY_12), (2025, PARIS)]
+    before: list[tuple[Learned, set[str]]] = []
+    for each in told:
+        facts = teller.facts
+        before += [(learned, facts) for learned in teller.learn(each) if learned.receipt_id is not None]
+    assert len(before) == len(told)
+    for learned, facts in reversed(before):
+        teller.undo(learned)
+        assert teller.facts == facts
+
+
+def test_the_notice_says_that_it_is_earlier_and_why(teller: Teller) -> None:
+    _, learned = in_order(teller, (2026, GHENT), (2023, LYON))
+    assert learned_line(learned, "/undo") == (
+        f"Kept as earlier, yours, as {learned.passage_id}: “{LYON}”: you said something else later: "
+        f"“{GHENT}”. /undo {learned.receipt_id} takes it back."
+    )
+
+
+def test_what_a_person_set_aside_does_not_come_back_by_what_was_told_before(teller: Teller) -> None:
+    [learned] = in_order(teller, (2024, GHENT))
+    teller.stores.knowledge.set_aside(teller.user, [learned.passage_id or 0])
+    in_order(teller, (2023, LYON), (2022, GHENT))
+    assert teller.facts == set()
+
+
+def test_a_date_to_come_is_no_later_than_the_day_on_which_it_was_taken_in(teller: Teller) -> None:
+    teller.learn((2999, "I live in Rome."))
+    teller.say("I live in Bonn.")
+    assert teller.facts == {"I live in Bonn."}
+
+
+def test_a_message_told_today_is_the_newest_of_all(teller: Teller) -> None:
+    in_order(teller, (2023, LYON))
+    teller.say(GHENT)
+    assert teller.facts == {GHENT}
+    in_order(teller, (2024, PARIS))
+    assert teller.facts == {GHENT}
+
+
+def test_no_step_beside_what_was_told_later_begins_while_an_answer_is_given(
+    teller: Teller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    teller.say("I live in Bonn.")
+    answers = teller.house.answers_first
+    curate, asked, is_answering = Rules.curate, 0, False
+
+    async def answer() -> None:
+        nonlocal is_answering
+        with answers.answering():
+            is_answering = True
+            await asyncio.sleep(0.05)
+            is_answering = False
+
+    async def curate_beside_an_answer(
+        rules: Rules, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]
+    ) -> Curation:
+        nonlocal asked
+        assert not is_answering
+        asked += 1
+        decided = await curate(rules, claim, weighed, nearest)
+        answering.append(asyncio.create_task(answer()))
+        await asyncio.sleep(0)  # the answer begins
+        return decided
+
+    answering: list[asyncio.Task[None]] = []
+    monkeypatch.setattr(Rules, "curate", curate_beside_an_answer)
+    teller.learn((2021, "I live in Rome."))
+    assert asked > 1
+    assert teller.facts == {"I live in Bonn."}
+
+
+# What is told of a date ---------------------------------------------------------------------------
+
+
+def dates(teller: Teller, kind: str) -> dict[str, datetime]:
+    """When what the user may search was told, as an answer reads it."""
+    space = teller.stores.spaces().of(teller.user)
+    lines = teller.stores.catalogue.lines(teller.user, kind=kind)
+    ids = [
+        version.id or 0
+        for line in lines
+        for version in teller.stores.catalogue.history(teller.user, line.passage_id).versions
+    ]
+    return {passage.text: passage.created_at for passage in space.passages(ids).values()}
+
+
+def test_a_message_taken_in_and_what_it_taught_were_told_when_it_was_written(teller: Teller) -> None:
+    teller.learn((2020, LYON))
+    then = datetime(2020, 5, 1, tzinfo=UTC)
+    assert dates(teller, "message") == {LYON: then}
+    assert dates(teller, "fact") == {LYON: then}
+    teller.say(LYON)  # confirmed today
+    assert dates(teller, "fact")[LYON] > then
+
+
+def test_a_message_of_a_date_to_come_was_told_when_it_was_taken_in(teller: Teller) -> None:
+    teller.learn((2999, LYON))
+    assert {at.year for at in dates(teller, "message").values()} != {2999}
+
+
+def test_what_held_before_is_told_by_when_it_was_said_and_not_by_when_it_was_learned(teller: Teller) -> None:
+    for said in (PARIS, GHENT):
+        teller.say(said)
+    teller.learn((2020, LYON))
+    replaced = teller.stores.spaces().of(teller.user).replaced_statements(10)
+    told = sorted(replaced, key=lambda passage: passage.created_at, reverse=True)
+    assert [passage.text for passage in told] == [PARIS, LYON]
+    assert told[-1].created_at == datetime(2020, 5, 1, tzinfo=UTC)
+
+
+def test_the_history_names_the_date_of_what_was_told_years_ago(teller: Teller) -> None:
+    teller.say(GHENT)
+    teller.learn((2020, LYON))
+    [line] = teller.stores.catalogue.lines(teller.user, kind="fact")
+    history = teller.stores.catalogue.history(teller.user, line.passage_id)
+    versions = [line for line in history_lines(history) if line.startswith("Version")]
+    assert ["told 01 May 2020" in line for line in versions] == [True, False]
+    told = {version["text"]: version["told_at"] for version in history_as_json(history)["versions"]}
+    assert told[LYON] == datetime(2020, 5, 1, tzinfo=UTC).isoformat()

@@ -1,0 +1,247 @@
+"""/undo waits until the last message is weighed, and asks before it takes back what came before that."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_fakes import FakeChat
+from memory_on_screen import assistant_of
+from screen_fixtures import ChatOnScreen, ScriptedReplies, made_assistant, on_screen
+
+from agents.classifier import Classifier
+from agents.interfaces import Candidate, Claim, Curation, Said, Weighed
+from assistant.config import MemorySettings
+from assistant.locations import Locations
+from assistant.terminal import weighed_first
+from assistant.terminal.screens.small_screens import Question
+from assistant.terminal.slash_commands import SlashCommands
+from assistant.terminal.weighed_first import Wait
+from assistant.turns.remembering import Agents
+from assistant.wiring import Assistant
+from stores.errors import CannotUndo, ModelUnreachable
+
+TEA, LOCKER, QUESTION = "I like tea.", "My locker number is 214.", "Is it open?"
+TAUGHT_NOTHING = ["Your last message taught nothing.", f"Take back “{TEA}”? [y/N]"]
+
+
+class HeldAgents:
+    """Agents that find one claim in a message without a question mark, once they are let go on."""
+
+    name = "held"
+
+    def __init__(self) -> None:
+        self.goes_on = threading.Event()
+        self.failure: Exception | None = None
+
+    async def summarize(self, said: Said) -> list[Claim]:
+        while not self.goes_on.is_set():  # noqa: ASYNC110 - set by another thread
+            await asyncio.sleep(0.01)
+        if self.failure is not None:
+            raise self.failure
+        text = said.message
+        return [] if "?" in text else [Claim(text, text, "fact", "user")]
+
+    async def weigh(self, _claim: Claim, _evidence: Sequence[Candidate]) -> Weighed:
+        return Weighed("unknown", 1.0, by="fake")
+
+    async def curate(self, claim: Claim, *_: object) -> Curation:
+        return Curation("add", text=claim.text)
+
+    def weigh_for(self, assistant: Assistant) -> None:
+        fakes: Any = self
+        agents = Agents(fakes, fakes, Classifier(shared_from=0.9), fakes)
+        assistant.__dict__["_remembering_agents"] = agents
+
+
+class Chat:
+    """A session in which tea was remembered, and then something was said that is not weighed."""
+
+    def __init__(self, assistant: Assistant, agents: HeldAgents) -> None:
+        self.assistant, self.agents = assistant, agents
+        self.answer: str | None = None  # to a question; None through a pipe
+        self.user_id = assistant.journal.user_id("ann")
+        self.commands = self._commands(is_asked=True)
+        list(self.commands.run(f"/remember {TEA}"))
+
+    def through_a_pipe(self) -> None:
+        here, self.commands = self.commands, self._commands(is_asked=False)
+        self.commands.session_id, self.commands._here = here.session_id, here._here
+
+    def _commands(self, *, is_asked: bool) -> SlashCommands:
+        session_id = self.assistant.journal.open_session(self.user_id)
+        return SlashCommands(
+            self.assistant,
+            self.user_id,
+            session_id,
+            ask=lambda: self.answer,
+            is_asked=is_asked,
+            learn=lambda: self.assistant.player.remember(self.user_id, lambda learned: None),
+        )
+
+    def says(self, message: str) -> None:
+        self.assistant.player.play(self.user_id, self.commands.session_id, message, watch=lambda event: None)
+
+    def undo(self) -> list[str]:
+        return list(self.commands.run("/undo"))
+
+    @property
+    def texts(self) -> list[str]:
+        lines = self.assistant.catalogue.lines(self.user_id, scope="yours", memories_only=True)
+        return [line.text for line in lines]
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Iterator[Chat]:
+    place = Locations(
+        data=tmp_path / "d", settings=tmp_path / "s", cache=tmp_path / "c", state=tmp_path / "e"
+    )
+    replies = ScriptedReplies([["Yes."], ["Yes."]])
+    assistant = made_assistant(place, FakeChat(replies.reply, name="scripted"), learns=True)
+    agents = HeldAgents()
+    agents.weigh_for(assistant)
+    yield Chat(assistant, agents)
+    agents.goes_on.set()
+    assistant.close()
+
+
+def test_what_the_last_message_teaches_is_waited_for_and_undone(chat: Chat) -> None:
+    chat.says(LOCKER)
+    threading.Timer(0.3, chat.agents.goes_on.set).start()
+    told = chat.undo()
+    assert told[:2] == [
+        "(waiting until your last message is weighed; Ctrl+C leaves the wait)",
+        f"Undone: add “{LOCKER}”.",
+    ]
+    assert chat.texts == [TEA]
+
+
+def test_a_message_that_taught_nothing_is_told_and_what_came_before_is_asked_about(chat: Chat) -> None:
+    chat.says(QUESTION)
+    chat.agents.goes_on.set()
+    chat.answer = "n"
+    assert chat.undo()[1:] == [*TAUGHT_NOTHING, "Nothing was undone."]
+    assert chat.texts == [TEA]
+
+
+def test_yes_takes_back_what_came_before(chat: Chat) -> None:
+    chat.says(QUESTION)
+    chat.agents.goes_on.set()
+    chat.answer = "y"
+    assert chat.undo()[1:] == [*TAUGHT_NOTHING, f"Undone: add “{TEA}”."]
+    assert chat.texts == []
+
+
+def test_who_leaves_the_wait_has_nothing_undone(chat: Chat) -> None:
+    chat.says(LOCKER)
+    threading.Timer(0.3, chat.commands.wait.leave).start()
+    told = chat.undo()
+    assert told[1] == "Nothing was undone: your last message is still being weighed."
+    assert told[2].endswith(f" takes back what was done before it: “{TEA}”.")
+    assert told[2].startswith("/undo ")
+    assert chat.texts == [TEA]
+
+
+def test_it_waits_no_longer_than_a_while(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weighed_first, "WAITS_SECONDS", 0.2)
+    chat.says(LOCKER)
+    assert chat.undo()[1] == "Nothing was undone: your last message is still being weighed."
+    assert chat.texts == [TEA]
+
+
+def test_what_was_written_behind_the_message_is_undone_at_once(chat: Chat) -> None:
+    chat.says(LOCKER)
+    list(chat.commands.run("/remember I like coffee."))
+    assert chat.undo()[0] == "Undone: add “I like coffee.”."
+    assert chat.texts == [TEA]
+
+
+def test_a_message_whose_weighing_failed_is_told_and_asked_about(chat: Chat) -> None:
+    chat.agents.failure = ModelUnreachable("the model is away")
+    chat.agents.goes_on.set()
+    chat.says(LOCKER)
+    chat.assistant.player.remember(chat.user_id, lambda learned: None)
+    chat.assistant.player.settle()
+    chat.answer = "n"
+    told = chat.undo()
+    assert told[0].startswith("Your last message is not weighed yet, again after ")
+    assert told[1:] == [f"Take back “{TEA}”? [y/N]", "Nothing was undone."]
+
+
+def test_through_a_pipe_it_refuses_with_the_number(chat: Chat) -> None:
+    chat.says(QUESTION)
+    chat.agents.goes_on.set()
+    chat.through_a_pipe()
+    with pytest.raises(CannotUndo) as refused:
+        chat.undo()
+    assert refused.value.message == "your last message taught nothing"
+    number = chat.assistant.knowledge.receipts(chat.user_id)[0].id
+    assert refused.value.hint == f"/undo {number} takes back what was done before it: “{TEA}”."
+    assert chat.texts == [TEA]
+
+
+def test_where_nothing_is_learned_nothing_is_waited_for(chat: Chat) -> None:
+    chat.says(QUESTION)  # its job is there
+    chat.assistant.settings = replace(chat.assistant.settings, memory=MemorySettings(learn=False))
+    assert chat.undo() == [f"Undone: add “{TEA}”."]
+
+
+def test_ctrl_c_leaves_a_wait() -> None:
+    def interrupted() -> bool:
+        raise KeyboardInterrupt
+
+    wait = Wait()
+    assert not wait.until(interrupted, "waiting")
+    assert not wait.is_on
+
+
+# On the screen
+
+
+async def waits(chat: ChatOnScreen, agents: HeldAgents, message: str) -> Callable[[], list[str]]:
+    """Tea is remembered, the message said, and /undo typed; what is said to that is returned."""
+    agents.weigh_for(assistant_of(chat))
+    await chat.asks(f"/remember {TEA}")
+    await chat.asks(message)
+    await chat.sends("/undo")
+    await chat.shows("waiting until your last message is weighed · Esc leaves the wait")
+    return lambda: chat.app.chat.conversation.messages[-1].text.split("\n")
+
+
+async def test_esc_leaves_the_wait_on_the_screen(tmp_path: Path) -> None:
+    agents = HeldAgents()
+    async with on_screen(tmp_path, replies=[["Yes."]], learns=True) as chat:
+        said = await waits(chat, agents, LOCKER)
+        await chat.presses("escape")
+        await chat.until(lambda: chat.app.chat.talk.is_idle)
+        assert said()[0] == "Nothing was undone: your last message is still being weighed."
+        assert "Esc leaves the wait" not in chat.text
+        assert chat.app.chat.prompt.has_focus
+        agents.goes_on.set()
+
+
+async def test_the_screen_undoes_what_the_message_taught(tmp_path: Path) -> None:
+    agents = HeldAgents()
+    async with on_screen(tmp_path, replies=[["Yes."]], learns=True) as chat:
+        said = await waits(chat, agents, LOCKER)
+        agents.goes_on.set()
+        await chat.until(lambda: chat.app.chat.talk.is_idle)
+        assert said()[0] == f"Undone: add “{LOCKER}”."
+
+
+async def test_the_screen_asks_before_it_takes_back_what_came_before(tmp_path: Path) -> None:
+    agents = HeldAgents()
+    async with on_screen(tmp_path, replies=[["Yes."]], learns=True) as chat:
+        said = await waits(chat, agents, QUESTION)
+        agents.goes_on.set()
+        await chat.until(lambda: isinstance(chat.screen, Question))
+        assert "Your last message taught nothing." in chat.text
+        assert "y take back" in chat.text
+        await chat.presses("n")
+        await chat.until(lambda: chat.app.chat.talk.is_idle)
+        assert said()[-1] == "Nothing was undone."
