@@ -88,7 +88,7 @@ WHY = {
     "why_open": Row(then=PageScreen),
     "why_helped": Row(rated("minus", "-"), "[1] +shared"),
     "why_not_helped": Row(rated("plus", "+"), "[1] -shared"),
-    "why_remove": Row(then="Proposed for removal"),
+    "why_remove": Row(then="Propose to remove, for every user"),
     "why_undo": Row(then="nothing was removed here"),
     "why_compare": Row(then=CompareScreen),
     "why_back": Row(then=in_the_chat),
