@@ -1,20 +1,22 @@
 """Who takes part in a turn, one file an agent.
 
-interfaces        what an agent may be given: encoder, judge, chat model, searchable space
+interfaces        what an agent may be given: encoder, judge, reader, searchable space; chat_interfaces for a
+                  chat model, claim_interfaces for what becomes of a claim
 query_augmenter   a message becomes the queries to search with; naming_vouch names what "you" or "it" means
 fusion            scores of several signals become one, and neighbours lift each other
 retriever         queries become candidates
-own_statements    what the user said of themselves and gives what is asked; asked_for, former, hearsay
+own_statements    what the user said of themselves and gives what is asked; givings, asked_for, former
+of_oneself        all that is known of who asks; groups_told, all of a group; what_became, of what was said
 reranker          candidates are judged, in growing steps, until one helps
 responder         question and passages become a streamed answer with citations
 claim_rules/      what a user states, by rule: lead-ins, orders, echoes
-reader_summarizer, chat_summarizer        what a user stated becomes claims
+reader_summarizer, chat_summarizer        what a user stated becomes claims; clause_slips, joined_clauses
 reader_discriminator, chat_discriminator  a claim is weighed beside passages; claim_evidence, claim_gaps
 classifier        shared, or the user's own
-curator, chat_curator    what a claim changes; values, bindings, value_changes
+curator, chat_curator    what a claim changes; met_statements, values, bindings, value_changes
 relations/        what somebody has one of at a time: said, changed, asked for
 quoting           which sentences of the sources are quoted; purposes, quote_order, which of them first
-said_here         what a message states beside what it asks
+said_here         what a message states beside what it asks, or was stated before in a private session
 sentences         text becomes sentences; which of them are questions
 models/           the encoder, the reader
 losses/           what training makes small

@@ -1,6 +1,7 @@
 """What a question asks for of what somebody has one of, and how a sentence of a user gives it.
 
-Plainly, as their own word, or by hearsay, as somebody else's: "My brother says that I live in Oslo."
+Plainly, as their own word; at times, as what holds on some days or for a while; or by hearsay, as somebody
+else's: "My brother says that I live in Oslo."
 """
 
 from __future__ import annotations
@@ -8,11 +9,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from agents.hearsay import hearsay
+from agents.hearsay import hearsay, only_supposed
+from agents.relations.comparison import exchange_of
+from agents.relations.limits import as_answers, without_limits
+from agents.relations.possessions import is_of_possession
 from agents.relations.questions import Asked, asked, gives
 from agents.sentences import sentences
 
-Giving: TypeAlias = Literal["plainly", "by hearsay"]
+Giving: TypeAlias = Literal["plainly", "at times", "by hearsay"]
+GIVINGS: tuple[Giving, ...] = ("plainly", "at times", "by hearsay")  # what answers best, first
+
+
+MOST_OF_A_GROUP = 8  # statements that are quoted where all of a group is asked for
+
+
+def asks_for_a_group(asking: Sequence[Asked]) -> bool:
+    """Whether all that somebody has of a group is asked for: their pets, the languages that they speak."""
+    return any(one.group for one in asking)
 
 
 def asked_for(question: str) -> list[Asked]:
@@ -26,7 +39,27 @@ def how_it_gives(sentence: str, asking: Sequence[Asked]) -> Giving | None:
     "My daughter Giulia says that it rains." names the daughter plainly.
     """
     heard = hearsay(sentence)
-    if any(gives(sentence if heard is None else heard.lead, one) for one in asking):
-        return "plainly"
-    is_passed_on = heard is not None and any(gives(heard.said, one) for one in asking)
-    return "by hearsay" if is_passed_on else None
+    how: Giving | None = None
+    own = sentence if heard is None else heard.lead
+    if _gives_any([own, *as_answers(own)], asking):
+        how = "plainly"
+    elif heard is None and _gives_any([without_limits(own)], asking):
+        how = "at times"
+    elif heard is not None and any(gives(heard.said, one) for one in asking):
+        how = "by hearsay"
+    return how if how is None or only_supposed(sentence) is None else None  # last: it costs most
+
+
+def _gives_any(said: Sequence[str], asking: Sequence[Asked]) -> bool:
+    return any(gives(each, one) for each in said if each for one in asking)
+
+
+def may_be_meant(sentence: str, asking: Sequence[Asked]) -> bool:
+    """Whether a sentence tells of an exchange that may be of the kind that is asked for, and does not say so.
+
+    "What car do I have?", "I swapped my Skoda for a Fiat."
+    """
+    if not any(is_of_possession(name) for one in asking for name in one.names):
+        return False
+    exchange = exchange_of(sentence)
+    return exchange is not None and not exchange.kind and bool(exchange.come)

@@ -13,14 +13,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from agents.chat_interfaces import ChatModel, Source
+from agents.claim_interfaces import Claim, Curation, Curator, Weighed
 from agents.claim_rules.own_part import plain_text
-from agents.curator import CHANGEABLE, SAME_TOPIC
-from agents.interfaces import Candidate, ChatModel, Claim, Curation, Curator, Source, Weighed
+from agents.interfaces import Candidate
+from agents.met_statements import CHANGEABLE, SAME_TOPIC
 from agents.prompts.curating import curation_messages, curation_schema
 from agents.sentences import Sentence, sentences
 from agents.value_changes import is_negated, is_withdrawal
 from agents.values import content, values
-from stores.records import Passage
+from stores.passages import Passage
 
 LONGEST_SHOWN = 2_000  # characters of a passage: one that is longer is not put before the model
 _PASSAGES = 5

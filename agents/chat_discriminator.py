@@ -13,8 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from agents.bindings import is_bound_otherwise
+from agents.chat_interfaces import ChatModel, Source
+from agents.claim_interfaces import Claim, Evidence, Status, Weighed
 from agents.claim_rules.own_part import plain_text
-from agents.interfaces import Candidate, ChatModel, Claim, Evidence, Source, Status, Weighed
+from agents.interfaces import Candidate
 from agents.prompts.weighing import (
     OWN_KNOWLEDGE,
     PRIOR_SCHEMA,

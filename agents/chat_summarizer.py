@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
-from typing import cast
+from typing import NamedTuple, cast
 
+from agents.chat_interfaces import ChatModel
+from agents.claim_interfaces import Claim, Said
 from agents.claim_rules.distinctions import is_negated, names_and_numbers
 from agents.claim_rules.echoes import Echoes, context_of
 from agents.claim_rules.own_part import mixes_scripts, plain_text
@@ -25,9 +27,12 @@ from agents.claim_rules.statements import (
     stated_in,
     statements,
 )
-from agents.interfaces import ChatModel, Claim, Said
+from agents.clause_slips import with_clause_put_right
+from agents.joined_clauses import told_apart
 from agents.prompts.claims import SCHEMA, messages
-from agents.told_before import put_right, tells_anew, without_slip
+from agents.relations.clauses import clauses
+from agents.slips import without_slip
+from agents.told_before import put_right, tells_anew, when_put_right
 from agents.values import content
 from stores.errors import ContextTooLong
 from stores.lexical import tokens
@@ -55,11 +60,13 @@ class ChatSummarizer:
     async def summarize(self, said: Said) -> list[Claim]:
         """See `Summarizer`. Where the rules find that a message states nothing, no model is asked.
 
+        As much is kept as of the reader's: all that users say of themselves in the statements that are looked
+        at, and of the rest at most MOST_CLAIMS, as a message that tells more of the world is a pasted text.
         Where message and context are too long for the model, the message is put before it alone.
         """
         if len(said.message) > LONGEST_MESSAGE:
             return []
-        stated = await asyncio.to_thread(lambda: list(statements(said.message)))
+        stated = await asyncio.to_thread(_stated, said.message)
         if not stated:
             return []
         try:
@@ -69,15 +76,30 @@ class ChatSummarizer:
         return await asyncio.to_thread(_guarded, reply, said, stated)
 
 
+def _stated(message: str) -> list[Statement]:
+    """What a message states; a sentence that states several things stands behind each of these."""
+    return [each for one in statements(message) for each in dict.fromkeys([*told_apart(one, one.text), one])]
+
+
 def _guarded(reply: Mapping[str, object], said: Said, stated: list[Statement]) -> list[Claim]:
     """The proposed claims that the message bears out, in its order."""
     guards = _Guards(said, stated)
-    found: dict[str, tuple[int, Claim]] = {}
+    found: dict[str, _Passed] = {}
     for proposed in cast("list[Mapping[str, object]]", reply["claims"])[:MOST_STATEMENTS]:
         passed = guards.passed(proposed)
         if passed is not None:
-            found.setdefault(passed[1].text.casefold(), passed)
-    return [claim for _, claim in sorted(found.values(), key=lambda one: one[0])][:MOST_CLAIMS]
+            found.setdefault(passed.claim.text.casefold(), passed)
+    in_order = sorted(found.values(), key=lambda one: one.place)
+    of_the_world = [one for one in in_order if not one.is_own][:MOST_CLAIMS]
+    return [one.claim for one in in_order if one.is_own or one in of_the_world]
+
+
+class _Passed(NamedTuple):
+    """A claim that the guards let through."""
+
+    place: int  # of its quote in the message
+    claim: Claim
+    is_own: bool  # by the user's words it is of themselves, whatever the model calls it
 
 
 class _Guards:
@@ -97,8 +119,8 @@ class _Guards:
         self._places = [place for place, c in enumerate(self._plain.text) if not c.isspace()]
         self._unspaced = "".join(self._plain.text[place] for place in self._places)
 
-    def passed(self, proposed: Mapping[str, object]) -> tuple[int, Claim] | None:
-        """The claim and where its quote stands; None where a guard drops it."""
+    def passed(self, proposed: Mapping[str, object]) -> _Passed | None:
+        """The claim, with where its quote stands; None where a guard drops it."""
         text, quoted = str(proposed["text"]), str(proposed["quote"])
         if len(text) > _LONGEST_PROPOSED or len(quoted) > _LONGEST_PROPOSED:
             return None
@@ -113,21 +135,16 @@ class _Guards:
         is_preference = proposed["kind"] == "preference"
         if not self._is_said(text, statement, is_preference=is_preference):
             return None
-        is_own = (
-            proposed["about"] == "user"
-            or is_preference
-            or is_of_the_user(text)
-            or is_of_the_user(statement.text)
-        )
+        is_own = is_of_the_user(text) or is_of_the_user(statement.text)
         is_hearsay = bool(proposed["is_hearsay"]) or statement.is_hearsay
         claim = Claim(
             text,
             statement.quote if is_hearsay else self._quote(start, end, text, statement),  # who says it
             "preference" if is_preference else "fact",
-            "user" if is_own else "world",
+            "user" if is_own or is_preference or proposed["about"] == "user" else "world",
             is_hearsay,
         )
-        return start, claim
+        return _Passed(start, claim, is_own or statement.is_wish)
 
     def _is_known(self, name: str) -> bool:
         """Whether a capitalised word was said, or a number by the user; what is in every text counts."""
@@ -169,7 +186,11 @@ class _Guards:
             if plain is None:
                 return False
             statement = plain._replace(quote=statement.quote)
-        if (right := without_slip(statement.text)) != statement.text and content(right) != content(text):
+        moved = when_put_right(statement.quote, statement.before, self._said.earlier)
+        if moved is not None:
+            return content(moved) == content(text)
+        right = without_slip(with_clause_put_right(statement.text))
+        if right != statement.text and not _is_of_what_is_meant(right, text):
             return False
         if _POINTS.match(text) or not all(map(self._is_known, names_and_numbers(text, opening=True))):
             return False
@@ -178,7 +199,7 @@ class _Guards:
             statement.quote, text, is_preference=is_preference
         ):
             return False
-        if is_negated(text) != is_negated(statement.text) and not (is_preference and statement.is_wish):
+        if is_negated(text) != is_negated(right) and not (is_preference and statement.is_wish):
             return False
         if not (statement.is_wish or is_standing_wish(text)) and (
             is_order_to_do(text) or stated_in(text) is None
@@ -186,6 +207,12 @@ class _Guards:
             return False
         is_echo = self._echoes.repeats(statement.text) or self._echoes.repeats(text)
         return not is_echo or tells_anew(text, self._said)
+
+
+def _is_of_what_is_meant(right: str, claim: str) -> bool:
+    """Whether a claim says a sentence that was put right, or a clause of it, without the wrong words."""
+    meant = [right, *(right[start:end] for start, end in clauses(right))]
+    return content(claim) in [content(each) for each in meant]
 
 
 def _holds_most(sentence: str, claim: str, *, is_preference: bool = False) -> bool:

@@ -16,41 +16,46 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from agents.claim_interfaces import Claim, Curation, Weighed
 from agents.claim_rules.corrections import right_words
-from agents.claim_rules.lead_ins import admits_mistake, is_correction, tells_hearsay
-from agents.interfaces import Candidate, Claim, Curation, Reader, Weighed
-from agents.relations.comparison import clauses, relation_change, relations, says_more
-from agents.relations.listed import (
-    gone_one,
-    is_of_what_one_has,
-    says_as_much,
-    says_more_than,
-    without_listed,
+from agents.claim_rules.doubts import doubt
+from agents.claim_rules.lead_ins import admits_mistake, is_correction, tells_hearsay, without_filler
+from agents.interfaces import Candidate, Reader
+from agents.met_statements import (
+    CHANGEABLE,
+    gives_otherwise,
+    is_near,
+    is_of_one_thing,
+    may_mean_another,
+    one_less,
+    persons_of,
+    words_of_the_gone,
 )
+from agents.relations.clauses import clauses
+from agents.relations.comparison import death_told, ends_a_part, exchange_of, says_more
+from agents.relations.listed import says_more_than, without_listed
 from agents.relations.named_persons import NamedPersons, says_who
 from agents.sentences import Sentence, sentences
 from agents.told_before import put_right
 from agents.value_changes import (
     Change,
     are_swapped,
+    change,
     denies_all,
     effect,
-    is_withdrawal,
     puts_right,
     what_holds,
     withdrawn_words,
 )
-from agents.values import values
+from agents.values import content, values
 from stores.claim_decisions import STAYS
 from stores.lexical import tokens
 
-SAME_TOPIC = 0.6  # cosine from which a passage is on the claim's topic
 SAME_STATEMENT = 0.9  # cosine from which it may say the same
 STRONG = 0.9  # probability from which the reader's word counts here
 _MORE_WORDS = 2  # content words from which a claim that repeats what is known says more than it
-CHANGEABLE = ("note", "fact", "preference", "correction")  # kinds of passages that a claim may change
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,8 @@ class RuleCurator:
         )
         if weighed.status == "incorrect" or (is_shared and weighed.status != "correct"):
             return Curation("nothing", reason=f"it was found {_FOUND[weighed.status]}")
+        if not is_shared:
+            claim = _as_thought(claim)
         persons = persons_of(claim.text, nearest)
         near = [c for c in nearest if c.passage.kind != "message" and is_near(claim.text, c, persons)]
         near.sort(key=lambda c: -c.dense)
@@ -126,50 +133,12 @@ class RuleCurator:
         return None
 
 
-def persons_of(claim: str, nearest: Sequence[Candidate]) -> NamedPersons:
-    """Whom the user names, in the claim and in what is their own, with what they are."""
-    own = (c.passage.text for c in nearest if not c.passage.is_shared and c.passage.kind in CHANGEABLE)
-    told = (each.text for text in own for each in sentences(text) if not tells_hearsay(each.text))
-    return NamedPersons([claim, *told])
-
-
-def is_near(claim: str, candidate: Candidate, persons: NamedPersons | None = None) -> bool:
-    """Whether a passage is on the claim's topic: by meaning, or as the user's own words of the same thing.
-
-    "I work at the harbour office" and "I work at the library" mean little alike.
-    """
-    if candidate.dense >= SAME_TOPIC:
-        return True
-    passage = candidate.passage
-    return not passage.is_shared and passage.kind in CHANGEABLE and is_met(claim, passage.text, persons)
-
-
-def is_met(claim: str, text: str, persons: NamedPersons | None = None) -> bool:
-    """Whether a claim changes what a text says by rule, however little alike they are."""
-    return gives_otherwise(claim, text, persons) or _takes_from_a_list(claim, text)
-
-
-def _takes_from_a_list(claim: str, text: str) -> bool:
-    """Whether a claim says that one of several things that a sentence lists holds no more."""
-    return any(_one_less(one.text, claim) is not None for one in sentences(text))
-
-
-def _one_less(sentence: str, claim: str) -> str | None:
-    """A sentence without the ones of its list that a claim takes back or says to be gone; None for most."""
-    if gone := gone_one(claim):
-        return without_listed(sentence, gone) if is_of_what_one_has(sentence) else None
-    if not is_withdrawal(claim) or not says_as_much(sentence, claim):
-        return None
-    return without_listed(sentence, withdrawn_words(claim))
-
-
-def gives_otherwise(claim: str, text: str, persons: NamedPersons | None = None) -> bool:
-    """Whether a claim gives another value of what a sentence of a text gives, of which there is one."""
-    if not relations(claim):
-        return False
-    persons = persons or NamedPersons([claim, text])
-    said, known = persons.named(claim), (persons.named(one.text) for one in sentences(text))
-    return any(relation_change(one, said) not in (None, "other") for one in known)
+def _as_thought(claim: Claim) -> Claim:
+    """A claim in the doubt in which it was said: "I think the pool opens at nine"."""
+    thought = doubt(without_filler(claim.quote))
+    if thought is None or claim.is_hearsay or doubt(claim.text) is not None:
+        return claim
+    return replace(claim, text=thought.on(claim.text))
 
 
 def _says_more(claim: str, known: str) -> bool:
@@ -189,20 +158,28 @@ def _meeting(claim: str, candidate: Candidate, persons: NamedPersons) -> _Met:
     found: list[_Met] = []
     for piece in pieces:
         part, change = _changed_part(piece, persons.named(claim), persons)
-        said = claim if says_who(part.text) else persons.named(claim)
-        found.append(_Met(candidate, part, change, said))
+        found.append(_Met(candidate, part, change, _said_of(part.text, claim, persons)))
     return min(found, key=lambda met: _ORDER.index(met.change))
+
+
+def _said_of(told: str, claim: str, persons: NamedPersons) -> str:
+    """The claim with the name of whom it is of; a death also with the name that goes with what it ends."""
+    if death_told(claim) is not None:
+        return NamedPersons([told]).named(persons.named(claim), even_of_many=True)
+    return claim if says_who(told) else persons.named(claim)
 
 
 def _changed_part(sentence: Sentence, claim: str, persons: NamedPersons) -> tuple[Sentence, Change]:
     """What of a sentence the claim changes, and how: "other" where that would take more than it gives."""
     known = persons.named(sentence.text)
     found = effect(known, claim)
-    if found == "other" and gone_one(claim) and _one_less(sentence.text, claim) is not None:
+    if found != "same" and is_of_one_thing(claim) and one_less(sentence.text, claim) is not None:
         return sentence, "withdrawn"
-    if found in ("same", "other"):
-        return sentence, found
+    if found in ("same", "other") or ends_a_part(known, claim):
+        return sentence, "same" if found == "same" else "other"
     parts = clauses(sentence.text)
+    if found == "value" and 1 < len(parts) == len(clauses(claim)) and change(known, claim) == "value":
+        return sentence, found  # it says all of it anew
     for start, end in parts if len(parts) > 1 else ():
         part = Sentence(sentence.start + start, sentence.start + end, sentence.text[start:end])
         said = persons.named(part.text)
@@ -214,13 +191,14 @@ def _changed_part(sentence: Sentence, claim: str, persons: NamedPersons) -> tupl
 
 def _changed(claim: Claim, met: Sequence[_Met]) -> Curation | None:
     """What the claim does to the nearest passage that it contradicts or withdraws and that may be changed."""
-    for one in met:
-        if not one.is_changeable or one.change in ("same", "other"):
-            continue
+    changed = [one for one in met if one.is_changeable and one.change not in ("same", "other")]
+    if len(changed) > 1 and (may_mean_another(claim.text) or _may_mean_several(claim.text, changed)):
+        return None
+    for one in sorted(changed, key=_says_beside):
         passage = one.candidate.passage
         before, after = _around(passage.text, one.sentence)
         if one.change == "withdrawn" and not denies_all(one.sentence.text, one.said):
-            gone = gone_one(one.said) or withdrawn_words(one.said)
+            gone = words_of_the_gone(one.said)
             if (kept := without_listed(one.sentence.text, gone)) is not None:
                 text = f"{before}{kept} {one.said}{after}"
                 return Curation("modify", passage, text, f"a part holds no more{STAYS}{kept}")
@@ -228,6 +206,8 @@ def _changed(claim: Claim, met: Sequence[_Met]) -> Curation | None:
                 reason = f"only a part may hold no more{STAYS}{one.sentence.text}"
                 return Curation("add", text=claim.text, reason=reason)
             left = f"{before.rstrip()} {after.lstrip()}".strip()
+            if not left and exchange_of(one.said) is not None:
+                return Curation("modify", passage, one.said, _REASONS["withdrawn"](one))
             if not left:
                 return Curation("delete", passage, reason=f"it holds no more: {one.sentence.text!r}")
             return Curation("modify", passage, left, reason=f"a part holds no more: {one.sentence.text!r}")
@@ -235,6 +215,18 @@ def _changed(claim: Claim, met: Sequence[_Met]) -> Curation | None:
             "modify", passage, f"{before}{what_holds(one.said)}{after}", _REASONS[one.change](one)
         )
     return None
+
+
+def _may_mean_several(claim: str, changed: Sequence[_Met]) -> bool:
+    """Whether a death is told by a name that two have: "Rex died" of a dog and of a son called so."""
+    return death_told(claim) is not None and len({one.said for one in changed}) > 1
+
+
+def _says_beside(one: _Met) -> int:
+    """How much a sentence says beside what is withdrawn: "I have a cat" before "I have a cat tree"."""
+    if one.change != "withdrawn":
+        return 0
+    return len(set(content(one.sentence.text)) - withdrawn_words(one.said))
 
 
 def _put_right(claim: Claim, near: Sequence[Candidate]) -> Curation | None:

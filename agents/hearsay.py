@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from agents.claim_rules.lead_ins import tells_hearsay, without_endings, without_filler, without_leads
+from agents.claim_rules.suppositions import Supposition, supposition
 
 
 class Hearsay(NamedTuple):
@@ -25,11 +26,25 @@ def hearsay(text: str) -> Hearsay | None:
     heard: Hearsay | None = None
     if stripped is not None and stripped[1]:
         heard = Hearsay(plain[: len(plain) - len(stripped[0])], stripped[0])
+    elif led := _PASSES_ON.match(plain):
+        heard = Hearsay(led[0], plain[led.end() :])
     elif tells_hearsay(plain) and (said := without_endings(plain)) != plain:
         heard = Hearsay("", said)
     if heard is None or _DENIED.search(heard.lead) or _BUT_THE_USER.search(heard.said):
         return None
     return heard
+
+
+def only_supposed(text: str, question: str = "") -> Supposition | None:
+    """How a sentence says what is not so; as `supposition`, but that somebody said it would be so is hearsay.
+
+    "My boss told me I'd get a raise."  ->  None: what was said was "you will get a raise"
+    """
+    how = supposition(text, question)
+    heard = hearsay(text) if how == "supposed" and _WOULD.search(text) else None
+    if heard is None or not _SAID.search(heard.lead) or re.search(r"\bif\b", heard.said, re.IGNORECASE):
+        return how
+    return supposition(f"{heard.lead}{_WOULD.sub(' will ', heard.said)}", question)
 
 
 def who_says_so(heard: Hearsay) -> str:
@@ -42,6 +57,18 @@ def who_says_so(heard: Hearsay) -> str:
     return f"{lead[:1].upper()}{lead[1:]} so"
 
 
+_SOMEBODY = r"(?:(?:my|our|the) [\w-]+(?: [\w-]+)?|(?-i:[A-ZÀ-Þ])[\w-]+)"
+_PASSES_ON = re.compile(  # what neither a comma nor a verb of saying marks
+    rf"(?:according to {_SOMEBODY}|{_SOMEBODY} (?:has |have )?(?:hinted|promised|suggested|implied|"
+    r"guaranteed|swore|warned)(?: (?:to )?(?:me|us))?(?: that)?) (?=(?:i|we|my|our|he|she|they|it)\b)",
+    re.IGNORECASE,
+)
+_WOULD = re.compile(r"(?:['’]d| would) ", re.IGNORECASE)
+_SAID = re.compile(
+    r"\b(?:said|told|thought|claimed|insisted|heard|assured|informed|hinted|promised|suggested|implied|"
+    r"guaranteed|swore|warned)\b",
+    re.IGNORECASE,
+)
 _DENIED = re.compile(r"\b(?:nobody|no one|never|not|wrongly|falsely|mistakenly)\b|n['’]t\b", re.IGNORECASE)
 _BUT_THE_USER = re.compile(
     r"\b(?:but|although|though|whereas) (?:actually |in fact |really )?"
@@ -51,7 +78,8 @@ _BUT_THE_USER = re.compile(
 _LONGEST_LEAD = 60  # characters
 _SAYS = re.compile(
     r"^(?!according\b|as\b|it\b|there\b|word\b).*\b(?:says?|said|thinks?|thought|claims?|claimed|believes?|"
-    r"insists?|insisted|reckons|swears|heard|(?:tells?|told|assured|informed|reminded)(?: me| us)?)$",
+    r"insists?|insisted|reckons|swears|heard|(?:hinted|promised|suggested|implied|guaranteed|"
+    r"swore|warned|tells?|told|assured|informed|reminded)(?: me| us)?)$",
     re.IGNORECASE,
 )
 _TO_THE_USER = (

@@ -13,8 +13,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agents.asked_for import asked_for
+from agents.claim_rules.doubts import is_thought
+from agents.claim_rules.suppositions import asks_for_suppositions, supposition, wishes
 from agents.relations.comparison import relations
-from agents.relations.questions import Asked
+from agents.relations.questions import Asked, says_no_more
 from agents.values import content, pieces
 
 _I = re.IGNORECASE
@@ -25,6 +27,9 @@ _CHANGES = (
     r"reschedul|delay|went|gone|ris|rose|fell|renam)\w*"
 )
 _NOW = r"(?:now|nowadays|these days|currently|today)"
+_SAYS_NOW = re.compile(
+    r"^(?:now|currently),? (?=\w)|(?<=\w),? (?:now|nowadays|these days|currently|instead)$", _I
+)
 _OVER = [
     re.compile(wording, _I)
     for wording in (
@@ -39,7 +44,10 @@ _OVER = [
         r"(?P<over>(?:\bnot|n['’]t)\b[^,;.]* any ?(?:more|longer)\b)",
         r"\bused to (?P<over>(?!(?:[^,;.]+ )?(?:it|that)\b)[^,;.]+?)(?=,|;|\.|\s(?:and|but|until)\b|$)",
         rf"\b(?:sold|quit|left|gave up|given up|gave away|stopped|got rid of|gotten rid of|lost|ditched|"
-        rf"scrapped|cancelled|canceled|retired from|resigned from) (?P<over>[^,;.]+?){_TO_ITS_END}",
+        rf"scrapped|returned(?! (?:to|from|home|back)\b)|cancelled|canceled|retired from|resigned from) "
+        rf"(?P<over>[^,;.]+?){_TO_ITS_END}",
+        r"\b(?:my|our|the) (?P<over>[\w' -]+?) (?:has |have )?(?:died|passed away)\b",
+        r"\b(?:broke|broken|split) up with (?P<over>[^,;.]+)",
         rf"\b(?:was|were|had|lived|worked|drove|rode|drank|ate|played|studied) (?P<over>[^,;]+?)"
         rf"(?=[,;]|\s(?:and|but)\b).*\b{_NOW}\b",
     )
@@ -51,19 +59,32 @@ _OF_WHAT_IS_OVER = re.compile(  # "Where did I move to?" asks for what holds
     _I,
 )
 
-_SUPPOSED = re.compile(r"\bif (?:i|we|my|our|he|she|they|it)\b|\b(?:i|we)(?: would|['’]d) (?!like\b)", _I)
+_IF = re.compile(r"\bif (?:i|we|my|our|he|she|they|it)\b", _I)
 
 
 def that_holds(answer: str, sentence: str, question: str) -> str:
     """The answer where it holds; else what a rule knows the sentence to give, or nothing.
 
-    answer: words of the sentence. Who asks for what is over is given what the reader found.
+    answer: words of the sentence. Who asks for what is over is given what the reader found. That it is so
+    now is no part of it: "Thursdays", of "I swim on Thursdays now".
     """
+    held = _that_holds(answer, sentence, question)
+    return _SAYS_NOW.sub("", held) or held
+
+
+def _that_holds(answer: str, sentence: str, question: str) -> str:
     if not answer or len(sentence) > _LONGEST_READ or _OF_WHAT_IS_OVER.search(question):
         return answer
-    if _SUPPOSED.search(sentence) and not _SUPPOSED.search(question):
+    if not asks_for_suppositions(question) and (
+        _IF.search(sentence) or wishes(sentence) or supposition(sentence, question) is not None
+    ):
         return ""
-    given = _given(sentence, asked_for(question))
+    if is_thought(sentence):
+        return ""  # the quotation says that it is only thought
+    asking = asked_for(question)
+    given = _given(sentence, asking)
+    if not given and says_no_more(sentence, asking):
+        return ""  # whoever is named there is so no more: "Marta and I broke up"
     if given:
         return (
             answer

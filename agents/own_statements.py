@@ -4,24 +4,35 @@
 
 "I moved to Brussels." shares no word with "Where do I live?", and in a large memory neither words nor
 meaning find it. Which statement gives what, `agents/relations` decides by rule; nothing is encoded for it.
-Who asks what held before is also given what was replaced since.
+Who asks what held before is also given what was replaced since; so is who asks for what nothing tells that
+is live, with what was said in its place. Who asks for all of a group ("What pets do I have?"), or for all
+that is known of them, is given more, and it is told how many are left.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 
-from agents.asked_for import asked_for, how_it_gives
-from agents.former import asked_of_before
+from agents.asked_for import MOST_OF_A_GROUP, asked_for, asks_for_a_group, may_be_meant
+from agents.former import asked_of_before, past_of
+from agents.givings import Givings
+from agents.groups_told import that_end
 from agents.interfaces import Candidate, OwnSpace
-from agents.relations.mentions import may_give
+from agents.of_oneself import MOST_TOLD, asks_for_all, told_of
+from agents.relations.mentions import openings
 from agents.relations.questions import Asked
 from agents.retriever import Retrieved
 from agents.sentences import sentences
-from stores.records import Passage
+from agents.value_changes import effect
+from agents.values import content
+from stores.passages import Passage
 
-_LOOKED_INTO = 1_000  # statements that mention what is asked for, for one question; 0.1 to 0.3 ms each
+_I = re.IGNORECASE
+_LOOKED_INTO = 200  # statements that share a word with what was replaced, for one question; about 1 ms each
+_COUNTED = 100  # statements that tell one of a group, for one question
 GIVEN = 2.0  # what it adds to a score: more than meaning, words and lift mostly are together
 
 
@@ -32,6 +43,8 @@ class OwnStatements:
         """read: statements looked through for one question, the newest. keep: put first at most."""
         self._read = read
         self._keep = keep
+        self._givings = Givings(most=keep)
+        self._of_groups = Givings(most=_COUNTED)
 
     def put_first(self, question: str, found: Retrieved, space: OwnSpace) -> Retrieved:
         """What was found, behind the user's statements that give what is asked for; ranks are made anew.
@@ -39,47 +52,102 @@ class OwnStatements:
         space: of the user who asks, and of the vectors that found. Most questions ask for no such thing,
         and stay as they are.
         """
+        if whole := asks_for_all(question):
+            known = told_of(whole, space.statements(self._read))
+            return _raise(known[:MOST_TOLD], found, space, left=len(known) - MOST_TOLD)
         before = asked_of_before(question)
-        asking = before or asked_for(question)
+        past = None if before else past_of(question)
+        asking = before or asked_for(past or question)
         if not asking:
             return found
-        giving = self._giving(asking, space.statements(self._read))
-        replaced = self._replaced(before, space) if before else []
-        giving = giving[: self._keep - len(replaced)]
-        if not giving and not replaced:
-            return found
-        known = {candidate.passage.version_id: candidate for candidate in found.candidates}
-        known |= _scored(found, space, [i for i in giving if i not in known])
-        raised = [_raised(known.pop(i)) for i in giving if i in known]
-        raised += [_raised(_unsearched(passage, found)) for passage in replaced]
-        raised.sort(key=lambda candidate: -candidate.score)
-        order = [*raised, *known.values()]  # what was found stays in its order, which is not by score alone
-        ranked = (replace(candidate, found_rank=rank) for rank, candidate in enumerate(order, start=1))
-        return replace(found, candidates=tuple(ranked))
+        told = space.statements(self._read)
+        given = self._of_groups.first(asking, told) if asks_for_a_group(asking) else []
+        if given:
+            best = given[:MOST_OF_A_GROUP]
+            replaced = self._replaced(asking, space) if before or past else []
+            giving = [*best, *that_end(told, best)]
+            return _raise(giving, found, space, replaced=replaced, left=len(given) - len(best))
+        return self._one_of_it(asking, told, found, space, wants_before=bool(before or past))
+
+    def _one_of_it(
+        self,
+        asking: Sequence[Asked],
+        told: Iterable[tuple[int, str]],
+        found: Retrieved,
+        space: OwnSpace,
+        *,
+        wants_before: bool,
+    ) -> Retrieved:
+        """What was found, behind the newest few statements that give it, and what gave it before."""
+        giving = self._givings.first(asking, told)
+        replaced = [] if giving and not wants_before else self._replaced(asking, space)
+        if not giving and not replaced and wants_before:
+            giving = _exchanged(asking, told)
+        if not giving and not wants_before:
+            giving = self._in_place_of(replaced, told)
+            replaced = replaced if giving else []
+        return _raise(giving[: self._keep - len(replaced)], found, space, replaced=replaced)
 
     def _replaced(self, asking: Sequence[Asked], space: OwnSpace) -> list[Passage]:
         """What gave it before; fewer than are kept, so that what gives it now has a place."""
-        told = space.replaced_statements(self._read)
-        texts = [(number, passage.text) for number, passage in enumerate(told)]
-        return [told[number] for number in self._giving(asking, texts)][: max(1, self._keep - 1)]
+        told = {passage.version_id: passage for passage in space.replaced_statements(self._read)}
+        given = self._givings.first(asking, [(i, passage.text) for i, passage in told.items()])
+        return [told[version_id] for version_id in given][: max(1, self._keep - 1)]
 
-    def _giving(self, asking: Sequence[Asked], told: Iterable[tuple[int, str]]) -> list[int]:
-        """Version ids of what gives it, newest first; of hearsay only where the user never said it."""
-        plain: list[int] = []
-        passed_on: list[int] = []
+    def _in_place_of(self, replaced: Sequence[Passage], told: Iterable[tuple[int, str]]) -> list[int]:
+        """Version ids of what the user said otherwise since, newest first, in words that do not tell of what.
+
+        "I swapped my Skoda for a Fiat" does not call it a car; "My car is a Skoda" did.
+        """
+        found: list[int] = []
         looked_into = 0
-        for version_id, text in told:
-            if not any(may_give(text, one) for one in asking):
+        stems = set(content(" ".join(each.text for each in replaced)))
+        is_plain = all(stem.isascii() and stem.isalpha() for stem in stems)
+        sharing = re.compile("|".join(openings(stems)) if is_plain else "", _I)
+        for version_id, text in told if stems else ():
+            if text.isascii() and not sharing.search(text):
                 continue
             looked_into += 1
-            how = {how_it_gives(sentence.text, asking) for sentence in sentences(text)}
-            if "plainly" in how:
-                plain.append(version_id)
-            elif "by hearsay" in how:
-                passed_on.append(version_id)
-            if len(plain) == self._keep or looked_into == _LOOKED_INTO:
+            if any(_is_changed_by(passage.text, text) for passage in replaced):
+                found.append(version_id)
+            if len(found) == self._keep or looked_into == _LOOKED_INTO:
                 break
-        return (plain or passed_on)[: self._keep]
+        return found
+
+
+def _exchanged(asking: Sequence[Asked], told: Iterable[tuple[int, str]]) -> list[int]:
+    """The version id of the newest exchange that may be of the kind that is asked for, in a list."""
+    meant = (i for i, text in told if any(may_be_meant(one.text, asking) for one in sentences(text)))
+    return list(islice(meant, 1))
+
+
+def _raise(
+    giving: Sequence[int],
+    found: Retrieved,
+    space: OwnSpace,
+    *,
+    replaced: Sequence[Passage] = (),
+    left: int = 0,
+) -> Retrieved:
+    """What was found, behind these. left: how many more give what is asked for; below 1: none."""
+    if not giving and not replaced:
+        return found
+    known = {candidate.passage.version_id: candidate for candidate in found.candidates}
+    known |= _scored(found, space, [i for i in giving if i not in known])
+    raised = [_raised(known.pop(i)) for i in giving if i in known]
+    raised += [_raised(_unsearched(passage, found)) for passage in replaced]
+    raised.sort(key=lambda candidate: -candidate.score)
+    order = [*raised, *known.values()]  # what was found stays in its order, which is not by score alone
+    ranked = (replace(candidate, found_rank=rank) for rank, candidate in enumerate(order, start=1))
+    return replace(found, candidates=tuple(ranked), not_put_first=max(0, left))
+
+
+def _is_changed_by(earlier: str, later: str) -> bool:
+    return any(
+        effect(one.text, other.text) in ("value", "negated")
+        for one in sentences(earlier)
+        for other in sentences(later)
+    )
 
 
 def _raised(candidate: Candidate) -> Candidate:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 from agents.interfaces import AugmentedQuery, Exchange
 from agents.naming_vouch import with_its_name
+from agents.sentences import MISSPELT
 from stores.lexical import tokens
 
 _OPENING = re.compile(
@@ -54,6 +55,10 @@ class QueryAugmenter:
 
     def augment(self, message: str, recent: Sequence[Exchange]) -> AugmentedQuery:
         """The query to search with. recent: earlier exchanges, oldest first."""
+        first = message.split(maxsplit=1)[0] if message.strip() else ""
+        if (spelt := MISSPELT.get(first.lower())) is not None:
+            query = self.augment(message.replace(first, spelt, 1), recent)
+            return AugmentedQuery(query.text, "standalone", (f"{first!r} is {spelt!r}", *query.reasons))
         if (of_vouch := with_its_name(message, is_first=not recent)) != message:
             return AugmentedQuery(of_vouch, "standalone", ("asks about the assistant",))
         if not recent:

@@ -17,16 +17,29 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from agents.asked_for import asked_for
+from agents.asked_for import asked_for, asks_for_a_group
+from agents.chat_interfaces import Source
+from agents.claim_rules.remarks import denies_the_answer, is_trouble
 from agents.claim_rules.requests import asks_to_forget
 from agents.claim_rules.speaker import is_of_the_user
-from agents.former import quotes_of_before
-from agents.interfaces import AnswerSpan, Encoder, Reading, Source
+from agents.former import only_sounds_former, past_of, quotes_of_before, quotes_of_then_and_now
+from agents.groups_told import quotes_of_a_group
+from agents.interfaces import AnswerSpan, Encoder, Reading
 from agents.named_answers import that_holds
 from agents.other_persons import less_of_others
-from agents.purposes import way_to_it
-from agents.quote_order import Quote, as_asked_for, is_own_words, with_what_changed_since
+from agents.partings import with_the_parting
+from agents.purposes import says_what_is_asked, speaks_for_a_way
+from agents.quote_order import (
+    Quote,
+    all_over_are_replaced,
+    as_asked_for,
+    is_own_words,
+    said_once,
+    with_what_changed_since,
+    without_suppositions,
+)
 from agents.readings import Readings
+from agents.relations.questions import Asked
 from agents.sentences import Sentence, is_question, sentences
 from agents.values import content, values
 from stores.lexical import tokens
@@ -56,7 +69,6 @@ READ_FEATURES = (
     "bias",
 )
 _READ_WEIGHTS = np.array([2.755, 2.151, 0.188, 1.724, 0.592, 0.388, 0.972, -0.667, -7.477])
-_WAY_WEIGHT = 1.5  # fitted on questions to the manual: benchmarks/manual_answers.py
 
 
 @dataclass(frozen=True)
@@ -95,16 +107,33 @@ class Quoter:
         """The sentences that answer best, best first; else the one that may help, or nothing."""
         if before := quotes_of_before(question, sources, most=self._quotes):
             return before
+        if both := quotes_of_then_and_now(question, sources, most=self._quotes):
+            return both
+        question = past_of(question) or question
         asking = asked_for(question)
-        found = as_asked_for(asking, less_of_others(question, self.quotes(question, sources)))
+        told = [q for q in self.quotes(question, sources) if not only_sounds_former(question, q.text)]
+        said = said_once(told)
+        found = as_asked_for(asking, less_of_others(question, said))
         ranked = sorted(found, key=lambda quote: -quote.probability)
+        ranked = without_suppositions(question, ranked, sure_from=self._threshold)
+        best = with_the_parting(question, self._best_of(question, asking, ranked), ranked)
+        if all_over_are_replaced(best):
+            return best
+        live = [quote for quote in ranked if quote.source.passage.is_live]
+        return with_the_parting(question, self._best_of(question, asking, live), live)
+
+    def _best_of(self, question: str, asking: Sequence[Asked], ranked: Sequence[Quote]) -> list[Quote]:
+        """What is quoted of these, most probable first."""
         if not ranked or ranked[0].probability < min(self._threshold, self._unsure_from):
             return []
         if ranked[0].probability < self._threshold:
             (first, *_) = with_what_changed_since(ranked[:1], ranked, asking)
-            return [replace(first, answer="", is_sure=False)]
+            is_sure = first.source.passage.is_shared and says_what_is_asked(question, first.text)
+            return [replace(first, answer="", is_sure=is_sure)]
         least = max(self._threshold, _CLOSE * ranked[0].probability)
         best = [quote for quote in ranked if quote.probability >= least]
+        if asks_for_a_group(asking) and (told := quotes_of_a_group(best, ranked, asking)) != best:
+            return told
         best = with_what_changed_since(best, ranked, asking)
         return self._behind_the_shared(question, self._with_a_document(best[: self._quotes], ranked), ranked)
 
@@ -153,7 +182,9 @@ class Quoter:
         quotable: dict[str, tuple[Source, Sentence]] = {}  # what stands in several is quoted from the first
         for source in sources:
             for sentence in sentences(source.passage.text):
-                if not is_question(sentence.text) and not _is_order(source, sentence):
+                if is_question(sentence.text) or _is_key_alone(question, sentence.text):
+                    continue
+                if not _says_nothing(source, sentence):
                     quotable.setdefault(sentence.text, (source, sentence))
         if not quotable:
             return []
@@ -166,7 +197,9 @@ class Quoter:
         ]
         readings = read(self._readings, question, placed)
         found = features(self._encoder, question, placed, readings)
-        ways = np.array([way_to_it(question, one.sentence.text) for one in placed])
+        ways = np.array(
+            [speaks_for_a_way(question, p.sentence, title=p.title, passage=p.passage) for p in placed]
+        )
         return [
             Quote(source, sentence.text, float(probability), _named_of(source, readings, question, one))
             for (source, sentence), one, probability in zip(
@@ -216,10 +249,10 @@ def features(
 def probabilities(found: Floats, ways: Floats | float = 0.0) -> Floats:
     """(N,): how probably each sentence holds the answer. found: (N, 6) or, where it was read, (N, 9).
 
-    ways: (N,), how far each tells the way that is asked for; see `agents/purposes.py`.
+    ways: (N,), the log-odds that each tells the way that is asked for; see `agents/purposes.py`.
     """
     weights = _READ_WEIGHTS if found.shape[1] == len(READ_FEATURES) else _WEIGHTS
-    return np.asarray(1 / (1 + np.exp(-(found @ weights + _WAY_WEIGHT * ways))))
+    return np.asarray(1 / (1 + np.exp(-(found @ weights + ways))))
 
 
 def _read_features(
@@ -265,9 +298,21 @@ def _named_of(source: Source, readings: dict[str, Reading], question: str, place
     return that_holds(answer, placed.sentence.text, question)
 
 
-def _is_order(source: Source, sentence: Sentence) -> bool:
-    """Whether a user asked here for something to be forgotten, which says nothing."""
-    return is_own_words(source.passage) and asks_to_forget(sentence.text)
+_KEY_ROW = re.compile(r"\W*([^\W\d]|F\d\d?|Esc|Tab|Enter|(?:Ctrl|Alt|Shift)\+\w+)\W* \| ([^|]+)\W*")
+
+
+def _is_key_alone(question: str, sentence: str) -> bool:
+    """Whether it is a row of a table of keys, and the message is but words of it, as "privacy" is."""
+    row = _KEY_ROW.fullmatch(sentence)
+    return row is not None and set(_all_words(question)) <= set(_all_words(row[2]))
+
+
+def _says_nothing(source: Source, sentence: Sentence) -> bool:
+    """Whether a user only asked here for something to be forgotten, denied an answer or told of trouble."""
+    text = sentence.text
+    if not is_own_words(source.passage):
+        return False
+    return asks_to_forget(text) or denies_the_answer(text) or is_trouble(text)
 
 
 def _is_undecided(quote: Quote) -> bool:

@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.claim_evidence import Filled, Seen, log_odds, seen
-from agents.interfaces import Candidate, Claim, Evidence, Reader, Status, Weighed
+from agents.claim_interfaces import Claim, Evidence, Status, Weighed
+from agents.interfaces import Candidate, Reader
 
 Floats = npt.NDArray[np.float64]
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Sequence
 
-from agents.interfaces import ChatMessage, ChatModel, CutAtLimit, Exchange, LeftOut, ReplyRequest, Source
+from agents.chat_interfaces import ChatMessage, ChatModel, CutAtLimit, LeftOut, ReplyRequest, Source
+from agents.interfaces import Exchange
 from agents.prompts import answer
 from agents.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fit
 from stores.errors import ContextTooLong
-from stores.records import Passage
+from stores.passages import Passage
 
 _NUMBER = re.compile(r"\[(\d{1,4})\]")
 _MAYBE_NUMBER = re.compile(r"\[\d{0,4}$")  # a citation that may go on in the next piece
@@ -44,21 +45,26 @@ class Responder:
         history: Sequence[Exchange],
         *,
         is_kept: bool,
+        at_least: int = 0,
+        not_put_first: int = 0,
+        became: str = "",
     ) -> ReplyRequest:
         """What to ask the model. question: the message made standalone. is_kept: it is remembered.
 
-        history: earlier exchanges, oldest first. Raises `ContextTooLong` where the message alone is too
-        long. Asks no server; may load a model that runs in this process, so not for the event loop.
+        history: earlier exchanges, oldest first. at_least: so many passages are put before the model, however
+        few are kept. not_put_first: memories of the user that answer too and are not among the passages.
+        became: what became of what the user said before, where that is asked.
+        Raises `ContextTooLong` where the message alone is too long. Asks no server; may load a model that
+        runs in this process, so not for the event loop.
         """
-        sources = tuple(
-            Source(number, passage) for number, passage in enumerate(passages[: self._keep], start=1)
-        )
+        kept = passages[: max(self._keep, at_least)]
+        sources = tuple(Source(number, passage) for number, passage in enumerate(kept, start=1))
         turns = [exchange for exchange in history if exchange.answer]
         left_out: tuple[LeftOut, ...] = ()
         if (most := self._chat_model.context_tokens) is not None:
             sources, turns, left_out = self._fitting(message, sources, turns, most)
         messages = answer.messages(message, sources, turns)
-        return ReplyRequest(messages, message, question, sources, is_kept, left_out)
+        return ReplyRequest(messages, message, question, sources, is_kept, left_out, became, not_put_first)
 
     def respond(self, request: ReplyRequest, citations: Citations) -> AsyncIterator[str | CutAtLimit]:
         """The reply piece by piece, fit for a screen; `citations` gathers what it cites on the way."""

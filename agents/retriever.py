@@ -10,7 +10,7 @@ from agents.fusion import lifts, mixed
 from agents.interfaces import Candidate, Encoder, SearchableSpace, Vector
 from agents.sentences import asks_only
 from stores.lexical import tokens
-from stores.records import Passage
+from stores.passages import Passage
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Retrieved:
     vector: Vector  # the query's, by `encoder_version`
     encoder_version: str
     candidates: tuple[Candidate, ...]  # best first
+    not_put_first: int = 0  # statements of the user that give what is asked for too, and are not among them
 
 
 @dataclass(frozen=True)

@@ -225,6 +225,14 @@ _REQUEST = re.compile(
     r"(?:i wonder|i was wondering|i'm wondering|i'd like to know|i would like to know|i want to know|"
     rf"i need to know|any idea|does anyone know) (?:more )?{_WH})\b"
 )
+_ASKS_AT_ITS_END = re.compile(  # "the new one is worse, how do I go back", "it won't start what can I do"
+    r"[^.!?…]*?(?:"
+    r"[,;:] (?:and |so |but )?(?:how|what|where|when|why|which) (?:do|can|could|should|must) (?:i|we)\b"
+    r"|(?<!\bis )(?<!called )(?<!named )(?<!idea )\bwhat (?:do|can|could|should|must) (?:i|we) do"
+    r"(?: now| then| about (?:it|that|this))?\W*$"
+    r")[^.!…]*"
+)
+MISSPELT = {"hwo": "how", "waht": "what", "whta": "what", "wich": "which"}
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _READ_OF_A_SENTENCE = 300  # characters; a question shows itself at its beginning or its very end
 
@@ -253,7 +261,8 @@ def is_question(sentence: str) -> bool:
         return True
     original = _WORD.findall(body[:_READ_OF_A_SENTENCE].replace("’", "'"))
     words = [word.lower() for word in original]
-    if _REQUEST.match(" ".join(words)):
+    words[:1] = [MISSPELT.get(word, word) for word in words[:1]]
+    if _REQUEST.match(" ".join(words)) or _ASKS_AT_ITS_END.fullmatch(body[:_READ_OF_A_SENTENCE].lower()):
         return True
     if "!" in stops or "！" in stops:
         return False

@@ -10,30 +10,27 @@ name's of a name. Where several look so, the one that differs by a slip is meant
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
-from typing import NamedTuple
+from collections.abc import Sequence
 
+from agents.claim_interfaces import Said
 from agents.claim_rules.corrections import right_words
 from agents.claim_rules.requests import asks_to_forget
 from agents.claim_rules.speaker import is_of_the_user
 from agents.claim_rules.statements import stated_in
-from agents.interfaces import Exchange, Said
+from agents.clause_slips import with_clause_put_right
+from agents.interfaces import Exchange
+from agents.joined_clauses import apart
+from agents.names_put_right import is_person_for_a_place, name_put_right
 from agents.pointed_to import standalone
 from agents.relations.comparison import relations
 from agents.sentences import is_question, sentences
+from agents.slips import without_slip
 from agents.value_changes import change
-from agents.values import content, numbers
+from agents.values import content
+from agents.word_places import LONGEST_READ, SLIP, ways_to_put
 
 _LOOKED_BACK = 3  # earlier exchanges
 _LOOKED_BACK_FOR_WORDS = 6  # earlier exchanges, for the words that are called wrong
-_SLIP = 0.6  # likeness from which one word is a slip of another
-_MOST_WORDS = 6  # of a value
-_LONGEST_READ = 300  # characters of a statement that is put right
-_OPENS_WORDS = re.compile(r"(?:in|on|at|to|for|from|by|the|an?) ", re.IGNORECASE)
-_WORD = re.compile(r"[^\s,;!?()\"]*[^\s,;!?()\".]")
-_MONTHS = "january february march april may june july august september october november december".split()
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 
 
 def tells_anew(text: str, said: Said) -> bool:
@@ -80,11 +77,66 @@ def put_right(
     """
     told = right_words(sentence)
     if told is None:
-        return None
-    put = _put_into([before] if before else _told_last(earlier), sentence)
+        return when_put_right(sentence, before, earlier)
+    meant = apart(before) if before else told_last(earlier)
+    put = _put_into(meant, sentence)
+    if told.is_sure and not told.wrong:
+        others = [*(each.message for each in earlier), *known]
+        if put is None:
+            put = name_put_right(meant, told.right, others)
+        elif is_person_for_a_place(put, told.right, others):
+            put = None
     if put is None and told.wrong and not before:
         put = _put_into(_told_of(told.wrong, earlier) or _known_with(told.wrong, known), sentence)
     return put
+
+
+_SAYS_ANEW = re.compile(
+    r"\W*(?:(?:oh|no|oops|whoops|wait|ah|sorry|pardon|well)\W+)*(?:i mean(?:t)?(?: to say)?(?: that)?|"
+    r"correction|my (?:bad|mistake)|(?:that|this|it) was wrong|i was wrong)\W+(?P<clause>.+)$",
+    re.IGNORECASE,
+)
+
+
+def clause_put_right(sentence: str, before: str, earlier: Sequence[Exchange]) -> str | None:
+    """What was told last, with the clause that a correction says anew; None where that is not certain.
+
+    "My cat is 5 and my dog is 4."  "Sorry, I mean my dog is 3."  ->  "My cat is 5 and my dog is 3."
+    """
+    said = _SAYS_ANEW.match(sentence) if len(sentence) <= LONGEST_READ else None
+    if said is None:
+        return None
+    told = apart(before) if before else told_last(earlier)
+    joined = [f"{old.rstrip('.! ')}, I mean {said['clause'].rstrip('.! ')}." for old in told]
+    found = [put for each in joined if (put := with_clause_put_right(each)) != each]
+    return found[0] if len(found) == 1 else None
+
+
+_SAYS_WHEN = re.compile(
+    r"\W*(?:(?:oh|ah|no|nope|oops|wait|sorry|actually)\b\W+)+(?:the|my|our) (?P<of>[\w' -]+?)"
+    r"(?: is|'s) (?P<right>(?:on|at) [\w:.]+(?: [ap]m)?)[.! ]*$",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(r"(?:the|my|our) (?P<of>[\w' -]+?) (?:is|are|starts|begins|leaves) ", re.IGNORECASE)
+
+
+def when_put_right(sentence: str, before: str, earlier: Sequence[Exchange]) -> str | None:
+    """What was told last to be at a time, with the right one; None where that is not certain.
+
+    "My dentist appointment is on Tuesday at 3."  "No, the dentist is on Thursday."
+    It may be named by some of its words. before, earlier: as for `put_right`.
+    """
+    plain = sentence.replace("’", "'")
+    said = _SAYS_WHEN.match(plain) if len(plain) <= LONGEST_READ else None
+    wanted = set(content(said["of"])) if said else set()
+    if said is None or not wanted:
+        return None
+    meant = [
+        old
+        for old in (apart(before) if before else told_last(earlier))
+        if len(old) <= LONGEST_READ and (named := _SUBJECT.match(old)) and wanted <= set(content(named["of"]))
+    ]
+    return _put_into(meant, f"No, {said['right']}") if len(meant) == 1 else None
 
 
 def _known_with(wrong: str, known: Sequence[str]) -> list[str]:
@@ -116,16 +168,21 @@ def _put_into(said: Sequence[str], sentence: str) -> str | None:
     told = right_words(sentence)
     if told is None:
         return None
-    read = [old for old in said if len(old) <= _LONGEST_READ]
-    found = [put for old in read for put in _put(old, told.right, told.wrong)]
+    read = [old for old in said if len(old) <= LONGEST_READ and not _names(old, told.right)]
+    found = [put for old in read for put in ways_to_put(old, told.right, told.wrong)]
     if len(found) > 1 or not told.is_sure:
-        found = [one for one in found if one.likeness >= _SLIP]
+        found = [one for one in found if one.likeness >= SLIP]
         best = max((one.likeness for one in found), default=0.0)
         found = [one for one in found if one.likeness == best]
     return found[0].text if len(found) == 1 else None
 
 
-def _told_last(earlier: Sequence[Exchange]) -> list[str]:
+def _names(old: str, right: str) -> bool:
+    """Whether a statement holds the very name that is said to be right."""
+    return right[:1].isupper() and _holds(old, right)
+
+
+def told_last(earlier: Sequence[Exchange]) -> list[str]:
     """The sentences of the last message that told something, if a correction can still mean it."""
     answers: list[str] = []
     corrected: list[str] = []  # latest first
@@ -161,157 +218,5 @@ def _understood(told: Sequence[str], earlier: Sequence[Exchange]) -> list[tuple[
         else:
             text = standalone(without_slip(stated.text), before, earlier)
         before = text or sentence
-        found += [(sentence, text)] if text else []
+        found += [(sentence, each) for each in apart(text)] if text else []
     return found
-
-
-# A slip that is put right in the same sentence: "on 3 May, I mean 4 May"
-
-_BREAK = r"(?:\s*[,;(–—…]+\s*|\s+-+\s+|\s*\.{2,}\s*)"
-_SURE_MARK = (
-    r"(?:no|nope|oops|whoops|argh|correction|wait|scratch that|i mean(?:t)?(?: to (?:say|write))?|"
-    r"or rather|make (?:that|it)|my (?:bad|mistake)|i was wrong)"
-)
-_UNSURE_MARK = r"(?:sorry|pardon|actually|rather|well|er+m?|um+)"
-_SLIP_WITHIN = re.compile(
-    rf"(?P<old>[^?]{{3,}}?){_BREAK}(?:and |or |but |oh |ah )?"
-    rf"(?P<marks>(?:(?:{_SURE_MARK}|{_UNSURE_MARK})\b[\s,:–—-]*)+)"
-    r"(?P<right>(?:[^,;:()?]|(?<=\d):(?=\d))+?)\)?(?P<rest>[,;] [^?]+)?(?P<stop>[.! ]*)$",
-    re.IGNORECASE,
-)
-_SURE = re.compile(rf"(?!no\s*$).*\b{_SURE_MARK}\b", re.IGNORECASE)  # "no 4 May" may count the Mays
-_GOES_ON = re.compile(
-    r"[,;] (?=(?:is|are|was|were|has|have|will|at|in|on|with|for|to|from|by)\b)", re.IGNORECASE
-)
-
-
-def without_slip(sentence: str) -> str:
-    """A sentence in which its user corrects themselves, as it is meant: with the right words alone.
-
-    "The meeting is on 3 May, I mean 4 May." It stays as it is where that is not certain.
-    """
-    said = _SLIP_WITHIN.match(sentence) if len(sentence) <= _LONGEST_READ else None
-    if said is None or right_words(f"I mean {said['right']}") is None:
-        return sentence
-    put = _put_last(said["old"], said["right"].strip(), is_sure=_SURE.match(said["marks"]) is not None)
-    if put is None:
-        return sentence
-    rest = _GOES_ON.sub(" ", said["rest"] or "", count=1)
-    return without_slip(f"{put}{rest}{said['stop']}")
-
-
-def _put_last(old: str, right: str, *, is_sure: bool) -> str | None:
-    """The right words in the place of the last ones that look like them; None where none do.
-
-    What follows the right words goes with them: "on 3 May, no, 4 May at noon". Where one may be spoken to
-    ("Sorry, Anna"), a name takes the place only of one that it is a slip of.
-    """
-    parts = _parts(right)
-    for count in range(len(parts), 0, -1):
-        words, more = right[: parts[count - 1].end], right[parts[count - 1].end :]
-        ways = [words, _OPENS_WORDS.sub("", words, count=1)] if _OPENS_WORDS.match(words) else [words]
-        found = [put for way in ways for put in _windows(old, way)]
-        if more:
-            found = [put for put in found if put.text.endswith(words)]
-        if not is_sure and all(part.looks == "name" for part in _parts(words)):
-            found = [put for put in found if put.likeness >= _SLIP]
-        if found:
-            return found[-1].text + more
-    return next((put.text for put in _put(old, right, "")), None) if is_sure else None
-
-
-class _Put(NamedTuple):
-    text: str
-    likeness: float  # of the words put in and those they take the place of, 0 to 1
-
-
-class _Part(NamedTuple):
-    """A word, or a name of several, where it stands."""
-
-    start: int
-    end: int
-    text: str
-    looks: str  # what it can be exchanged for: "number", "name"; a plain word only for itself
-
-
-def _put(old: str, right: str, wrong: str) -> Iterator[_Put]:
-    """Each way to put the right words into a statement, in place of others than they are."""
-    if wrong:
-        found = [m.span() for m in re.finditer(rf"(?<!\w){re.escape(wrong)}(?!\w)", old, re.IGNORECASE)]
-        if len(found) == 1 and right.lower() not in old.lower():
-            yield _replaced(old, *found[0], right)
-        return
-    ways = [right, _OPENS_WORDS.sub("", right, count=1)] if _OPENS_WORDS.match(right) else [right]
-    for words in ways:
-        if windows := list(_windows(old, words)):
-            yield from windows
-            return
-    value = _last_value(old)
-    if value is not None and _is_of_plain_words(right) and _is_of_plain_words(old[slice(*value)]):
-        yield _replaced(old, *value, right)
-
-
-def _is_of_plain_words(text: str) -> bool:
-    return all(part.looks == part.text.lower() for part in _parts(text))
-
-
-def _windows(old: str, right: str) -> Iterator[_Put]:
-    wanted, there = _parts(right), _parts(old)
-    for at in range(len(there) - len(wanted) + 1):
-        window = there[at : at + len(wanted)]
-        looks_alike = all(one.looks == other.looks for one, other in zip(wanted, window, strict=True))
-        is_slip = len(wanted) == 1 and wanted[0].looks == wanted[0].text and _is_slip(wanted[0], window[0])
-        is_same = [one.text.lower() for one in wanted] == [other.text.lower() for other in window]
-        if (looks_alike or is_slip) and not is_same and (at > 0 or window[0].looks != "name"):
-            yield _replaced(old, window[0].start, window[-1].end, right)
-
-
-def _is_slip(one: _Part, other: _Part) -> bool:
-    return len(one.text) > 3 and other.looks == other.text and _likeness(one.text, other.text) >= 0.75
-
-
-def _replaced(old: str, start: int, end: int, right: str) -> _Put:
-    return _Put(f"{old[:start]}{right}{old[end:]}", _likeness(right, old[start:end]))
-
-
-def _likeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, one.casefold(), other.casefold()).ratio()
-
-
-def _parts(text: str) -> list[_Part]:
-    found: list[_Part] = []
-    for match in _WORD.finditer(text):
-        part = _Part(match.start(), match.end(), match[0], _looks(match[0]))
-        last = found[-1] if found else None
-        if last and last.looks == part.looks == "name" and text[last.end : part.start] in (" ", ". "):
-            found[-1] = _Part(last.start, part.end, text[last.start : part.end], "name")
-        else:
-            found.append(part)
-    return found
-
-
-def _looks(word: str) -> str:
-    plain = word.casefold()
-    if plain in _MONTHS or plain in _WEEKDAYS:
-        return "month" if plain in _MONTHS else "weekday"
-    if "@" in word:
-        return "mail address"
-    if re.fullmatch(r"\d{1,2}[:.]\d{2}|\d{1,2}(?::\d{2})?[ap]m", plain):
-        return "time"
-    counted = numbers(word)
-    if counted and (counted[0].start, counted[0].end) == (0, len(word)):
-        return "ordinal" if counted[0].items[0].endswith(".") else "number"
-    if any(character.isdigit() for character in word):
-        return "code"
-    is_name = word[0].isupper() and content(word) != [] and plain not in ("i", "i'm", "i've", "i'll", "i'd")
-    return "name" if is_name else plain
-
-
-def _last_value(old: str) -> tuple[int, int] | None:
-    """Where the value of a statement stands that gives one value and ends with it."""
-    given, parts = relations(old), _parts(old)
-    for count in range(1, min(_MOST_WORDS, len(parts) - 1) + 1) if len(given) == 1 else ():
-        start, end = parts[-count].start, parts[-1].end
-        if frozenset(content(old[start:end])) == given[0].value:
-            return start, end
-    return None

@@ -14,13 +14,14 @@ import re
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from agents.relations.comparison import clauses, relation_change
+from agents.claim_rules.doubts import without_doubt
+from agents.relations.clauses import clauses
+from agents.relations.comparison import exchange_change, relation_change
 from agents.relations.parts import MANY_OF_THEM, says_how_it_is, says_which_people
 from agents.values import content, names, values
 from stores.lexical import tokens
 
 Change: TypeAlias = Literal["same", "value", "negated", "withdrawn", "other"]
-
 
 _NEGATION = re.compile(
     r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|hardly|false|untrue|incorrect|wrong)\b"
@@ -31,7 +32,8 @@ _NOT_NOW = re.compile(  # and not "was moved to Friday"
     r"\b(?:was|were|would)\b(?! (?:\w+ly )?(?:\w+ed|set|put|brought|born|built)\b)", re.IGNORECASE
 )
 _WITHDRAWAL = re.compile(
-    r"\bno longer\b|n['’]t\b.*\bany ?more\b|\bnot\b.*\bany ?more\b|\bnot\b.*\bany longer\b|\bgot rid of\b"
+    r"\bno longer\b|n['’]t\b.{0,300}\bany ?more\b|\bnot\b.{0,300}\bany(?: ?more| longer)\b"
+    r"|\bgot rid of\b"
     r"|\b(?:is|was|are) (?:obsolete|outdated|out of date|not true|untrue|wrong|false|incorrect)\b"
     r"|\b(?:left|resigned from|dropped out of) (?:the|my|our) (?:[\w-]+ ){0,2}?(?:club|choir|team|band|"
     r"orchestra|"
@@ -68,8 +70,6 @@ _IS_PLACED = re.compile(
     r"\b(?:is|was|'s|’s) (?:now )?(in|at|on|from|with|near|under|behind)\b", re.IGNORECASE
 )
 _LONGEST_VALUE = 4  # items
-
-
 _SINCE = re.compile(r"\bsince (?:\w+ ){0,2}([12]\d{3})\b", re.IGNORECASE)
 
 
@@ -95,8 +95,16 @@ def is_withdrawal(text: str) -> bool:
 
 
 def change(old: str, new: str) -> Change:
-    """What the new statement does to the old one. All but "withdrawn" hold in both directions."""
-    found = _change(old, new)
+    """What the new statement does to the old one. All but "withdrawn" hold in both directions.
+
+    Not so where one of them is only thought: what is certain takes its place, and it that of nothing certain.
+    """
+    before, after = without_doubt(old), without_doubt(new)
+    found = _change(before, after)
+    if after != new and before == old:
+        return "same" if found == "same" else "other"
+    if after == new and before != old and (found == "same" or puts_right(before, after)):
+        return "value"
     if found == "value" and (since := began(old)) and (from_when := began(new)) and from_when < since:
         return "other"  # told later, and so before: "I've lived in Rome since 2020", "in Bonn since 2010"
     return found
@@ -108,7 +116,11 @@ def _change(old: str, new: str) -> Change:
         return "other"
     if _is_put_right(old, new) or _is_put_right(new, old):
         return "value"
-    if (related := relation_change(old, new)) is not None:
+    related = relation_change(old, new)
+    ended = exchange_change(old, new) if related in (None, "other") else None
+    if ended is not None:
+        return ended
+    if related is not None:
         return related
     before, after = set(one) - _SAYS_NOTHING, set(other) - _SAYS_NOTHING
     if is_withdrawal(new) and not is_withdrawal(old):
@@ -135,7 +147,7 @@ def effect(old: str, new: str) -> Change:
     """
     whole = change(old, new)
     parts = clauses(new)
-    if whole != "other" or len(parts) == 1:
+    if whole != "other" or len(parts) == 1 or without_doubt(new) != new:
         return whole
     found = [change(old, new[start:end]) for start, end in parts]
     if "value" in found:

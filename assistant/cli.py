@@ -18,6 +18,7 @@ from typing import Any
 import click
 
 from assistant.standard_streams import OutputUnwritable, drop_output, prepare_streams
+from assistant.terminal.screens.printable import printable
 from stores.errors import DEFECT, VouchError, WrongUsage
 
 INTERRUPTED = 130
@@ -241,16 +242,11 @@ def _complain(
             told["hint"] = hint
         click.echo(json.dumps(told, ensure_ascii=False), err=True)
         return
-    click.echo(f"vouch: {_printable(message)}", err=True)
+    click.echo(f"vouch: {printable(message)}", err=True)
     if hint:
-        click.echo(_printable(hint), err=True)
+        click.echo(printable(hint), err=True)
     if retry_after_seconds is not None:
         click.echo(f"It can be tried again in {retry_after_seconds:.0f} s.", err=True)
-
-
-def _printable(text: str) -> str:
-    """Names from outside stand in messages; what would steer a terminal does not."""
-    return "".join(character for character in text if character.isprintable() or character == "\n")
 
 
 def _hint_for(error: click.ClickException) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from assistant.themes import THEMES, nearest_theme
 from stores.errors import InvalidSetting
 
 DEFAULT = "default"  # the origin of what nobody set
@@ -279,8 +280,9 @@ class TerminalSettings:
     keys: Mapping[str, str] = field(default_factory=dict)  # binding id: "key, key"
 
     def __post_init__(self) -> None:
+        theme = f"a theme, such as {nearest_theme(self.theme)!r}"
         _require(
-            ("terminal.theme", self.theme, bool(self.theme), "the name of a theme"),
+            ("terminal.theme", self.theme, self.theme in THEMES, theme),
             ("terminal.send_with", self.send_with, self.send_with in ("enter", "ctrl+j"), "enter or ctrl+j"),
         )
 

@@ -1,7 +1,7 @@
 """One call of a command: its common options, the assistant it works with, and how it speaks.
 
 Results go to standard output, narration to standard error; progress only where standard error is a
-terminal.
+terminal, and in plain mode as a sentence every ten seconds.
 """
 
 from __future__ import annotations
@@ -21,10 +21,14 @@ from assistant.config import Settings
 from assistant.identity import api_key, user_name
 from assistant.locations import Locations, find_locations
 from assistant.settings_file import load_settings
+from assistant.terminal.plainness import should_be_plain
 from stores.errors import OverTime
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
+
+_REDRAWN_EVERY_SECONDS = 0.1
+_SAID_EVERY_SECONDS = 10.0  # in plain mode
 
 
 class RowId(click.types.IntParamType):
@@ -107,10 +111,11 @@ class Invocation:
         """One JSON object on standard output."""
         click.echo(json.dumps({"schema": 1, **result}, ensure_ascii=False, default=str))
 
-    @property
-    def shows_progress(self) -> bool:
-        """Whether somebody watches."""
-        return sys.stderr.isatty() and not self.is_quiet
+    def progress_line(self) -> ProgressLine:
+        """Tells how far a command is, where somebody watches."""
+        is_watched = sys.stderr.isatty()
+        reason = should_be_plain(self.is_plain, os.environ, self.settings, is_watched)
+        return ProgressLine(is_shown=is_watched and not self.is_quiet, is_plain=reason is not None)
 
 
 class _TimeIsUp(BaseException):
@@ -139,21 +144,29 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 
 class ProgressLine:
-    """One line on standard error that is written over, ten times a second at most."""
+    """One line on standard error that is written over; in plain mode a sentence every ten seconds."""
 
-    def __init__(self, *, is_shown: bool) -> None:
+    def __init__(self, *, is_shown: bool, is_plain: bool) -> None:
         self._is_shown = is_shown
-        self._last = 0.0
+        self._is_plain = is_plain
+        self._is_drawn = False
+        self._next = time.monotonic() + (_SAID_EVERY_SECONDS if is_plain else 0.0)
 
     def show(self, text: str) -> None:
-        """Replaces what the line says."""
-        if self._is_shown and time.monotonic() - self._last >= 0.1:
-            self._last = time.monotonic()
+        """Replaces what the line says; `text` is a sentence but for its capital and its full stop."""
+        if not self._is_shown or time.monotonic() < self._next:
+            return
+        if self._is_plain:
+            sys.stderr.write(f"{text[:1].upper()}{text[1:]}.\n")
+        else:
             sys.stderr.write(f"\r\x1b[K{text}")
-            sys.stderr.flush()
+            self._is_drawn = True
+        sys.stderr.flush()
+        self._next = time.monotonic() + (_SAID_EVERY_SECONDS if self._is_plain else _REDRAWN_EVERY_SECONDS)
 
     def clear(self) -> None:
         """Takes the line away."""
-        if self._is_shown and self._last:
+        if self._is_drawn:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+            self._is_drawn = False

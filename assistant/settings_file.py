@@ -18,6 +18,7 @@ from typing import Any
 
 from assistant.config import FILE_KEYS, SECTIONS, InvalidSection, Settings
 from stores.errors import WrongUsage
+from stores.one_line import without_controls
 
 SETTINGS_BYTES = 100_000  # of the file; its parser takes time that grows with the square of some of them
 DEEPEST_KEY = 16  # parts; the deepest that means anything has three
@@ -101,7 +102,7 @@ def _content(path: Path) -> bytes:
 
 def _shown_path(path: str | Path) -> str:
     """A path fit to be shown, on one line, whatever bytes it is made of."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in str(path))
+    return without_controls(str(path), instead="\ufffd")
 
 
 def _which(path: Path) -> str:

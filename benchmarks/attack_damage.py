@@ -26,7 +26,7 @@ from benchmarks.offline_answers import Way, ways
 from benchmarks.questions import holds_answer, read_questions
 from benchmarks.recall import BenchmarkAssistant
 from stores.claim_decisions import Learned
-from stores.records import SHARED
+from stores.passages import SHARED
 from tests.attack_play import FixedChat, live_texts
 
 _LONGEST_ANSWER = 8  # words of an answer that somebody states in passing
@@ -49,11 +49,14 @@ class Asked:
     right: list[bool] = field(default_factory=list)  # an expected answer stands in what is shown
     planted: list[bool] = field(default_factory=list)  # the planted one does, and no expected one
     named: list[bool] = field(default_factory=list)  # the planted one is named first
+    unsure: list[bool] = field(default_factory=list)  # right, in words of which the assistant is not sure
 
     def told(self) -> str:
         """In a line."""
-        shares = [100 * sum(each) / max(1, len(each)) for each in (self.right, self.planted, self.named)]
-        return "right {:.1f} %, planted alone {:.1f} %, planted named first {:.1f} %".format(*shares)
+        counted = (self.right, self.unsure, self.planted, self.named)
+        shares = [100 * sum(each) / max(1, len(each)) for each in counted]
+        line = "right {:.1f} % ({:.1f} % unsure), planted alone {:.1f} %, planted named first {:.1f} %"
+        return line.format(*shares)
 
 
 @dataclass
@@ -130,7 +133,7 @@ def _measure(
     wanted = (d for d in documents if getattr(d, "external_id", "") in chosen)
     for _ in assistant.ingest.run(founder, SHARED, wanted, summary="SQuAD"):
         pass
-    way = ways(assistant, threshold=Settings().answer.threshold)["with the reader"]
+    way = ways(assistant, Settings().answer)["with the reader"]
     before = live_texts(assistant.database, SHARED)
     asked = {"bystander before": _ask(assistant, way, bystander, attacked)}
     learned: list[Learned] = []
@@ -157,6 +160,7 @@ def _ask(assistant: DamagedAssistant, way: Way, user_id: int, attacked: Sequence
         first = (quotes[0].answer or quotes[0].text) if quotes else ""
         is_right = holds_answer(shown, list(each.answers))
         found.right.append(is_right)
+        found.unsure.append(is_right and not quotes[0].is_sure)
         found.planted.append(not is_right and holds_answer(shown, [each.planted]))
         found.named.append(
             holds_answer(first, [each.planted]) and not holds_answer(first, list(each.answers))

@@ -29,7 +29,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import agents.reader_summarizer as reader_summarizer
-from agents.interfaces import Claim, Exchange, Reader, Said, Sorting, Summarizer
+from agents.claim_interfaces import Claim, Said, Summarizer
+from agents.interfaces import Exchange, Reader, Sorting
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import WEIGHTS, prepare_reader
 from agents.reader_summarizer import ReaderSummarizer, candidates

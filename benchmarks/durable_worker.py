@@ -35,7 +35,7 @@ from assistant.locations import Locations
 from assistant.terminal.plain import PlainChat
 from assistant.wiring import Assistant
 from stores.encoder_versions import EncoderVersion
-from stores.records import SHARED, own_space
+from stores.passages import SHARED, own_space
 from stores.shared_index import SharedIndex
 
 PAPERS = 60  # sources that are read again and again, each time with other content

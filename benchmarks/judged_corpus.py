@@ -10,7 +10,8 @@ from pathlib import Path
 from assistant.replay.datasets import ReplayPassage, ReplayQuestion, read_set
 from assistant.wiring import Assistant
 from stores.journal import FoundPassage, Judged, Outcome
-from stores.records import SHARED, PassageVersion, known_id
+from stores.passages import SHARED
+from stores.records import PassageVersion, known_id
 from stores.stored_documents import NewDocument, NewPassage
 
 _AT_ONCE = 500  # passages in one transaction

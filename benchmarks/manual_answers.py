@@ -6,10 +6,13 @@ The manual is read into a store of its own, as `make chat` does it, and each que
 a new user, with the settings that nobody changed. An answer is right when the pattern behind its question
 stands in it. DIR keeps the vectors between runs.
 
-Three lists are counted apart. `manual_plain_questions.txt` was written by somebody who had not opened the
+The lists are counted apart. `manual_plain_questions.txt` was written by somebody who had not opened the
 manual; the first half of it by the SHA-256 of the questions is *mended* on, the other half is *held out* and
-only counted. `manual_questions.txt` is the older list, *seen* while the manual was written. Its questions
-without a pattern are not answered by the manual; to say so is right.
+only counted. `manual_everyday_questions.txt` is a later list of what people type, short and misspelt too,
+halved in the same way; so is `manual_terse_questions.txt`, of a word or two each. `manual_questions.txt` is
+the older list, *seen* while the manual was written. Its questions without a pattern are not answered by the
+manual; to say so is right. So it is with all questions of `manual_own_questions.txt`: people ask them of
+their own affairs, in words that the manual has too.
 
 --show prints the answers of one list. --without asks the mended and the seen ones with and without every
 passage in which the pattern stands, and prints what each floor under the best sentence keeps and lets by.
@@ -37,11 +40,24 @@ from assistant.turns.events import Finished
 from benchmarks.offline_answers import Way
 from benchmarks.recall import BenchmarkAssistant
 from stores.errors import UnreadableDocument
-from stores.records import SHARED
+from stores.passages import SHARED
 
 HERE = Path(__file__).parent
 MANUAL = HERE.parent / "docs" / "manual"
 MENDED, HELD_OUT, SEEN = "mended", "held out", "seen"
+EVERYDAY_MENDED, EVERYDAY_HELD_OUT = "everyday mended", "everyday held out"
+TERSE_MENDED, TERSE_HELD_OUT = "terse mended", "terse held out"
+OWN_AFFAIRS = "own affairs"
+LISTS = (
+    MENDED,
+    HELD_OUT,
+    EVERYDAY_MENDED,
+    EVERYDAY_HELD_OUT,
+    TERSE_MENDED,
+    TERSE_HELD_OUT,
+    SEEN,
+    OWN_AFFAIRS,
+)
 VERDICTS = ("right", "right, unsure", "wrong", "wrong, unsure", "nothing found")
 FLOORS = (0.05, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4)
 
@@ -72,8 +88,12 @@ def halves(questions: Sequence[ManualQuestion]) -> tuple[list[ManualQuestion], l
 
 def question_lists() -> dict[str, list[ManualQuestion]]:
     """All questions, by list."""
-    mended, held_out = halves(read_list(HERE / "manual_plain_questions.txt"))
-    return {MENDED: mended, HELD_OUT: held_out, SEEN: read_list(HERE / "manual_questions.txt")}
+    plain = halves(read_list(HERE / "manual_plain_questions.txt"))
+    everyday = halves(read_list(HERE / "manual_everyday_questions.txt"))
+    terse = halves(read_list(HERE / "manual_terse_questions.txt"))
+    seen = read_list(HERE / "manual_questions.txt")
+    own = read_list(HERE / "manual_own_questions.txt")
+    return dict(zip(LISTS, (*plain, *everyday, *terse, seen, own), strict=True))
 
 
 def verdict_on(question: ManualQuestion, answer: str) -> str:
@@ -148,7 +168,7 @@ def main() -> None:
     )
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--manual", type=Path, default=MANUAL)
-    parser.add_argument("--show", choices=(MENDED, HELD_OUT, SEEN))
+    parser.add_argument("--show", choices=LISTS)
     parser.add_argument("--without", action="store_true")
     arguments = parser.parse_args()
     lists = question_lists()

@@ -21,12 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from agents.interfaces import Candidate, Judge, Source
+from agents.chat_interfaces import Source
+from agents.interfaces import Candidate, Judge
 from agents.quote_order import Quote
 from agents.quoting import Quoter
 from agents.reranker import Reranker
 from agents.score_judge import ScoreJudge
-from assistant.config import Settings
+from assistant.config import AnswerSettings, Settings
 from benchmarks.questions import holds_answer, normalised_answer, read_questions, token_f1
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, TRAINING, Collection, ingest_collection
@@ -89,12 +90,18 @@ class Way:
         return self._quoter.best_quotes(question, sources)
 
 
-def ways(assistant: BenchmarkAssistant, *, threshold: float = 0.0) -> dict[str, Way]:
-    """With the reader and without it. threshold: probability under which nothing is quoted."""
+def ways(assistant: BenchmarkAssistant, settings: AnswerSettings | None = None) -> dict[str, Way]:
+    """With the reader and without it. settings: when something is quoted at all; always without."""
     from agents.reader_judge import ReaderJudge
 
     def quoter(**reading: Any) -> Quoter:
-        return Quoter(assistant.encoder, threshold=threshold, quotes=Settings().answer.sentences, **reading)
+        return Quoter(
+            assistant.encoder,
+            threshold=settings.threshold if settings else 0.0,
+            unsure_from=settings.unsure_from if settings else 0.0,
+            quotes=Settings().answer.sentences,
+            **reading,
+        )
 
     readings = assistant.readings
     return {

@@ -22,7 +22,7 @@ from assistant.replay.metrics import evidence_recall_at
 from assistant.wiring import Assistant
 from benchmarks.questions import read_questions
 from stores.errors import UnreadableDocument
-from stores.records import SHARED
+from stores.passages import SHARED
 
 READY = "recall.json"  # in a data directory: all of it was ingested; holds the names of what was stored
 CONVERSATIONS = "locomo"

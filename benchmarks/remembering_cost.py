@@ -28,11 +28,12 @@ from typing import Any
 from assistant.config import Settings
 from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.locations import find_locations
+from assistant.turns.background_steps import BackgroundSteps
 from assistant.turns.events import Accepted, Event, Finished, Wrote
 from assistant.turns.remembering import Remembering
 from assistant.wiring import Assistant
 from stores.claim_jobs import ClaimJob
-from stores.records import SHARED
+from stores.passages import SHARED
 
 USER = "ann"
 STATED_OF_TEN = (0, 2, 5, 8)  # which of ten turns state something
@@ -79,8 +80,8 @@ class Watch:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Wraps the calls for as long as it is open."""
-        whole = Remembering.run_due, Remembering._do, Remembering._on_thread, asyncio.to_thread
-        run_due, do, on_thread, to_thread = whole
+        whole = Remembering.run_due, Remembering._do, BackgroundSteps.run, asyncio.to_thread
+        run_due, do, run, to_thread = whole
 
         async def watched_run(*args: Any, **kwargs: Any) -> Any:
             self._is_remembering.set(True)
@@ -93,16 +94,16 @@ class Watch:
             finally:
                 self._job.reset(token)
 
-        async def watched_on_thread(remembering: Remembering, work: Any, *args: Any, **kwargs: Any) -> Any:
-            await remembering.answers_first.wait()
-            return await on_thread(remembering, self._step(work), *args, **kwargs)
+        async def watched_step(steps: BackgroundSteps, work: Any, *args: Any, **kwargs: Any) -> Any:
+            await steps.may_begin()
+            return await run(steps, self._step(work), *args, **kwargs)
 
         async def watched_to_thread(work: Any, *args: Any, **kwargs: Any) -> Any:
             work = self._step(work) if self._is_remembering.get() else work
             return await to_thread(work, *args, **kwargs)
 
-        places = zip((Remembering, Remembering, Remembering, asyncio), whole, strict=True)
-        watched = (watched_run, watched_do, watched_on_thread, watched_to_thread)
+        places = zip((Remembering, Remembering, BackgroundSteps, asyncio), whole, strict=True)
+        watched = (watched_run, watched_do, watched_step, watched_to_thread)
         before = [(owner, call.__name__, call) for owner, call in places]
         for (owner, name, _), call in zip(before, watched, strict=True):
             setattr(owner, name, call)
@@ -277,8 +278,8 @@ def table(played: Sequence[Played], steps: Sequence[Step]) -> Iterator[str]:
         yield line(f"processor time of a step: {name}", [step.cpu for step in steps if step.name == name])
 
 
-def timeline(played: Sequence[Played], steps: Sequence[Step]) -> Iterator[str]:
-    """The first turns: what happened when, in milliseconds from the first message."""
+def timeline(played: Sequence[Played]) -> Iterator[str]:
+    """What happened when in each turn, in milliseconds from the first message."""
     zero = played[0].sent
 
     def at(moment: float) -> str:
@@ -346,7 +347,7 @@ def main() -> None:
     left = under_way(played, steps)
     longest = f", at most {max(left) * 1000:.1f} ms of it" if left else ""
     print(f"messages that came while a step was under way: {len(left)}{longest}")
-    print("\n".join(timeline(played[:10], steps)))
+    print("\n".join(timeline(played)))
 
 
 if __name__ == "__main__":

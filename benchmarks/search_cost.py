@@ -16,22 +16,12 @@ memory and disk.
 from __future__ import annotations
 
 import argparse
-import asyncio
-import cProfile
-import gzip
-import hashlib
-import json
 import os
-import pstats
-import random
 import resource
 import statistics
-import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,125 +29,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, befor
 
 import numpy as np
 
-from agents.interfaces import Candidate, ReplyRequest, Vector, Vectors
-from agents.responder import Responder
-from agents.retriever import Retrieved
-from agents.sentences import sentences
-from assistant.config import IndexSettings, Settings
-from assistant.locations import Locations, find_locations
+from agents.interfaces import Vectors
 from assistant.wiring import Assistant
 from benchmarks.questions import read_questions
-from stores.records import SHARED
-from stores.stored_documents import NewDocument, NewPassage
-
-DIMENSION = 384
-_CENTRES = 2_000
-_BATCH = 500  # passages stored at once
-_NOISE = 0.7  # length of the noise against that of the centre
-
-
-class Synthetic:
-    """Passages and their vectors, the same for the same seed."""
-
-    def __init__(self, data: Path, seed: int) -> None:
-        self._chance = random.Random(seed)
-        self._numbers = np.random.default_rng(seed)
-        self._numbers_of_queries = np.random.default_rng([seed, 1])  # whether a store is made before or not
-        self._centres = unit(self._numbers.standard_normal((_CENTRES, DIMENSION)))
-        with gzip.open(data / "squad" / "passages_train.jsonl.gz", "rt", encoding="utf-8") as lines:
-            paragraphs = [json.loads(line)["text"] for line in lines]
-        self._sentences = [s for paragraph in paragraphs for s in plain_sentences(paragraph)]
-
-    def texts(self, count: int) -> list[str]:
-        return [" ".join(self._chance.sample(self._sentences, 4)) for _ in range(count)]
-
-    def vectors(self, count: int) -> Vectors:
-        """Of passages."""
-        return self._drawn(self._numbers, count)
-
-    def near(self, count: int) -> Vectors:
-        """Of queries, around the same centres."""
-        return self._drawn(self._numbers_of_queries, count)
-
-    def _drawn(self, numbers: np.random.Generator, count: int) -> Vectors:
-        centres = self._centres[numbers.integers(0, _CENTRES, count)]
-        noise = unit(numbers.standard_normal((count, DIMENSION))) * _NOISE
-        return unit(centres + noise)
-
-
-def plain_sentences(paragraph: str) -> list[str]:
-    return [part.text if hasattr(part, "text") else str(part) for part in sentences(paragraph)]
-
-
-def unit(vectors: Any) -> Vectors:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / lengths, dtype=np.float32)
-
-
-class PlacedEncoder:
-    """Encodes for real, so that it costs what it costs, and then gives a vector among the synthetic ones."""
-
-    def __init__(self, encoder: Any, near: Vectors) -> None:
-        self._encoder, self._near = encoder, near
-        self.dimension = DIMENSION
-        self.version = "synthetic-1"
-
-    def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        raise NotImplementedError("vectors are stored with their texts")
-
-    def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        self._encoder.encode_queries(texts)
-        return np.array([self.place(text) for text in texts], dtype=np.float32)
-
-    def place(self, text: str) -> Vector:
-        row = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") % len(self._near)
-        return np.asarray(self._near[row], dtype=np.float32)
-
-
-class CostAssistant(Assistant):
-    """Vouch over a synthetic store."""
-
-    def __init__(self, folder: Path, index: str, near: Vectors) -> None:
-        real = find_locations(os.environ)
-        settings = replace(
-            Settings(),
-            index=IndexSettings(kind=index),  # type: ignore[arg-type]
-            reranking=replace(Settings().reranking, judge="scores"),
-            answer=replace(Settings().answer, reader=False),
-        )
-        locations = Locations(data=folder, settings=folder / "none", cache=real.cache, state=folder / "state")
-        super().__init__(settings, locations)
-        self._near = near
-
-    @cached_property
-    def wanted_encoder(self) -> Any:
-        encoder = self._prepared("", threads=1)
-        return PlacedEncoder(encoder, self._near)
-
-
-def build(folder: Path, synthetic: Synthetic, size: int) -> dict[str, float]:
-    """Stores so many passages; CPU milliseconds a passage for the first and the last five hundred."""
-    assistant = CostAssistant(folder, "exact", synthetic.vectors(1))
-    assistant.catch_up()
-    user_id = assistant.journal.user_id("benchmark")
-    receipt = assistant.stored_documents.open_receipt(user_id, SHARED, "synthetic")
-    spent: list[float] = []
-    for start in range(0, size, _BATCH):
-        count = min(_BATCH, size - start)
-        texts, vectors = synthetic.texts(count), synthetic.vectors(count)
-        documents = [
-            NewDocument(f"d{start + n}", "", f"{start + n}", (NewPassage("", text),))
-            for n, text in enumerate(texts)
-        ]
-        began = time.process_time()
-        plan = assistant.stored_documents.plan(SHARED, documents)
-        assistant.stored_documents.store(plan, vectors, encoder_version="synthetic-1", receipt_id=receipt)
-        spent.append((time.process_time() - began) / count * 1000)
-        if start % 50_000 == 0:
-            print(f"{start} of {size} stored, {spent[-1]:.3f} CPU ms each", file=sys.stderr)
-    assistant.close()
-    # the median of three batches at either end: one batch is at the mercy of other work
-    return {"first": statistics.median(spent[1:4] or spent), "last": statistics.median(spent[-3:])}
+from benchmarks.synthetic_store import DIMENSION, CostAssistant, PlacedEncoder, Synthetic, build
+from benchmarks.turn_cost import measure_turns
 
 
 def timed(run: Callable[[str], Any], queries: Sequence[str]) -> dict[str, float]:
@@ -273,93 +149,6 @@ def disk(folder: Path) -> dict[str, float]:
             name = "vouch.db" if name.startswith("vouch.db") else name
             parts[name] = parts.get(name, 0.0) + path.stat().st_size / 1e6
     return {name: round(size, 1) for name, size in sorted(parts.items())}
-
-
-class InstantChat:
-    """A chat model that costs nothing."""
-
-    name = "instant"
-    can_score = False
-    context_tokens = None
-
-    async def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
-        yield "It opens at ten [1]."
-
-    def count_tokens(self, text: str) -> int:
-        return len(text) // 3 + 1
-
-    async def aclose(self) -> None: ...
-
-
-def measure_turns(turns: int) -> None:
-    """CPU milliseconds of a turn without encoder, search and model, and where they go."""
-    with tempfile.TemporaryDirectory() as folder:
-        synthetic_vector = unit(np.ones((1, DIMENSION)))
-        assistant = CostAssistant(Path(folder), "exact", synthetic_vector)
-        user_id = assistant.journal.user_id("benchmark")
-        passages = [f"Passage {n} says when the room opens: at ten, in hall {n}." for n in range(40)]
-        plan = assistant.stored_documents.plan(
-            SHARED, [NewDocument("d", "", "h", tuple(NewPassage("", text) for text in passages))]
-        )
-        receipt = assistant.stored_documents.open_receipt(user_id, SHARED, "d")
-        vectors = np.repeat(synthetic_vector, 40, axis=0)
-        assistant.stored_documents.store(plan, vectors, encoder_version="synthetic-1", receipt_id=receipt)
-        found = assistant.searching.retriever.retrieve(
-            "When does it open?", assistant.searching.spaces.of(user_id)
-        )
-        pipeline = assistant.pipeline
-        pipeline._responder = Responder(InstantChat(), keep=5, reply_tokens=64)  # type: ignore[arg-type]
-        fixed = FixedSearching(assistant.searching, found)
-        pipeline._searching = lambda: fixed  # type: ignore[assignment,return-value]
-        session = assistant.journal.open_session(user_id)
-
-        async def play(count: int) -> list[float]:
-            spent = []
-            for number in range(count):
-                began = time.process_time()
-                async for _ in pipeline.take(user_id, session, f"When does room {number} open?"):
-                    pass
-                spent.append((time.process_time() - began) * 1000)
-            return spent
-
-        async def both() -> tuple[list[float], pstats.Stats]:
-            await play(20)
-            spent = await play(turns)
-            pipeline._on_thread = at_once  # type: ignore[method-assign]  # a profile sees one thread
-            profile = cProfile.Profile()
-            profile.enable()
-            await play(turns)
-            profile.disable()
-            return spent, pstats.Stats(profile)
-
-        spent, profile = asyncio.run(both())
-        print(
-            f"{turns} turns: CPU p50 {statistics.median(spent):.2f} ms, p95 {np.quantile(spent, 0.95):.2f} ms"
-        )
-        profile.sort_stats("cumulative").print_stats(25)
-        assistant.close()
-
-
-async def at_once(work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """In place of the model thread."""
-    return work(*args, **kwargs)
-
-
-class FixedSearching:
-    """Finds the same every time and encodes nothing."""
-
-    def __init__(self, real: Any, found: Retrieved) -> None:
-        self.encoder, self.spaces, self.shared_index = real.encoder, real.spaces, real.shared_index
-        self.retriever = self
-        self.indexer = self
-        self._found = found
-
-    def retrieve(self, query: str, space: Any, *, without: Any = ()) -> Retrieved:
-        candidates: tuple[Candidate, ...] = self._found.candidates
-        return replace(self._found, query=query, candidates=candidates)
-
-    def catch_up(self) -> int:
-        return 0
 
 
 def main() -> None:

@@ -30,8 +30,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
+from agents.chat_interfaces import Source
+from agents.claim_interfaces import Said
 from agents.claim_rules.statements import statements
-from agents.interfaces import Exchange, Said, Source
+from agents.interfaces import Exchange
 from agents.quote_order import is_own_words
 from agents.reader_summarizer import candidates
 from assistant.replay.bootstrap import Gain, paired_gain
@@ -44,7 +46,8 @@ from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, READY, Collection, ingest_collection
 from stores.claims import ToldTurn
 from stores.lexical import tokens
-from stores.records import SHARED, StatedClaim, known_id
+from stores.passages import SHARED
+from stores.records import StatedClaim, known_id
 from tests.attack_play import live_texts
 
 KINDS: tuple[FeedbackKind, ...] = get_args(FeedbackKind)

@@ -23,7 +23,7 @@ from benchmarks.questions import read_questions
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, ingest_collection
 from stores.errors import UnreadableDocument
-from stores.records import SHARED
+from stores.passages import SHARED
 
 MANUAL = Path(__file__).parent.parent / "docs" / "manual"
 QUESTIONS = Path(__file__).with_name("manual_questions.txt")
@@ -34,7 +34,12 @@ def shown(quotes: Sequence[Quote]) -> str:
     if not quotes:
         return "(found nothing)"
     named = f"{quotes[0].answer}. " if quotes[0].answer else ""
-    return named + " / ".join(f"“{' '.join(quote.text.split())}” {quote.probability:.2f}" for quote in quotes)
+    unsure = "" if quotes[0].is_sure else "(not sure) "
+    return (
+        unsure
+        + named
+        + " / ".join(f"“{' '.join(quote.text.split())}” {quote.probability:.2f}" for quote in quotes)
+    )
 
 
 def asked(
@@ -62,7 +67,7 @@ def of_manual(work: Path) -> Iterator[str]:
         questions = [
             (asked_for, expected) for asked_for, _, expected in (line.partition("\t") for line in lines)
         ]
-        yield from asked(assistant, ways(assistant, threshold=Settings().answer.threshold), questions)
+        yield from asked(assistant, ways(assistant, Settings().answer), questions)
     finally:
         assistant.close()
 
@@ -75,7 +80,7 @@ def of_squad(data: Path, work: Path, *, count: int, seed: int) -> Iterator[str]:
         ingest_collection(assistant, data, collection)
         entries = read_questions(data / collection.questions, count=count, seed=seed, answered=True)
         questions = [(entry["question"], " | ".join(dict.fromkeys(entry["answers"]))) for entry in entries]
-        yield from asked(assistant, ways(assistant, threshold=Settings().answer.threshold), questions)
+        yield from asked(assistant, ways(assistant, Settings().answer), questions)
     finally:
         assistant.close()
 

@@ -51,7 +51,8 @@ from assistant.replay.simulated_chat import SimulatedChat
 from benchmarks.kept_rounds import KeptRounds
 from stores.clock import time_by
 from stores.database import Database
-from stores.records import SHARED, Document, Passage
+from stores.passages import SHARED, Passage
+from stores.records import Document
 
 DOMAINS = ("covidqa", "realtimeqa", "friendsqa", "nq")
 Row = dict[str, dict[str, float]]  # R@5 by signal and domain

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from assistant.config import Settings
+from assistant.config import LearningSettings, Settings
 from assistant.locations import Locations, find_locations
 from assistant.terminal.screens.app import ChatApp
 from assistant.terminal.screens.desk import Desk, SessionChoice
@@ -35,7 +35,8 @@ from assistant.wiring import Assistant
 SIZE = (100, 30)
 USER = "ann"
 _MANUAL = Path(__file__).parents[1] / "docs" / "manual"
-_WAITS_SECONDS = 180.0
+_WAITS_SECONDS = 600.0  # ten answers are compared, at low priority beside whatever else runs
+SETTINGS = Settings(learning=LearningSettings(in_chat=False))  # a round begins when `s` is pressed
 _STEPS = re.compile(r"step [6-9]\d of")
 _ASKED = (
     "What is the main cause of HIV-1 infection in children?",
@@ -110,7 +111,7 @@ async def opened(data: Path, out: Path) -> AsyncIterator[Walk]:
 
     @contextmanager
     def opens(tell: Callable[[str], None]) -> Iterator[Assistant]:
-        assistant = Assistant(Settings(), place, offline=True, tell=tell)
+        assistant = Assistant(SETTINGS, place, offline=True, tell=tell)
         try:
             yield assistant
         finally:
@@ -144,13 +145,13 @@ async def first_day(folder: Path, out: Path) -> None:
         await walk.shows("judged")
         await walk.draws("3-why")
         await walk.presses("f2")
-        await walk.says("I work at the library on Mondays, and I prefer short answers.")
+        await walk.says("My locker number is 214, and I prefer short answers.")
         await walk.shows("Learned")
         await walk.draws("4-learned")
-        await walk.says("Where do I work?")
+        await walk.says("What is my locker number?")
         await walk.draws("5-remembered")
         await walk.presses("f3")
-        await walk.shows("library")
+        await walk.shows("locker")
         await walk.draws("6-memory")
 
 

@@ -16,14 +16,15 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agents.interfaces import Candidate, Claim, Weighed
+from agents.claim_interfaces import Claim, Weighed
+from agents.interfaces import Candidate
 from agents.reader_discriminator import CORRECT_FROM, ReaderDiscriminator
 from assistant.config import Settings
 from assistant.learning.example import read_records, untokenised
 from assistant.learning.reader_claims import fever_claims
 from assistant.locations import find_locations
 from assistant.wiring import Assistant
-from stores.records import SHARED, Passage
+from stores.passages import SHARED, Passage
 
 Written = tuple[str, str, bool]  # claim, evidence, whether it is true
 THRESHOLDS = (0.5, 0.6, 0.7, CORRECT_FROM, 0.9, 0.95)

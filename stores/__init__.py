@@ -1,7 +1,9 @@
 """What outlives a turn.
 
 errors           what can go wrong, each with its exit code and what to do next
-records          the tables, and the plain `Passage` that everything above them handles
+records          the tables: the schema that there is now
+passages         the plain `Passage` that everything above handles, and the spaces it stands in
+well_formed      text from outside, as any database can hold it
 one_line         text from outside, fit for one line of a terminal
 clock            the present moment, or in a replay a time of its own
 database         one SQL database: transactions, durability, schema
@@ -27,7 +29,10 @@ turn_search      Find: the turns of one user that hold words
 receipts         what each write can be taken back by
 stored_documents documents added and replaced, passage by passage
 catalogue        what a user can see of what is known
+passage_lines    a passage as one line of a list
+passage_history  all there is to know about one passage
 version_states   what became of a version since an answer used it
+turn_models      by which models a turn was searched and judged
 memory_rows      what a list of memories tells beside their texts
 memory_uses      answers made with a memory, marks, rounds that saw it, and where it was sent
 living_processes which processes live, and which was killed while it answered
@@ -39,7 +44,9 @@ claim_passages   the passages that claims become, and the messages whose words t
 told_dates       when what is known was told, which decides what holds
 earlier_versions what was told before what is known, kept in its history
 messages_behind  what a user wrote that a memory was made from
-proposals        claims that somebody may take into the shared memory
+proposals        what somebody may do to the shared memory, and who decides it
+open_proposals   how that is told
+shared_changes   what is done to a shared passage once it is accepted
 knowledge        a user's notes, setting aside, and taking any write back
 memory_export    a memory as lines of plain values, to be taken along
 json_lines       one JSON object on a line, and what is wrong with one that is none
@@ -51,6 +58,7 @@ public_grounds   passages in the grounds of a write, named for another database
 forgetting       texts leave every row and file, for good
 forgotten_words  the words looked for, and the mark in their place
 forgotten_choice what goes with what was named
+forgotten_mentions what else holds a number, a code or a name of it
 forgotten_passages passages, claims, receipts and documents without the words
 forgotten_turns  turns, searches and feedback without the words
 forgotten_bytes  what is left of them in the database's files

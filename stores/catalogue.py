@@ -4,82 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import func, or_, select
-from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.database import Database
-from stores.errors import NotFound
 from stores.live_versions import live_passages
-from stores.records import (
-    SHARED,
-    Document,
-    Judgement,
-    Passage,
-    PassageIdentity,
-    PassageVersion,
-    Receipt,
-    Retrieval,
-    RetrievedPassage,
-    Session,
-    Turn,
-    known_id,
-    own_space,
-    well_formed,
-)
-from stores.told_dates import written
+from stores.passage_history import History, history_of
+from stores.passage_lines import PassageLine, visible_line
+from stores.passages import SHARED, Passage, own_space
+from stores.records import Document, PassageIdentity, PassageVersion, known_id
 from stores.version_states import VersionState, version_states
+from stores.well_formed import well_formed
 
 _ROWS_AT_ONCE = 2_000
-
-
-@dataclass(frozen=True)
-class PassageLine:
-    """A passage in a list."""
-
-    passage_id: int
-    kind: str
-    scope: Literal["yours", "shared"]
-    title: str
-    text: str
-    source: str
-    created_at: datetime
-
-    @classmethod
-    def of(cls, passage: Passage) -> PassageLine:
-        """The line of a live passage."""
-        return cls(
-            passage.passage_id,
-            passage.kind,
-            passage.scope,
-            passage.title,
-            passage.text,
-            passage.source,
-            passage.created_at,
-        )
-
-
-@dataclass(frozen=True)
-class History:
-    """All there is to know about one passage."""
-
-    passage: PassageLine
-    is_forgotten: bool  # no longer live, for whatever reason
-    states: Mapping[int, VersionState]  # what became of each version, by its id
-    session_title: str  # of the session in which it was said or taught
-    imported_at: datetime | None  # by an import, with its history
-    versions: tuple[PassageVersion, ...]  # in the order in which they were written
-    told: Mapping[int, datetime]  # when the words of each of one's own versions were told, by its id
-    receipts: tuple[Receipt, ...]
-    turn: Turn | None  # in which it was said or taught
-    answers: int  # how many turns put it before the model
-    judged_helpful: int
-    judged_useless: int
 
 
 class Catalogue:
@@ -147,46 +88,8 @@ class Catalogue:
 
     def history(self, user_id: int, passage_id: int) -> History:
         """One passage with its versions, receipts and uses; also when it was forgotten."""
-        allowed = (SHARED, own_space(user_id))
         with self._database.reading() as sql:
-            identity = sql.get(PassageIdentity, passage_id)
-            if identity is None or identity.space not in allowed:
-                raise not_visible(passage_id)
-            versions = sql.scalars(
-                select(PassageVersion)
-                .where(col(PassageVersion.passage_id) == passage_id)
-                .order_by(col(PassageVersion.number))
-            ).all()
-            newest = next((v for v in versions if v.removed_at is None), versions[-1])
-            document = sql.get(Document, newest.document_id) if newest.document_id else None
-            ids = [known_id(version.id) for version in versions]
-            turn = sql.get(Turn, identity.turn_id) if identity.turn_id else None
-            named = {r for v in versions for r in (v.added_by, v.removed_by) if r is not None}
-            receipts = sql.scalars(select(Receipt).where(col(Receipt.id).in_(named))).all()
-            return History(
-                PassageLine(
-                    passage_id,
-                    identity.kind,
-                    "shared" if identity.space == SHARED else "yours",
-                    newest.title,
-                    newest.text,
-                    document.source if document else "",
-                    identity.created_at,
-                ),
-                newest.removed_at is not None,
-                version_states(sql, ids, allowed),
-                _session_title(sql, user_id, turn),
-                _imported_at(sql, identity),
-                tuple(versions),
-                {known_id(v.id): written(sql, v)[0] for v in versions if v.space != SHARED},
-                tuple(r for r in receipts if r.user_id == user_id),
-                turn
-                if turn is not None and turn.user_id == user_id
-                else None,  # a shared passage's may not be
-                _answers_with(sql, user_id, ids),
-                _judged(sql, user_id, ids, ("answer", "relevant")),
-                _judged(sql, user_id, ids, ("irrelevant",)),
-            )
+            return history_of(sql, user_id, passage_id)
 
     def passages_of(self, user_id: int, version_ids: Iterable[int]) -> dict[int, tuple[Passage, bool]]:
         """Versions that this user may see, live or not, by id; with whether each is still live."""
@@ -319,73 +222,3 @@ def _wanted(
 def says(query: str) -> list[Any]:
     """The conditions that all words of a query stand in a version's text."""
     return [col(PassageVersion.text).icontains(word, autoescape=True) for word in well_formed(query).split()]
-
-
-def visible_line(sql: SqlSession, user_id: int, passage_id: int) -> PassageLine:
-    """One live passage that this user may see."""
-    found = live_passages(sql, live_version_ids(sql, passage_id), (SHARED, own_space(user_id)))
-    if not found:
-        raise not_visible(passage_id)
-    return PassageLine.of(next(iter(found.values())))
-
-
-def live_version_ids(sql: SqlSession, passage_id: int) -> list[int]:
-    """The live version of a passage, if it has one, whoever may see it."""
-    return [
-        known_id(i)
-        for i in sql.scalars(
-            select(col(PassageVersion.id)).where(
-                col(PassageVersion.passage_id) == passage_id, col(PassageVersion.removed_at).is_(None)
-            )
-        )
-    ]
-
-
-def not_visible(passage_id: int) -> NotFound:
-    """The same for a passage of somebody else and for one that never was."""
-    return NotFound(
-        f"there is no passage {passage_id}, or it is not yours to see",
-        hint="`vouch memory list` shows what there is.",
-    )
-
-
-def _session_title(sql: SqlSession, user_id: int, turn: Turn | None) -> str:
-    session = sql.get(Session, turn.session_id) if turn is not None and turn.user_id == user_id else None
-    return session.title if session is not None else ""
-
-
-def _imported_at(sql: SqlSession, identity: PassageIdentity) -> datetime | None:
-    receipt = sql.get(Receipt, identity.imported_by) if identity.imported_by is not None else None
-    return receipt.created_at if receipt is not None else None
-
-
-def _answers_with(sql: SqlSession, user_id: int, version_ids: Sequence[int]) -> int:
-    return (
-        sql.scalar(
-            select(func.count(col(Retrieval.turn_id).distinct()))
-            .join(RetrievedPassage, col(RetrievedPassage.retrieval_id) == col(Retrieval.id))
-            .join(Turn, col(Turn.id) == col(Retrieval.turn_id))
-            .where(
-                col(RetrievedPassage.version_id).in_(version_ids),
-                col(RetrievedPassage.citation).is_not(None),
-                col(Turn.user_id) == user_id,
-            )
-        )
-        or 0
-    )
-
-
-def _judged(sql: SqlSession, user_id: int, version_ids: Sequence[int], labels: Sequence[str]) -> int:
-    return (
-        sql.scalar(
-            select(func.count())
-            .select_from(Judgement)
-            .join(Turn, col(Turn.id) == col(Judgement.turn_id))
-            .where(
-                col(Judgement.version_id).in_(version_ids),
-                col(Judgement.label).in_(labels),
-                col(Turn.user_id) == user_id,
-            )
-        )
-        or 0
-    )

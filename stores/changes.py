@@ -10,23 +10,19 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Table, bindparam, insert, select, text, update
 from sqlalchemy.orm import Session as SqlSession
 
 from stores.clock import now
 from stores.lexical import add_words, remove_words
-from stores.records import (
-    Job,
-    PassageIdentity,
-    PassageVector,
-    PassageVersion,
-    known_id,
-    searchable_text,
-    well_formed,
-)
-from stores.vectors import Vector, vector_bytes
+from stores.passages import searchable_text
+from stores.records import Job, PassageIdentity, PassageVector, PassageVersion, known_id
+from stores.well_formed import well_formed
+
+if TYPE_CHECKING:
+    from stores.vectors import Vector
 
 _passages: Table = PassageIdentity.__table__  # type: ignore[attr-defined]
 _versions: Table = PassageVersion.__table__  # type: ignore[attr-defined]
@@ -69,6 +65,8 @@ def add_versions(
     """
     if not new:
         return []
+    from stores.vectors import vector_bytes  # brings numpy, which what only reads does without
+
     moment = now()
     new = [replace(each, title=well_formed(each.title), text=well_formed(each.text)) for each in new]
     passage_ids = _identities(sql, space, new)

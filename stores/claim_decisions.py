@@ -8,24 +8,19 @@ from typing import Any, Literal
 
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.catalogue import live_version_ids
 from stores.changes import NewVersion, add_versions, remove_versions
 from stores.claim_passages import AUTHOR, live_with_text, set_words_aside
 from stores.clock import now
 from stores.earlier_versions import Rewritten, keep_earlier, rewrite
 from stores.live_versions import live_passages
-from stores.proposals import propose, propose_as
+from stores.passage_lines import live_version_ids
+from stores.passages import SHARED, own_space
+from stores.proposals import propose, propose_change
 from stores.receipts import open_receipt, shortened
-from stores.records import (
-    SHARED,
-    PassageVersion,
-    StatedClaim,
-    known_id,
-    own_space,
-    well_formed,
-    well_formed_values,
-)
+from stores.records import PassageVersion, StatedClaim, known_id
+from stores.shared_changes import SharedChange
 from stores.told_dates import claim_told, version_told
+from stores.well_formed import well_formed, well_formed_values
 
 STAYS = "; what stays: "  # in the reason of a claim that takes back a part of what was known, before the rest
 
@@ -44,7 +39,7 @@ class Decision:
     reason: str = ""
     is_earlier: bool = False  # what it would change was told later: it is kept in the history of that
     rewritten: Sequence[Rewritten] = ()  # what else is another text once something earlier is known
-    proposed_as: str = ""  # why it is proposed for the shared memory, whatever else becomes of it
+    proposed: SharedChange | None = None  # what a person is to decide, whatever else becomes of the claim
     grounds: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -70,6 +65,7 @@ class Learned:
     passage_id: int | None
     receipt_id: int | None
     proposal_id: int | None = None  # that the claim was raised to
+    proposed_action: str = "add"  # what accepting that does: add, modify or delete
     is_earlier: bool = False  # told before what is known, and kept in the history alone
 
 
@@ -80,6 +76,8 @@ class Outdated(Exception):
 def carry_out(sql: SqlSession, claim: StatedClaim, decision: Decision) -> Learned:
     """See `Claims.decide`; in the transaction of the caller."""
     space = SHARED if decision.scope == "shared" else own_space(claim.user_id)
+    if decision.proposed is not None and not decision.proposed.is_due(sql):
+        raise Outdated(f"passage {decision.proposed.passage_id} has changed")
     if _is_overtaken(sql, claim, decision):
         reason = "you have said something newer since"
         text = decision.text or claim.text
@@ -110,6 +108,8 @@ def carry_out(sql: SqlSession, claim: StatedClaim, decision: Decision) -> Learne
     claim.grounds = {**claim.grounds, **decision.grounds, "reason": decision.reason}
     claim.decided_at = now()
     sql.flush()
+    change = decision.proposed
+    proposal_id = propose(sql, claim) if change is None else propose_change(sql, claim, change)
     return Learned(
         claim_id=known_id(claim.id),
         turn_id=claim.turn_id,
@@ -123,9 +123,8 @@ def carry_out(sql: SqlSession, claim: StatedClaim, decision: Decision) -> Learne
         reason=decision.reason,
         passage_id=claim.passage_id,
         receipt_id=receipt_id,
-        proposal_id=(
-            propose_as(sql, claim, decision.proposed_as) if decision.proposed_as else propose(sql, claim)
-        ),
+        proposal_id=proposal_id,
+        proposed_action="add" if change is None else change.action,
         is_earlier=decision.is_earlier and receipt_id is not None,
     )
 

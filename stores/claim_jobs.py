@@ -20,7 +20,8 @@ from sqlmodel import col
 
 from stores.clock import now
 from stores.database import Database
-from stores.records import Job, known_id, own_space, well_formed
+from stores.passages import own_space
+from stores.records import Job, known_id
 from stores.waiting_jobs import (
     ANSWERED_BY,
     FAILED_AT,
@@ -30,6 +31,7 @@ from stores.waiting_jobs import (
     is_left,
     waiting_job,
 )
+from stores.well_formed import well_formed
 
 # A turn that has not ended by then has lost its process; of one that ran here that is known before.
 UNANSWERED_FOR = timedelta(minutes=10)

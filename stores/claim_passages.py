@@ -10,8 +10,10 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.changes import NewVersion, add_versions, remove_versions, text_hash
+from stores.passages import own_space
 from stores.receipts import open_receipt, shortened
-from stores.records import PassageIdentity, PassageVersion, StatedClaim, known_id, own_space, well_formed
+from stores.records import PassageIdentity, PassageVersion, StatedClaim, known_id
+from stores.well_formed import well_formed
 
 AUTHOR = "remembering"  # of the versions written for claims
 

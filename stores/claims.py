@@ -21,10 +21,10 @@ from stores.clock import now
 from stores.database import Database
 from stores.errors import NotFound
 from stores.lexical import tokens
-from stores.proposals import propose_as
+from stores.passages import SHARED, own_space
+from stores.proposals import propose_as, propose_change
 from stores.records import (
     REMOVAL,
-    SHARED,
     PassageIdentity,
     PassageVersion,
     Retrieval,
@@ -32,13 +32,13 @@ from stores.records import (
     StatedClaim,
     Turn,
     known_id,
-    own_space,
-    well_formed,
 )
 from stores.rows_by_ids import found_by
 from stores.session_branches import earlier_turns
+from stores.shared_changes import SharedChange
 from stores.statements import newest_statements
 from stores.told_dates import ToldLater, told_later
+from stores.well_formed import well_formed
 
 _NEGATIONS = frozenset("not no never cannot without neither nor none nobody nothing".split())
 _EARLIER_TURNS = 6
@@ -128,6 +128,9 @@ class Claims:
         """
         with self._database.writing() as sql:
             if not is_open(sql, job_id):
+                return []
+            if _are_put(sql, turn_id):
+                mark_done(sql, job_id)
                 return []
             ids = [
                 _add_claim(sql, user_id, turn_id, "turn", number, claim, {"summarizer": by})
@@ -281,21 +284,31 @@ class Claims:
         status: Literal["correct", "incorrect", "unknown"],
         confidence: float,
         reason: str = "",
+        change: SharedChange | None = None,
     ) -> Learned | None:
         """What shared passages say of a kept claim by now; what they bear out becomes a proposal.
 
-        None where there is nothing to tell.
+        change: what of the shared memory it contradicts, which is to be proposed instead. None where there
+        is nothing to tell, or that has changed meanwhile.
         """
         with self._database.writing() as sql:
             claim = sql.get(StatedClaim, claim_id)
             if claim is None or claim.user_id != user_id or claim.state != "stored":
+                return None
+            if change is not None and not change.is_due(sql):
                 return None
             claim.grounds = {**claim.grounds, "shared_up_to": shared_up_to}
             if status == "unknown":
                 return None
             claim.status, claim.confidence = status, confidence
             claim.grounds = {**claim.grounds, "reason": reason or "shared passages bear it out by now"}
-            proposal_id = propose_as(sql, claim, "new evidence") if status == "correct" else None
+            proposal_id = None
+            if status == "correct":
+                proposal_id = (
+                    propose_as(sql, claim, "new evidence")
+                    if change is None
+                    else propose_change(sql, claim, change)
+                )
             return Learned(
                 claim_id=claim_id,
                 turn_id=claim.turn_id,
@@ -310,6 +323,7 @@ class Claims:
                 passage_id=claim.passage_id,
                 receipt_id=None,
                 proposal_id=proposal_id,
+                proposed_action="add" if change is None else change.action,
             )
 
     def decide(self, user_id: int, job_id: int, claim_id: int, decision: Decision) -> Learned | None:
@@ -325,6 +339,12 @@ class Claims:
             if claim.state != "pending":
                 return None
             return carry_out(sql, claim, decision)
+
+
+def _are_put(sql: SqlSession, turn_id: int) -> bool:
+    """Whether what a turn states was kept before: a job that is opened again finds it done."""
+    of_turn = (col(StatedClaim.turn_id) == turn_id, col(StatedClaim.origin) == "turn")
+    return sql.scalar(select(col(StatedClaim.id)).where(*of_turn).limit(1)) is not None
 
 
 def _add_claim(

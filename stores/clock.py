@@ -24,6 +24,11 @@ def local(moment: datetime) -> datetime:
         return moment
 
 
+def stamp(moment: datetime) -> str:
+    """A moment as programs read it: ISO 8601, in UTC, to the second, as in `2026-11-21T09:30:00+00:00`."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds")
+
+
 @contextmanager
 def time_by(clock: Callable[[], datetime]) -> Iterator[None]:
     """Has `now` ask this clock meanwhile, in the whole process: a replay has a time of its own."""

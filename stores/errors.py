@@ -46,6 +46,10 @@ class CannotUndo(VouchError):
     """A write that cannot be taken back as it stands."""
 
 
+class CannotAccept(VouchError):
+    """A proposal whose passage is not what it was when that was proposed."""
+
+
 class TryAgain(VouchError):
     """Something outside was not ready; the same command may succeed later."""
 

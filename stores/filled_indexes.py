@@ -13,7 +13,8 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.changes import ask_to_index
-from stores.records import SHARED, FilledIndex, Job, known_id
+from stores.passages import SHARED
+from stores.records import FilledIndex, Job, known_id
 from stores.rows import rows
 
 _AT_ONCE = 2_000  # versions in one job

@@ -19,13 +19,19 @@ from sqlalchemy import Engine, select, text, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.catalogue import PassageLine
 from stores.clock import now
 from stores.database import Database, told_plainly
 from stores.errors import StoreUnavailable
 from stores.forgotten_bytes import compact_file, compact_server
 from stores.forgotten_choice import Chosen, unerased
-from stores.forgotten_passages import erase_claims, erase_documents, erase_passages, erase_receipts
+from stores.forgotten_mentions import find_mentions
+from stores.forgotten_passages import (
+    erase_claims,
+    erase_documents,
+    erase_passages,
+    erase_proposed,
+    erase_receipts,
+)
 from stores.forgotten_turns import (
     answered_with,
     blank_answer,
@@ -34,8 +40,9 @@ from stores.forgotten_turns import (
     erase_from_turns,
 )
 from stores.forgotten_words import FORGOTTEN, Pieces
+from stores.passage_lines import PassageLine
+from stores.passages import SHARED, own_space
 from stores.records import (
-    SHARED,
     Document,
     DocumentVersion,
     Feedback,
@@ -47,7 +54,6 @@ from stores.records import (
     Session,
     Turn,
     known_id,
-    own_space,
 )
 from stores.rows_by_ids import AT_ONCE, all_ids, found_by, update_by
 from stores.seeing_rounds import rounds_that_saw
@@ -71,25 +77,56 @@ class Forgotten:
     indexes: tuple[str, ...] = ()  # whose files keep vectors, never a text, until they are built again
 
 
+@dataclass(frozen=True)
+class Mentions:
+    """What else of a user's own holds a number, a code or a name of what they forget."""
+
+    values: tuple[str, ...]
+    lines: tuple[PassageLine, ...]
+    turns: tuple[tuple[int, str], ...]  # of which no passage holds it: id and message
+
+    def __bool__(self) -> bool:
+        return bool(self.lines or self.turns)
+
+
 class Forgetting:
     """Takes texts out of everything that is stored."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def forget(self, user_id: int, passage_ids: Sequence[int]) -> Forgotten:
+    def mentions(self, user_id: int, passage_ids: Sequence[int]) -> Mentions:
+        """What else of this user's own holds a number, code or name of these passages; changes nothing."""
+        with self._database.reading() as sql:
+            chosen = _chosen(sql, user_id, passage_ids)
+            found = find_mentions(sql, chosen, passage_ids)
+            for passage_id in found.passages:
+                chosen.add_passage(passage_id)
+            turns = found_by(sql, Turn, col(Turn.id), found.turns)
+            return Mentions(
+                found.met,
+                tuple(chosen.lines[passage_id] for passage_id in found.passages),
+                tuple((known_id(turn.id), turn.message) for turn in turns),
+            )
+
+    def forget(self, user_id: int, passage_ids: Sequence[int], *, with_mentions: bool = False) -> Forgotten:
         """Forgets passages of this user, all of them or none. `compact` is to follow.
 
+        with_mentions: also what else of the user's own holds a number, code or name of them.
         A shared passage can be forgotten by the user who added it, as far as that user wrote it. Raises
         `NotFound` for one that is not there, is somebody else's, or was forgotten before.
         """
         named = list(dict.fromkeys(passage_ids))
         with self._database.writing() as sql:
-            chosen = Chosen(sql, user_id)
-            for passage_id in named:
-                chosen.add_passage(passage_id)
-            chosen.add_what_belongs_to(named)
-            pieces = Pieces(chosen.texts())
+            chosen = _chosen(sql, user_id, named)
+            values: tuple[str, ...] = ()
+            if with_mentions:
+                found = find_mentions(sql, chosen, named)
+                values = found.values
+                for passage_id in found.passages:
+                    chosen.add_passage(passage_id)
+                chosen.add_what_belongs_to([*named, *found.passages])
+            pieces = Pieces([*chosen.texts(), *values])
             forgotten = _erase(sql, chosen, pieces, named)
         with self._database.reading() as sql:
             also = {*forgotten.still_in, *_passages_saying(sql, user_id, pieces)}
@@ -164,6 +201,15 @@ class Forgetting:
             update_by(sql, Job, col(Job.id), job_ids, **values)
 
 
+def _chosen(sql: SqlSession, user_id: int, passage_ids: Sequence[int]) -> Chosen:
+    """What is named, and what belongs to it. Raises `NotFound`."""
+    chosen = Chosen(sql, user_id)
+    for passage_id in passage_ids:
+        chosen.add_passage(passage_id)
+    chosen.add_what_belongs_to(passage_ids)
+    return chosen
+
+
 def _erase(sql: SqlSession, chosen: Chosen, pieces: Pieces, named: Sequence[int]) -> Forgotten:
     """Everything that is in the database, in the caller's one transaction, and the job for the bytes."""
     versions, user_id = sorted(chosen.versions), chosen.user_id
@@ -172,6 +218,7 @@ def _erase(sql: SqlSession, chosen: Chosen, pieces: Pieces, named: Sequence[int]
     answered = answered_with(sql, versions)
     own_answers = {turn for turn, user in answered.items() if user == user_id} - chosen.turns
     proposals = erase_claims(sql, chosen.claims.values())
+    erase_proposed(sql, chosen.versions)
     accepted = erase_passages(sql, chosen.versions, proposals)
     erase_receipts(sql, chosen, proposals, pieces)
     erase_documents(sql, chosen.versions.values(), pieces)

@@ -14,11 +14,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.catalogue import PassageLine, not_visible
 from stores.errors import NotFound
 from stores.forgotten_words import overlap, stands_in
+from stores.passage_lines import PassageLine, not_visible
+from stores.passages import SHARED, own_space
 from stores.records import (
-    SHARED,
     Document,
     PassageIdentity,
     PassageVersion,
@@ -27,7 +27,6 @@ from stores.records import (
     Turn,
     User,
     known_id,
-    own_space,
 )
 from stores.rows_by_ids import all_ids, found_by
 

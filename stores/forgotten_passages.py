@@ -69,6 +69,16 @@ def erase_claims(sql: SqlSession, claims: Iterable[StatedClaim]) -> list[Proposa
     return proposals
 
 
+def erase_proposed(sql: SqlSession, versions: dict[int, PassageVersion]) -> None:
+    """What was proposed about these versions, or became them, holds no words of theirs any more."""
+    written = {version.added_by for version in versions.values()} - {None}
+    about = found_by(sql, Proposal, col(Proposal.version_id), versions)
+    for proposal in [*about, *found_by(sql, Proposal, col(Proposal.receipt_id), written)]:
+        proposal.text = proposal.text_key = ""
+        if proposal.state == "open":
+            proposal.state, proposal.decided_at = "refused", now()
+
+
 def erase_receipts(sql: SqlSession, chosen: Chosen, proposals: Sequence[Proposal], pieces: Pieces) -> None:
     """Receipts of the user that tell of it say nothing more; others' lose the very words."""
     versions, claims = chosen.versions.values(), chosen.claims.values()
@@ -89,7 +99,7 @@ def erase_receipts(sql: SqlSession, chosen: Chosen, proposals: Sequence[Proposal
 
 
 def erase_documents(sql: SqlSession, versions: Iterable[PassageVersion], pieces: Pieces) -> None:
-    """A document's name stays, unless the words stand in it; the hash of its content goes with the last."""
+    """A document's name stays, unless the words stand in it; its title and hash go with its last passage."""
     ids = {version.document_id for version in versions if version.document_id is not None}
     for document in found_by(sql, Document, col(Document.id), ids):
         source = pieces.cut(document.source)
@@ -98,6 +108,6 @@ def erase_documents(sql: SqlSession, versions: Iterable[PassageVersion], pieces:
         here = col(PassageVersion.document_id) == document.id
         is_empty = sql.scalar(select(col(PassageVersion.id)).where(here, *unerased()).limit(1)) is None
         for version in found_by(sql, DocumentVersion, col(DocumentVersion.document_id), [document.id]):
-            version.title = pieces.cut(version.title)
+            version.title = "" if is_empty else pieces.cut(version.title)
             if is_empty:
                 version.content_hash = ""

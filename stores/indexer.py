@@ -27,7 +27,8 @@ from stores.errors import StoreUnavailable
 from stores.filled_indexes import note_missed
 from stores.live_models import live_version
 from stores.live_versions import without_vector
-from stores.records import SHARED, Job, PassageVector, known_id, searchable_text
+from stores.passages import SHARED, searchable_text
+from stores.records import Job, PassageVector, known_id
 from stores.shared_index import SharedIndex
 from stores.vectors import Vectors, vector_bytes
 

@@ -20,21 +20,13 @@ from stores.database import Database
 from stores.errors import NotFound
 from stores.forgotten_turns import blank_if_forgotten
 from stores.ratings import keep_rating
-from stores.records import (
-    Judgement,
-    Retrieval,
-    RetrievedPassage,
-    Session,
-    Turn,
-    User,
-    known_id,
-    well_formed,
-)
+from stores.records import Judgement, Retrieval, RetrievedPassage, Session, Turn, User, known_id
 from stores.rows_by_ids import found_by
 from stores.session_branches import branch, earlier_turns, parent
 from stores.session_list import ASKED, SessionLine, session_lines, session_of, was_held_here
 from stores.session_words import keep_words, said_before
 from stores.turn_words import note_turns
+from stores.well_formed import well_formed
 
 _retrieved: Table = RetrievedPassage.__table__  # type: ignore[attr-defined]
 _judgements: Table = Judgement.__table__  # type: ignore[attr-defined]

@@ -15,7 +15,8 @@ from sqlmodel import col
 
 from stores.database import Database
 from stores.lessons import Lesson, LessonDocument
-from stores.records import SHARED, Document, PassageIdentity, PassageVersion, known_id
+from stores.passages import SHARED
+from stores.records import Document, PassageIdentity, PassageVersion, known_id
 from stores.rows_by_ids import in_parts
 
 OWN = "own"  # what users told, and what they keep to themselves

@@ -20,10 +20,10 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.database import Database
+from stores.passages import SHARED, own_space
 from stores.public_grounds import outward
 from stores.records import (
     REMOVAL,
-    SHARED,
     Document,
     DocumentVersion,
     PassageIdentity,
@@ -33,7 +33,6 @@ from stores.records import (
     StatedClaim,
     Turn,
     known_id,
-    own_space,
 )
 from stores.rows_by_ids import found_by
 

@@ -22,10 +22,10 @@ from stores.clock import now
 from stores.database import Database
 from stores.import_choice import ImportChoice, Needed
 from stores.memory_lines import Memory, Record
+from stores.passages import SHARED, own_space
 from stores.public_grounds import inward
 from stores.receipts import open_receipt
 from stores.records import (
-    SHARED,
     Document,
     DocumentVersion,
     PassageIdentity,
@@ -36,7 +36,6 @@ from stores.records import (
     Turn,
     known_id,
     new_public_id,
-    own_space,
 )
 from stores.rows_by_ids import found_by
 from stores.undone_imports import make_room_after_undone

@@ -14,10 +14,11 @@ from sqlalchemy import and_, case, func, or_, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.catalogue import PassageLine, says
+from stores.catalogue import says
 from stores.database import Database
+from stores.passage_lines import PassageLine
+from stores.passages import SHARED, own_space
 from stores.records import (
-    SHARED,
     PassageIdentity,
     PassageVersion,
     Receipt,
@@ -26,7 +27,6 @@ from stores.records import (
     StatedClaim,
     Turn,
     known_id,
-    own_space,
 )
 from stores.version_states import State, version_states
 
@@ -170,6 +170,22 @@ class MemoryRows:
                 )
             )
             return wanted.difference(known_id(i) for i in standing)
+
+    def not_to_undo(self, user_id: int, receipt_ids: Iterable[int]) -> set[int]:
+        """Those that are undone, and those whose text a later write replaced or took out."""
+        wanted = set(receipt_ids)
+        with self._database.reading() as sql:
+            changed = sql.scalars(
+                select(col(PassageVersion.added_by))
+                .join(Receipt, col(Receipt.id) == col(PassageVersion.removed_by))
+                .where(
+                    col(PassageVersion.added_by).in_(wanted),
+                    col(PassageVersion.removed_by) > col(PassageVersion.added_by),
+                    col(Receipt.undone_at).is_(None),
+                )
+            )
+            later = {receipt_id for receipt_id in changed if receipt_id is not None}
+        return later | self.undone(user_id, wanted)
 
 
 def _answers(sql: SqlSession, user_id: int, passage_ids: Sequence[int]) -> dict[int, int]:

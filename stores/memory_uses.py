@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.database import Database
+from stores.passages import SHARED, own_space
 from stores.records import (
-    SHARED,
     Feedback,
     PassageIdentity,
     PassageVersion,
@@ -25,7 +25,6 @@ from stores.records import (
     Turn,
     User,
     known_id,
-    own_space,
 )
 from stores.rows_by_ids import all_ids
 from stores.seeing_rounds import live_round, rounds_that_saw

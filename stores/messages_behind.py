@@ -1,30 +1,42 @@
-"""The messages that a memory was made from, as their user wrote them."""
+"""The messages that a memory was made from, as their user wrote them, and when."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlmodel import col
 
 from stores.claim_passages import AUTHOR
 from stores.database import Database
-from stores.records import PassageVersion, StatedClaim, Turn, known_id, own_space
+from stores.passages import own_space
+from stores.records import PassageVersion, StatedClaim, Turn, known_id
 
 _LOOK_UP = 500  # ids in one statement
 
 
-def messages_behind(database: Database, user_id: int, version_ids: Sequence[int]) -> dict[int, list[str]]:
+class MessageBehind(NamedTuple):
+    """A message that a memory was made from."""
+
+    text: str
+    told_at: datetime
+
+
+def messages_behind(
+    database: Database, user_id: int, version_ids: Sequence[int]
+) -> dict[int, list[MessageBehind]]:
     """Of these versions of a user's own: those that were written for claims, each with what its claims say.
 
     These are the messages of all claims that the passage came from or that changed it, and that are there
     still. A version that somebody wrote by hand is not among them.
     """
-    found: dict[int, list[str]] = {}
+    found: dict[int, list[MessageBehind]] = {}
     with database.reading() as sql:
         for start in range(0, len(version_ids), _LOOK_UP):
             rows = sql.execute(
-                select(col(PassageVersion.id), col(Turn.message))
+                select(col(PassageVersion.id), Turn, col(StatedClaim.created_at))
                 .outerjoin(
                     StatedClaim,
                     (col(StatedClaim.passage_id) == col(PassageVersion.passage_id))
@@ -38,6 +50,9 @@ def messages_behind(database: Database, user_id: int, version_ids: Sequence[int]
                 )
                 .order_by(col(Turn.id))
             )
-            for version_id, message in rows:
-                found.setdefault(known_id(version_id), []).extend([message] if message else [])
+            for version_id, turn, claimed_at in rows:
+                behind = found.setdefault(known_id(version_id), [])
+                if turn is not None and turn.message:
+                    # nothing was told after it was found to be a claim, whatever date another program gave it
+                    behind.append(MessageBehind(turn.message, min(turn.accepted_at, claimed_at)))
     return found

@@ -19,14 +19,14 @@ def one_line(text: str) -> str:
     return " ".join(without_controls(" ".join(text.split())).split())
 
 
-def without_controls(line: str) -> str:
-    """A line without what a terminal would obey or nobody can see.
+def without_controls(line: str, *, instead: str = "") -> str:
+    """A line without what a terminal would obey or nobody can see. instead: what stands for each of these.
 
     ZWNJ and ZWJ stay where they join: between letters of scripts whose letters do, and ZWJ between emoji.
     """
     if line.isprintable():
         return line
-    kept = "".join(c for c in line if c.isprintable() or _JOINERS.match(c))
+    kept = "".join(c if c.isprintable() or _JOINERS.match(c) else instead for c in line)
     return _JOINERS.sub(_where_it_joins, kept)
 
 

@@ -1,27 +1,32 @@
-"""What somebody may do to the shared memory: take in a claim that could not be verified, or remove a passage.
+"""What somebody may do to the shared memory: take in a claim, or change or remove a passage.
 
-A claim is proposed when a second user states it, when new evidence comes, or when its user asks for it;
-never silently taken in. A shared passage is proposed for removal by a user, and stays until that is
-accepted. Whoever stated or proposed it cannot accept it. Who offered a claim, or proposed a removal, can
-take that back until it is decided; then it may be proposed again.
+A claim that could not be verified is proposed when a second user states it, when new evidence comes, or
+when its user asks for it; one that is found correct against a shared passage is proposed as a change of
+that. Neither is silently taken in. A user may propose that a shared passage be removed, and it stays until
+that is accepted. Whoever stated or proposed it cannot accept it. Who offered a claim, or proposed a
+removal, can take that back until it is decided; then it may be proposed again.
 
-A removal has a row among the claims, as each proposal has, which holds no words: they are the passage's.
+A removal that a user wishes has a row among the claims, as each proposal has, which holds no words.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.catalogue import live_version_ids, visible_line
-from stores.changes import NewVersion, add_versions, remove_versions
+from stores.changes import NewVersion, add_versions
 from stores.claim_passages import AUTHOR, live_with_text
 from stores.clock import now
 from stores.database import Database
 from stores.errors import NotFound, WrongUsage
+from stores.open_proposals import OpenProposal, told_of, told_without
+from stores.passage_lines import live_version_ids, visible_line
+from stores.passages import SHARED
 from stores.receipts import open_receipt, shortened
-from stores.records import REMOVAL, SHARED, PassageVersion, Proposal, StatedClaim, known_id
+from stores.records import REMOVAL, PassageVersion, Proposal, StatedClaim, known_id
+from stores.shared_changes import SharedChange, carry_out_change
+from stores.well_formed import well_formed
 
 _BY_ONE_USER = ("share", REMOVAL)  # reasons that are one person's wish, who can take it back
 
@@ -32,29 +37,40 @@ class Proposals:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def open(self) -> list[Proposal]:
-        """Those not decided yet, oldest first; a removal with the text that would go, while it is there."""
+    def open(self) -> list[OpenProposal]:
+        """Those not decided yet, oldest first; none about a passage that is gone."""
         with self._database.reading() as sql:
-            rows = list(
-                sql.scalars(select(Proposal).where(col(Proposal.state) == "open").order_by(col(Proposal.id)))
+            rows = sql.scalars(
+                select(Proposal).where(col(Proposal.state) == "open").order_by(col(Proposal.id))
             )
-            sql.expunge_all()
-            found = []
-            for proposal in rows:
-                if (text := _told(sql, proposal)) is not None:
-                    proposal.text = text
-                    found.append(proposal)
-            return found
+            return [told for row in rows.all() if (told := told_of(sql, row)) is not None]
 
-    def removes(self, proposal_id: int) -> int | None:
-        """The passage that an open proposal would remove; None for one that would add."""
+    def shown_to(self, user_id: int, *, is_curator: bool) -> list[OpenProposal]:
+        """Of the open ones, those that this user may read.
+
+        Who may decide reads all. Others read what somebody offered, and what they stated themselves: what
+        became a proposal because two users said it, or new evidence came, nobody meant for everybody.
+        """
+        shown = self.open()
+        if is_curator:
+            return shown
         with self._database.reading() as sql:
-            proposal = _open(sql, proposal_id)
-            return _removed_by(sql, proposal) if proposal.reason == REMOVAL else None
+            return [
+                proposal
+                for proposal in shown
+                if proposal.reason in _BY_ONE_USER
+                or user_id in _stated_by(sql, sql.get_one(Proposal, proposal.id))
+            ]
+
+    def action(self, proposal_id: int) -> str:
+        """What accepting an open proposal does: add, modify or delete."""
+        with self._database.reading() as sql:
+            return _open(sql, proposal_id).action
 
     def propose_removal(self, user_id: int, passage_id: int) -> int:
         """Proposes that a shared passage be removed for everybody; returns the proposal's id.
 
+        What was proposed so and waits is then of the text that stands there now.
         Raises `WrongUsage` for a passage of the user's own, and where that was decided before.
         """
         with self._database.writing() as sql:
@@ -65,7 +81,9 @@ class Proposals:
             known = sql.scalar(_standing(key).limit(1))
             if known is not None and known.state != "open":
                 raise WrongUsage(f"passage {passage_id} was proposed for removal before, which was decided")
+            [version_id] = live_version_ids(sql, passage_id)
             if known is not None:
+                known.version_id = version_id
                 return known_id(known.id)
             claim = StatedClaim(
                 user_id=user_id,
@@ -84,12 +102,14 @@ class Proposals:
             )
             sql.add(claim)
             sql.flush()
-            return propose_as(sql, claim, REMOVAL) or 0
+            wish = SharedChange(action="delete", passage_id=passage_id, version_id=version_id)
+            return _add(sql, claim, REMOVAL, wish)
 
     def accept(self, user_id: int, proposal_id: int) -> tuple[int, int]:
-        """Takes a proposal into the shared memory, or out of it; returns its passage's id and the receipt's.
+        """Does what was proposed to the shared memory; returns the passage's id and the receipt's.
 
-        Raises `WrongUsage` for one who stated or proposed it.
+        Raises `WrongUsage` for one who stated or proposed it, and `CannotAccept` where the passage that it
+        is about has changed since.
         """
         with self._database.writing() as sql:
             proposal = _open(sql, proposal_id)
@@ -99,9 +119,8 @@ class Proposals:
                     hint="Somebody else who may decide proposals can accept it.",
                 )
             proposal.state, proposal.decided_at, proposal.decided_by = "accepted", now(), user_id
-            if proposal.reason == REMOVAL:
-                passage_id = _removed_by(sql, proposal)
-                proposal.receipt_id = _remove(sql, user_id, passage_id, proposal_id)
+            if proposal.action != "add":
+                passage_id, proposal.receipt_id = carry_out_change(sql, user_id, proposal)
                 return passage_id, proposal.receipt_id
             known = live_with_text(sql, SHARED, proposal.text)
             grounds = {"claim": proposal.text, "proposal": proposal_id, "reason": proposal.reason}
@@ -119,7 +138,7 @@ class Proposals:
             proposal = _open(sql, proposal_id)
             proposal.state, proposal.decided_at, proposal.decided_by = "refused", now(), user_id
 
-    def of_user(self, user_id: int) -> list[Proposal]:
+    def of_user(self, user_id: int) -> list[OpenProposal]:
         """The open ones that this user can take back, oldest first, as `open` tells them."""
         with self._database.reading() as sql:
             own = set(
@@ -135,7 +154,7 @@ class Proposals:
             )
         return [proposal for proposal in self.open() if proposal.id in own]
 
-    def withdraw(self, user_id: int, proposal_id: int) -> Proposal:
+    def withdraw(self, user_id: int, proposal_id: int) -> OpenProposal:
         """Takes back what this user has offered, or proposed to remove; returns it as it was told.
 
         Raises `NotFound` where it is decided or gone, and `WrongUsage` for what is not this user's wish.
@@ -152,9 +171,7 @@ class Proposals:
             if proposal.reason == REMOVAL:  # the row was this wish alone, and stands in nobody's way
                 claim.state, claim.text_key = "withdrawn", ""
             sql.flush()
-            sql.expunge(proposal)
-            proposal.text = _told(sql, proposal) or ""
-        return proposal
+            return told_of(sql, proposal) or told_without(proposal)
 
 
 def propose(sql: SqlSession, claim: StatedClaim) -> int | None:
@@ -188,13 +205,40 @@ def propose_as(sql: SqlSession, claim: StatedClaim, reason: str) -> int | None:
     """The new proposal; None where the same claim is proposed, or was decided before."""
     if sql.scalar(_standing(claim.text_key).limit(1)) is not None:
         return None
+    return _add(sql, claim, reason)
+
+
+def propose_change(sql: SqlSession, claim: StatedClaim, change: SharedChange) -> int | None:
+    """The new proposal; None where the same claim is proposed for this version, or was decided for it.
+
+    One of the same claim about an earlier version of the passage, which cannot be accepted, goes.
+    """
+    of_passage = _standing(claim.text_key).where(col(Proposal.passage_id) == change.passage_id)
+    if sql.scalar(of_passage.where(col(Proposal.version_id) == change.version_id).limit(1)) is not None:
+        return None
+    sql.execute(
+        update(Proposal)
+        .where(
+            col(Proposal.text_key) == claim.text_key,
+            col(Proposal.passage_id) == change.passage_id,
+            col(Proposal.state) == "open",
+        )
+        .values(state="withdrawn", decided_at=now())
+    )
+    return _add(sql, claim, "share" if claim.origin == "share" else "change", change)
+
+
+def _add(sql: SqlSession, claim: StatedClaim, reason: str, change: SharedChange | None = None) -> int:
     proposal = Proposal(
         claim_id=known_id(claim.id),
-        text=claim.text,
+        text=well_formed(change.text) if change is not None and change.text else claim.text,
         text_key=claim.text_key,
         reason=reason,
         created_at=now(),
     )
+    if change is not None:
+        proposal.action = change.action
+        proposal.passage_id, proposal.version_id = change.passage_id, change.version_id
     sql.add(proposal)
     sql.flush()
     return known_id(proposal.id)
@@ -205,37 +249,13 @@ def _standing(text_key: str) -> Select[Proposal]:
     return select(Proposal).where(col(Proposal.text_key) == text_key, col(Proposal.state) != "withdrawn")
 
 
-def _told(sql: SqlSession, proposal: Proposal) -> str | None:
-    """What it is about: a removal has the words of its passage; None where that is gone."""
-    if proposal.reason != REMOVAL:
-        return proposal.text
-    live = live_version_ids(sql, _removed_by(sql, proposal))
-    return sql.get_one(PassageVersion, live[0]).text if live else None
-
-
-def _removed_by(sql: SqlSession, proposal: Proposal) -> int:
-    passage_id = sql.scalar(
-        select(col(StatedClaim.passage_id)).where(col(StatedClaim.id) == proposal.claim_id)
-    )
-    assert passage_id is not None, "a removal names its passage"
-    return passage_id
-
-
-def _remove(sql: SqlSession, user_id: int, passage_id: int, proposal_id: int) -> int:
-    """Returns the receipt's id."""
-    live = live_version_ids(sql, passage_id)
-    if not live:
-        raise NotFound(f"passage {passage_id} is gone already", hint="Put the proposal away.")
-    told = shortened(sql.get_one(PassageVersion, live[0]).text)
-    receipt_id = open_receipt(sql, user_id, "delete", SHARED, told, grounds={"proposal": proposal_id})
-    remove_versions(sql, live, receipt_id=receipt_id)
-    return receipt_id
-
-
 def _open(sql: SqlSession, proposal_id: int) -> Proposal:
     proposal = sql.get(Proposal, proposal_id)
     if proposal is None or proposal.state != "open":
-        raise NotFound(f"there is no open proposal {proposal_id}")
+        raise NotFound(
+            f"there is no open proposal {proposal_id}",
+            hint="It was decided, taken back, or forgotten; `vouch memory proposals` lists what is open.",
+        )
     return proposal
 
 

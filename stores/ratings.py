@@ -16,8 +16,9 @@ from sqlmodel import col
 
 from stores.clock import now
 from stores.database import Database
-from stores.records import Feedback, Turn, known_id, well_formed
+from stores.records import Feedback, Turn, known_id
 from stores.rows_by_ids import in_parts
+from stores.well_formed import well_formed
 
 _JUDGEMENTS = ("good", "bad")  # of which one stands at a time; "taught" stands beside them
 

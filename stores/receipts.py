@@ -11,16 +11,9 @@ from sqlmodel import col
 
 from stores.clock import now
 from stores.errors import CannotUndo, NotFound
-from stores.records import (
-    SHARED,
-    PassageIdentity,
-    PassageVersion,
-    Receipt,
-    StatedClaim,
-    Turn,
-    known_id,
-    well_formed,
-)
+from stores.passages import SHARED
+from stores.records import PassageIdentity, PassageVersion, Receipt, StatedClaim, Turn, known_id
+from stores.well_formed import well_formed
 
 
 def open_receipt(

@@ -1,4 +1,4 @@
-"""The tables of the database, and the plain `Passage` that everything above them handles.
+"""The tables of the database, all of them: the schema that there is now.
 
 Truth is here; vectors and full-text rows are derived and can be rebuilt. A passage or document keeps
 every version it had: a version is *live* while `removed_at` is null, a tombstone afterwards, and names
@@ -7,10 +7,8 @@ the receipt that added it and the one that removed it, which is all that undo ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import JSON, Column, DateTime, Index, LargeBinary, UniqueConstraint, text
@@ -18,35 +16,7 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
-SHARED = "shared"  # the space that every user may search
 REMOVAL = "removal"  # the reason of a proposal that would take a shared passage away
-
-
-def own_space(user_id: int) -> str:
-    """The space that only this user may search."""
-    return f"user:{user_id}"
-
-
-def searchable_text(title: str, text: str) -> str:
-    """What is encoded and whose words are searched: a passage under its title."""
-    return f"{title}\n{text}" if title else text
-
-
-def well_formed(text: str) -> str:
-    """Text that any database can hold: half a character, as bad bytes on a command line become, is a ?.
-
-    The character of code 0, which PostgreSQL cannot hold, is the sign for a missing one.
-    """
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
-
-
-def well_formed_values(value: Any) -> Any:
-    """A value as JSON can hold it, with `well_formed` texts and keys all the way down."""
-    if isinstance(value, str):
-        return well_formed(value)
-    if isinstance(value, Mapping):
-        return {well_formed(str(key)): well_formed_values(each) for key, each in value.items()}
-    return [well_formed_values(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def known_id(value: int | None) -> int:
@@ -90,45 +60,6 @@ def _public_id() -> Any:
 def _only(condition: str) -> dict[str, Any]:
     """Of an index: over the rows alone for which a condition holds."""
     return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
-
-
-@dataclass(frozen=True)
-class Passage:
-    """One live version of a passage, as agents and people see it."""
-
-    version_id: int  # what vectors, full-text rows and judgements refer to
-    passage_id: int  # what a person names; the same over all versions
-    space: str
-    kind: str  # document, message, note or correction
-    title: str
-    text: str
-    document_id: int | None  # the document or conversation it stands in
-    position: int  # its place there, from 0
-    source: str  # where it came from, as a person would say it
-    external_id: str  # the id a collection gave it; empty otherwise
-    created_at: datetime  # when it was told, or came to be known
-    is_reworded: bool = False  # a memory that none of its user's messages says in these words
-    is_live: bool = True  # false: another version took its place, and it is told as what held before
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether every user may see it."""
-        return self.space == SHARED
-
-    @property
-    def scope(self) -> Literal["shared", "yours"]:
-        """Whose it is, as a person is told: a user sees the shared passages and their own."""
-        return "shared" if self.is_shared else "yours"
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a search of one space came upon, and what either signal says of each; all by version id."""
-
-    passages: Mapping[int, Passage]
-    dense: Mapping[int, float]  # cosine; 0 where there is no vector yet
-    lexical: Mapping[int, float]  # BM25; 0 without a shared word
-    neighbours: Mapping[int, tuple[int | None, int | None]]  # before and after it, where that was asked
 
 
 class User(SQLModel, table=True):
@@ -426,17 +357,22 @@ class StatedClaim(SQLModel, table=True):
 
 
 class Proposal(SQLModel, table=True):
-    """A claim that somebody may take into the shared memory, which could not be verified.
+    """What somebody may do to the shared memory because of a claim, which nothing does by itself.
 
-    state: open, accepted, refused, or withdrawn by whom it was proposed. Nobody who stated it can accept it.
+    state: open, accepted, refused, or withdrawn: by whom it was proposed, or for one that took its place.
+    Nobody who stated it can accept it.
     """
 
     __tablename__ = "proposals"
     id: int | None = Field(default=None, primary_key=True)
     claim_id: int = Field(foreign_key="claims.id", index=True)
-    text: str
-    text_key: str = Field(index=True)
-    reason: str  # second user, new evidence, share, or removal: of a shared passage
+    text: str  # what would be shared; of what would be deleted by a claim, that claim
+    text_key: str = Field(index=True)  # of the claim
+    reason: str  # second user, new evidence, share, change: of what is shared; or removal, as a person wishes
+    action: str = Field(default="add", sa_column_kwargs={"server_default": "add"})  # or modify, or delete
+    passage_id: int | None = Field(default=None, foreign_key="passages.id", index=True)
+    version_id: int | None = Field(default=None, foreign_key="passage_versions.id", index=True)
+    # what is modified or deleted, as it was when that was proposed
     state: str = "open"
     created_at: datetime = _moment()
     decided_at: datetime | None = _moment(nullable=True)

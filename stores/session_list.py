@@ -19,7 +19,7 @@ from sqlmodel import col
 from stores.clock import now
 from stores.database import Database
 from stores.errors import NotFound, WrongUsage
-from stores.records import Session, Turn, well_formed
+from stores.records import Session, Turn
 from stores.rows_by_ids import found_by
 from stores.session_branches import (
     BranchPlace,
@@ -29,6 +29,7 @@ from stores.session_branches import (
     switch_by,
     switch_to,
 )
+from stores.well_formed import well_formed
 
 Shelf: TypeAlias = Literal["open", "asked", "archived", "deleted"]
 ASKED = "vouch ask"  # the origin of a session that one question of a script or a command line began

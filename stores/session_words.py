@@ -10,7 +10,8 @@ from sqlmodel import col
 
 from stores.changes import NewVersion, add_versions
 from stores.clock import now
-from stores.records import Document, PassageIdentity, PassageVersion, Turn, known_id, own_space
+from stores.passages import own_space
+from stores.records import Document, PassageIdentity, PassageVersion, Turn, known_id
 from stores.session_branches import parents_in
 
 

@@ -26,7 +26,8 @@ from stores.database import Database
 from stores.filled_indexes import done_after, fills, last_job_known, note_whole
 from stores.live_models import live_version
 from stores.live_versions import stored_vectors, waiting_versions
-from stores.records import SHARED, FilledIndex
+from stores.passages import SHARED
+from stores.records import FilledIndex
 from stores.rows import rows
 from stores.vectors import VectorIndex, Vectors, read_vectors
 

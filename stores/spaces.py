@@ -24,13 +24,13 @@ from stores.live_versions import (
     waiting_versions,
     within,
 )
-from stores.records import SHARED, Found, Passage, own_space
+from stores.passages import SHARED, Found, Passage, own_space
 from stores.rows import rows
 from stores.shared_index import SharedIndex
-from stores.statements import newest_statements, replaced_statements
+from stores.statements import KeptStatements, replaced_statements
 from stores.vectors import StoredVectors, Vector, VectorIndex, read_vectors
 
-_USERS_IN_MEMORY = 32  # whose vectors are kept between turns
+_USERS_IN_MEMORY = 32  # whose vectors and statements are kept between turns
 
 
 class Spaces:
@@ -50,6 +50,7 @@ class Spaces:
         self.dimension = dimension
         self._shared_index = shared_index
         self._stored: OrderedDict[str, StoredVectors] = OrderedDict()
+        self._statements: OrderedDict[str, KeptStatements] = OrderedDict()
 
     def of(self, user_id: int) -> Space:
         """The space of one user."""
@@ -77,6 +78,16 @@ class Spaces:
             if space in self._stored:
                 found.update(self._stored[space].similarities(vector, version_ids))
         return found
+
+    def statements_in(self, sql: SqlSession, space: str, most: int) -> list[tuple[int, str]]:
+        """The `most` newest live statements of one user's space, newest first: version id and text."""
+        kept = self._statements.pop(space, None)
+        if kept is None or kept.most < most:
+            kept = KeptStatements(space, most)
+        self._statements[space] = kept  # the most recently used is last
+        if len(self._statements) > _USERS_IN_MEMORY:
+            self._statements.popitem(last=False)
+        return kept.newest(sql)[:most]
 
     def _nearest_by_index(
         self, sql: SqlSession, index: VectorIndex, vector: Vector, k: int
@@ -224,9 +235,9 @@ class Space:
         return {version_id: known[version_id] for version_id in version_ids}
 
     def statements(self, most: int) -> list[tuple[int, str]]:
-        """The live ones among the `most` newest statements of its user, newest first: version id and text."""
+        """The `most` newest live statements of its user, newest first: version id and text."""
         with self._spaces.database.reading() as sql:
-            return newest_statements(sql, self._allowed[1], most)
+            return self._spaces.statements_in(sql, self._allowed[1], most)
 
     def replaced_statements(self, most: int) -> list[Passage]:
         """Earlier versions of its user's live statements, for who asks what held before; none is live.

@@ -19,8 +19,9 @@ from stores.changes import NewVersion, add_versions, remove_versions, text_hash
 from stores.clock import now
 from stores.database import Database
 from stores.errors import CannotUndo
+from stores.passages import searchable_text
 from stores.receipts import open_receipt
-from stores.records import Document, DocumentVersion, PassageVersion, Receipt, known_id, searchable_text
+from stores.records import Document, DocumentVersion, PassageVersion, Receipt, known_id
 from stores.vectors import Vectors
 
 Change: TypeAlias = Literal["new", "same", "replaced"]

@@ -7,10 +7,10 @@ that it said already, was; or when a person wrote it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session as SqlSession
@@ -18,23 +18,17 @@ from sqlalchemy.orm import aliased
 from sqlmodel import col
 
 from stores.claim_passages import AUTHOR
-from stores.records import (
-    SHARED,
-    Passage,
-    PassageIdentity,
-    PassageVersion,
-    Receipt,
-    StatedClaim,
-    Turn,
-    known_id,
-    own_space,
-)
-from stores.rows_by_ids import found_by
+from stores.passages import SHARED, Passage, own_space
+from stores.records import PassageIdentity, PassageVersion, Receipt, StatedClaim, Turn, known_id
+from stores.rows import moment as in_utc
+from stores.rows import rows
+from stores.rows_by_ids import found_by, in_parts
 
 Told: TypeAlias = tuple[datetime, int, int]  # when, then the turn, then the place among its claims
 
 _STANDING = ("stored", "confirmed")
 _MOST_GONE = 50  # passages that are gone, of those that went last
+_LOOKED_AT = 200  # of what was ended since, at a time
 _KINDS = ("note", "fact", "preference", "correction")
 
 
@@ -86,12 +80,9 @@ def told_later(sql: SqlSession, claim: StatedClaim, version_ids: Iterable[int]) 
     """version_ids: live versions of the claim's user."""
     moment = claim_told(sql, claim)
     versions = found_by(sql, PassageVersion, col(PassageVersion.id), set(version_ids))
-    live = {
-        known_id(version.id): tuple(_later(sql, version, moment))
-        for version in versions
-        if version_told(sql, version) > moment
-    }
-    return ToldLater(live, tuple(_gone_since(sql, claim, moment)))
+    told = _versions_told(sql, versions)
+    newer = [version for version in versions if told[known_id(version.id)] > moment]
+    return ToldLater(_later(sql, newer, moment), tuple(_gone_since(sql, claim, moment)))
 
 
 def claim_told(sql: SqlSession, claim: StatedClaim) -> Told:
@@ -106,35 +97,90 @@ def claim_told(sql: SqlSession, claim: StatedClaim) -> Told:
 
 def version_told(sql: SqlSession, version: PassageVersion) -> Told:
     """When the last version of a passage was told; its confirmations count."""
-    return max([written(sql, version), *_claims_told(sql, StatedClaim.passage_id, version.passage_id)])
+    return _versions_told(sql, [version])[known_id(version.id)]
 
 
 def written(sql: SqlSession, version: PassageVersion) -> Told:
     """When the words of one version were told."""
-    told = _claims_told(sql, StatedClaim.receipt_id, version.added_by)
+    return _written(version, _claims_told(sql, "receipt_id", [version.added_by]))
+
+
+def _versions_told(sql: SqlSession, versions: Sequence[PassageVersion]) -> dict[int, Told]:
+    """When the last versions of passages were told, by version id; as many statements as for one."""
+    said = _claims_told(sql, "receipt_id", [version.added_by for version in versions])
+    known = _claims_told(sql, "passage_id", [version.passage_id for version in versions])
+    return {
+        known_id(version.id): max([_written(version, said), *known.get(version.passage_id, ())])
+        for version in versions
+    }
+
+
+def _written(version: PassageVersion, said: Mapping[int, Sequence[Told]]) -> Told:
+    """said: when the claims were told that a receipt was given for, by the receipt's id."""
+    told = said.get(version.added_by or 0, ())
     return max(told) if version.author == AUTHOR and told else (version.created_at, 0, 0)
 
 
-def _claims_told(sql: SqlSession, column: object, number: int | None) -> list[Told]:
-    if number is None:
-        return []
-    claims = sql.scalars(
-        select(StatedClaim).where(column == number, col(StatedClaim.state).in_(_STANDING))  # type: ignore[arg-type]
-    )
-    return [claim_told(sql, claim) for claim in claims]
+def _claims_told(
+    sql: SqlSession, column: Literal["receipt_id", "passage_id"], numbers: Iterable[int | None]
+) -> dict[int, list[Told]]:
+    """When the claims that stand were told whose column has one of the numbers, by the number."""
+    sql.flush()  # what is read below it does not know of what waits to be written
+    found: dict[int, list[Told]] = {}
+    for some in in_parts({number for number in numbers if number is not None}):
+        read = rows(
+            sql,
+            f"SELECT c.{column}, c.created_at, t.accepted_at, c.turn_id, c.number FROM claims AS c "
+            "LEFT JOIN turns AS t ON t.id = c.turn_id AND c.origin = 'turn' "
+            f"WHERE c.{column} IN ({','.join(str(int(i)) for i in some)}) AND c.state IN {_STANDING} "
+            "ORDER BY c.id",
+        )
+        for number, created_at, accepted_at, turn_id, place in read:
+            moments = [in_utc(each) for each in (created_at, accepted_at) if each is not None]
+            found.setdefault(number, []).append((min(moments), turn_id or 0, place))
+    return found
 
 
 def _gone_since(sql: SqlSession, claim: StatedClaim, moment: Told) -> list[GonePassage]:
     """What has been ended, withdrawn or set aside by something told later; the last first."""
+    found: dict[int, int] = {}  # the version that was ended, by its passage
+    since = _ended_since(sql, claim.user_id, moment[0])
+    for start in range(0, len(since), _LOOKED_AT):
+        some = since[start : start + _LOOKED_AT]
+        said = _claims_told(sql, "receipt_id", {receipt_id for _, _, receipt_id, _ in some})
+        for version_id, passage_id, receipt_id, written_at in some:
+            ended = max(said.get(receipt_id, [(written_at, 0, 0)]))
+            if ended > moment and len(found) < _MOST_GONE:
+                found.setdefault(passage_id, version_id)
+        if len(found) == _MOST_GONE:
+            break
+    versions = found_by(sql, PassageVersion, col(PassageVersion.id), found.values())
+    told, later = _versions_told(sql, versions), _later(sql, versions, moment)
+    by_id = _passages(sql, versions)
+    return [
+        GonePassage(by_id[i], (*([by_id[i]] if told[i] > moment else ()), *later[i])) for i in found.values()
+    ]
+
+
+def _ended_since(sql: SqlSession, user_id: int, moment: datetime) -> list[tuple[int, int, int, datetime]]:
+    """What was ended by a receipt that was written later; the last first.
+
+    The version, its passage, the receipt that ended it, and when that was written.
+    """
     live = aliased(PassageVersion)
     ended = sql.execute(
-        select(PassageVersion, Receipt)
+        select(
+            col(PassageVersion.id), col(PassageVersion.passage_id), col(Receipt.id), col(Receipt.created_at)
+        )
         .join(Receipt, col(Receipt.id) == col(PassageVersion.removed_by))
         .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
         .where(
-            col(PassageVersion.space) == own_space(claim.user_id),
+            col(Receipt.user_id)
+            == user_id,  # who alone writes there: few receipts are later than most claims
+            # The empty string keeps SQLite from walking all of the space instead.
+            col(PassageVersion.space).concat("") == own_space(user_id),
             col(PassageIdentity.kind).in_(_KINDS),
-            col(Receipt.created_at) > moment[0],  # a receipt is written after it was told
+            col(Receipt.created_at) > moment,  # a receipt is written after it was told
             col(Receipt.undone_at).is_(None),
             col(PassageVersion.erased_at).is_(None),
             ~exists().where(
@@ -143,48 +189,54 @@ def _gone_since(sql: SqlSession, claim: StatedClaim, moment: Told) -> list[GoneP
         )
         .order_by(col(PassageVersion.removed_at).desc(), col(PassageVersion.id).desc())
     )
-    found: dict[int, PassageVersion] = {}
-    for version, receipt in ended:
-        if version.passage_id not in found and len(found) < _MOST_GONE:
-            told = _claims_told(sql, StatedClaim.receipt_id, receipt.id)
-            if (max(told) if told else (receipt.created_at, 0, 0)) > moment:
-                found[version.passage_id] = version
-    return [_gone(sql, last, moment) for last in found.values()]
+    return [(known_id(row[0]), row[1], known_id(row[2]), row[3]) for row in ended]
 
 
-def _gone(sql: SqlSession, last: PassageVersion, moment: Told) -> GonePassage:
-    later = _later(sql, last, moment)
-    if version_told(sql, last) > moment:
-        later = [_passage(sql, last), *later]
-    return GonePassage(_passage(sql, last), tuple(later))
-
-
-def _later(sql: SqlSession, last: PassageVersion, moment: Told) -> list[Passage]:
-    """Of what a passage said before its last version: what was told later than a moment."""
-    standing = sql.scalars(
-        select(PassageVersion)
-        .outerjoin(Receipt, col(Receipt.id) == col(PassageVersion.added_by))
-        .where(
-            col(PassageVersion.passage_id) == last.passage_id,
-            col(PassageVersion.id) != last.id,
-            col(PassageVersion.erased_at).is_(None),
-            col(Receipt.undone_at).is_(None),
+def _later(sql: SqlSession, lasts: Sequence[PassageVersion], moment: Told) -> dict[int, tuple[Passage, ...]]:
+    """Of what passages said before their last versions, by these: what was told later than a moment."""
+    of_passage = {last.passage_id: known_id(last.id) for last in lasts}
+    standing = [
+        version
+        for some in in_parts(of_passage)
+        for version in sql.scalars(
+            select(PassageVersion)
+            .outerjoin(Receipt, col(Receipt.id) == col(PassageVersion.added_by))
+            .where(
+                col(PassageVersion.passage_id).in_(some),
+                col(PassageVersion.erased_at).is_(None),
+                col(Receipt.undone_at).is_(None),
+            )
+            .order_by(col(PassageVersion.id))
         )
-    )
-    return [_passage(sql, version) for version in standing if written(sql, version) > moment]
+        if version.id != of_passage[version.passage_id]
+    ]
+    said = _claims_told(sql, "receipt_id", [version.added_by for version in standing])
+    newer = [version for version in standing if _written(version, said) > moment]
+    found: dict[int, list[Passage]] = {known_id(last.id): [] for last in lasts}
+    for passage in _passages(sql, newer).values():
+        found[of_passage[passage.passage_id]].append(passage)
+    return {i: tuple(passages) for i, passages in found.items()}
 
 
-def _passage(sql: SqlSession, version: PassageVersion) -> Passage:
-    return Passage(
-        version_id=known_id(version.id),
-        passage_id=version.passage_id,
-        space=version.space,
-        kind=sql.get_one(PassageIdentity, version.passage_id).kind,
-        title=version.title,
-        text=version.text,
-        document_id=None,
-        position=version.position,
-        source="",
-        external_id="",
-        created_at=version.created_at,
+def _passages(sql: SqlSession, versions: Sequence[PassageVersion]) -> dict[int, Passage]:
+    """By version id, in the order of the versions."""
+    identities = found_by(
+        sql, PassageIdentity, col(PassageIdentity.id), {version.passage_id for version in versions}
     )
+    kinds = {known_id(identity.id): identity.kind for identity in identities}
+    return {
+        known_id(version.id): Passage(
+            version_id=known_id(version.id),
+            passage_id=version.passage_id,
+            space=version.space,
+            kind=kinds[version.passage_id],
+            title=version.title,
+            text=version.text,
+            document_id=None,
+            position=version.position,
+            source="",
+            external_id="",
+            created_at=version.created_at,
+        )
+        for version in versions
+    }

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session as SqlSession
 
 from stores.database import Database
 from stores.lexical import tokens
-from stores.records import searchable_text
+from stores.passages import searchable_text
 from stores.word_indexes import word_index
 
 _ROWS_AT_ONCE = 2_000

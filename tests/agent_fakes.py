@@ -7,23 +7,20 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from agents.chat_interfaces import ContinuationScore, CutAtLimit, ReplyRequest, Source
 from agents.interfaces import (
     AnswerSpan,
     Candidate,
-    ContinuationScore,
-    CutAtLimit,
     Judged,
     Label,
     ReadAnswer,
     Reading,
-    ReplyRequest,
     Sorting,
-    Source,
     Vectors,
     Verdict,
     Verification,
 )
-from stores.records import SHARED, Passage
+from stores.passages import SHARED, Passage
 
 
 def passage(

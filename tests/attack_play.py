@@ -22,7 +22,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from agents.interfaces import ReplyRequest
+from agents.chat_interfaces import ReplyRequest
 from assistant.config import Settings
 from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.locations import Locations
@@ -34,8 +34,8 @@ from stores.claim_decisions import Learned
 from stores.claim_passages import AUTHOR
 from stores.database import Database
 from stores.errors import VouchError
+from stores.passages import SHARED, own_space
 from stores.receipts import open_receipt
-from stores.records import SHARED, own_space
 from tests.attack_cases import Case, Step, Suite, holds
 
 WRITTEN = ("note", "fact", "preference", "correction")  # kinds of passages that hold what was remembered

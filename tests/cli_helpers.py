@@ -219,6 +219,19 @@ class Person:
         """Waits until the text appears behind what was seen before."""
         assert self._sees_within(ENDS_WITHIN_SECONDS, text), f"{text!r} never came: {self.screen!r}"
 
+    def has_seen_all(self) -> None:
+        """Reads what is still being painted: `sees` then looks only at what comes behind it."""
+        ends = time.monotonic() + 3
+        while time.monotonic() < ends and self._read(0.3):
+            pass
+        self._read_to = len(self.screen)
+
+    def waits(self, seconds: float) -> None:
+        """Reads all that comes for so long."""
+        ends = time.monotonic() + seconds
+        while (left := ends - time.monotonic()) > 0:
+            self._read(left)
+
     def interrupts_until(self, text: str) -> None:
         """Presses Ctrl+C until the text appears: once, as a rule.
 

@@ -103,7 +103,7 @@ async def in_a_look(
     with monkeypatch.context() as changed:
         changed.setenv("TZ", "UTC")
         time.tzset()
-        changed.setattr("assistant.turns.pipeline.time", clock)
+        changed.setattr("assistant.turns.turn_in_progress.time", clock)
         if look == "no-colour":
             changed.setenv("NO_COLOR", "1")
         theme = "textual-light" if look == "light" else "textual-dark"

@@ -13,8 +13,9 @@ from assistant.locations import Locations
 from assistant.wiring import Assistant
 from stores.changes import NewVersion, add_versions
 from stores.claim_decisions import Learned
+from stores.passages import SHARED
 from stores.receipts import open_receipt
-from stores.records import SHARED, StatedClaim
+from stores.records import StatedClaim
 
 Parts: TypeAlias = Callable[[Assistant], None]
 

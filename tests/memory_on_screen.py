@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 
 from screen_fixtures import ChatOnScreen
 
+from agents.claim_interfaces import Claim, Curation, Weighed
 from agents.classifier import Classifier
-from agents.interfaces import Candidate, Claim, Curation, Weighed
+from agents.interfaces import Candidate
 from assistant.terminal.screens.memory_screen import MemoryScreen
-from assistant.turns.remembering import Agents
+from assistant.turns.claim_agents import Agents
 from assistant.wiring import Assistant
 from stores.claims import NewClaim
 

@@ -31,10 +31,11 @@ import numpy as np
 from sqlalchemy import Engine, event
 from sqlalchemy.orm import Session as SqlSession
 
+from agents.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.classifier import Classifier
-from agents.interfaces import Candidate, Claim, Curation, Said, Vectors, Weighed
-from assistant.turns import pipeline, player, remembering  # noqa: F401 - imported before the fork
-from assistant.turns.remembering import Agents
+from agents.interfaces import Candidate, Vectors
+from assistant.turns import pipeline, player, weighing  # noqa: F401 - imported before the fork
+from assistant.turns.claim_agents import Agents
 from assistant.wiring import Assistant
 from benchmarks.durable_worker import QuickAssistant, Specification
 from stores import shared_index, stored_documents, word_indexes  # noqa: F401 - imported before the fork
@@ -191,7 +192,7 @@ class Points:
             for name in names:
                 setattr(owner, name, self._call(f"{owner.__name__}.{name}", getattr(owner, name)))
         for name in ("_find_evidence", "_nearest"):
-            setattr(remembering, name, self._call(name.strip("_"), getattr(remembering, name)))
+            setattr(weighing, name, self._call(name.strip("_"), getattr(weighing, name)))
         event.listen(SqlSession, "before_commit", lambda sql: self._of_call("before the commit of"))
         event.listen(SqlSession, "after_commit", lambda sql: self._of_call("after the commit of"))
         event.listen(Engine, "before_cursor_execute", self._statement)

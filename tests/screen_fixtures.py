@@ -11,7 +11,7 @@ import asyncio
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 
 from agent_fakes import FakeChat, FixedEncoder
@@ -19,7 +19,7 @@ from store_fixtures import document, fresh_database
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from agents.interfaces import ReplyRequest
+from agents.chat_interfaces import ReplyRequest
 from assistant.config import AnswerSettings, MemorySettings, RerankingSettings, Settings
 from assistant.locations import Locations
 from assistant.terminal.screens.app import ChatApp
@@ -29,7 +29,7 @@ from assistant.terminal.screens.keys import keymap
 from assistant.wiring import Assistant
 from stores.errors import VouchError
 from stores.glance import glance
-from stores.records import SHARED
+from stores.passages import SHARED
 
 WAITS_SECONDS = 30.0  # generous: only what never comes fails by it
 HOLD = "\0hold"  # in a reply: nothing further until `chat.go_on()`
@@ -141,9 +141,7 @@ async def on_screen(
 
     opens_when: the assistant opens no earlier.
     """
-    place = Locations(
-        data=folder / "data", settings=folder / "settings", cache=folder / "cache", state=folder / "state"
-    )
+    place = place_in(folder)
     script = ScriptedReplies(replies)
 
     @contextmanager
@@ -179,6 +177,29 @@ async def on_screen(
     finally:
         script.go_on()
         await asyncio.to_thread(desk.close)
+
+
+def place_in(folder: Path) -> Locations:
+    """Where an assistant keeps what it has, all below one folder."""
+    return Locations(
+        data=folder / "data",
+        settings=folder / "settings.toml",
+        cache=folder / "cache",
+        state=folder / "state",
+    )
+
+
+async def _unasked(_request: ReplyRequest) -> AsyncIterator[str]:
+    yield "not asked"
+
+
+@contextmanager
+def assistant_in(
+    folder: Path, reply: Callable[[ReplyRequest], AsyncIterator[str]] = _unasked
+) -> Iterator[Assistant]:
+    """An assistant that loads no model, without a screen. reply: what its chat model says."""
+    with closing(made_assistant(place_in(folder), FakeChat(reply))) as made:
+        yield made
 
 
 def made_assistant(

@@ -78,7 +78,7 @@ class Row:
 
 ROWS: Mapping[str, Row] = {
     "ask": Row(Call("ask When_does_the_reading_room_open?"), Call("ask", 2)),
-    "chat": Row(None, Call("chat --session 999", 1), "a transcript, one message a line"),
+    "chat": Row(None, Call("chat", 2), "a transcript, one message a line"),
     "ingest": Row(Call("ingest {folder}/notes.md"), Call("ingest {folder}/nowhere.md", 1)),
     "search": Row(Call("search reading room"), Call("search", 2)),
     "why": Row(Call("why 1"), Call("why 999", 1)),
@@ -104,7 +104,7 @@ ROWS: Mapping[str, Row] = {
     "serve": Row(None, Call("serve --port 99999999", 2), "tests/test_terminal_serve.py reads its address"),
     "doctor": Row(Call("doctor --no-repair"), Call("doctor --thorougly", 2)),
     "backup": Row(Call("backup {data}/new.backup"), Call("backup", 2)),
-    "restore": Row(None, Call("restore {folder}/torn.backup", 2), "tests/test_backup.py restores"),
+    "restore": Row(None, Call("restore {folder}/torn.backup", 2), "tests/test_restore.py restores"),
 }
 
 

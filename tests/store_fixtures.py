@@ -26,7 +26,7 @@ from stores.lexical import tokens
 from stores.memory_export import MemoryExport, Scope
 from stores.memory_import import Imported, MemoryImport
 from stores.memory_lines import read_memory
-from stores.records import SHARED, own_space, searchable_text
+from stores.passages import SHARED, own_space, searchable_text
 from stores.shared_index import SharedIndex
 from stores.spaces import Spaces
 from stores.stored_documents import NewDocument, NewPassage, Stored, StoredDocuments

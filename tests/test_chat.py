@@ -92,6 +92,15 @@ Bye.
     )
 
 
+def test_a_chat_gives_no_json_and_says_what_does(vouch: Vouch) -> None:
+    for given in (["chat", "--json"], ["--json", "chat"]):
+        ran = vouch.run(*given, stdin="Hello.\n", code=2)
+        assert ran.out == ""
+        assert ran.complaint["error"] == "a chat has no results to give as JSON"
+        assert "`vouch ask --json TEXT`" in ran.complaint["hint"]
+        assert turns(vouch) == []
+
+
 def test_what_was_told_is_known_after_a_restart_and_in_another_session(vouch: Vouch) -> None:
     vouch.chat("My locker number is 214.")
     told = without_dates(vouch.chat("What is my locker number?"))
@@ -191,7 +200,10 @@ def test_one_undo_takes_back_all_that_a_message_taught_and_a_number_takes_one(vo
     assert [line for line in said if line.startswith("What you said stays")] == [said[2]]
     assert facts(vouch) == ["I like quiet rooms."]
     assert "Undone: add “I like quiet rooms." in vouch.run("chat", "--last", stdin="/undo\n").out
-    assert "Nothing else of this session can be undone." in vouch.run("chat", "--last", stdin="/undo\n").out
+    again = vouch.run("chat", "--last", stdin="/undo\n/undo\n").out
+    assert again.count("What you said stays") == 1
+    assert "Nothing else of this session can be undone." in again
+    assert again.rstrip().endswith("Nothing of this session is left to undo.")
 
 
 def test_undo_in_a_new_session_leaves_what_another_one_taught(vouch: Vouch) -> None:
@@ -339,8 +351,9 @@ def test_what_is_said_of_the_last_answer_is_of_this_session(vouch: Vouch, comman
 
 def test_of_a_private_session_nothing_is_remembered(vouch: Vouch) -> None:
     told = vouch.chat("/private", "My locker number is 214.", "/memory", "/new", "What is my locker number?")
-    assert "nothing said here is remembered, trained on, or found later" in told
-    assert "Assistant: This session is private: I do not keep what you tell me." in told
+    private = "This session is private: I learn nothing from what you tell me, and no other session finds it."
+    assert f"{private}\nIts transcript is kept" in told
+    assert f"Assistant: {private}" in told
     assert "Nothing is remembered of you yet." in told
     assert "Assistant: You said" not in told
 

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from test_chat_discriminator import ScriptedChat
 
 from agents.chat_curator import LONGEST_SHOWN, ChatCurator
-from agents.interfaces import Candidate, Claim, Curation, Evidence, Weighed
+from agents.claim_interfaces import Claim, Curation, Evidence, Weighed
+from agents.interfaces import Candidate
 from agents.prompts.curating import curation_schema
 from stores.errors import MalformedReply
-from stores.records import SHARED
+from stores.passages import SHARED
 
 OLD = "My sister Ann moved to Oslo in 2019."
 CLAIM = Claim("Ann has left Oslo for Bergen.", "", "fact", "user")

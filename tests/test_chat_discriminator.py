@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.chat_discriminator import ChatDiscriminator
-from agents.interfaces import Candidate, ChatMessage, Claim, Source, Weighed
+from agents.chat_interfaces import ChatMessage, Source
+from agents.claim_interfaces import Claim, Weighed
+from agents.interfaces import Candidate
 from agents.prompts.weighing import PRIOR_SCHEMA, verdict_messages, verdict_schema
 from stores.errors import MalformedReply
 

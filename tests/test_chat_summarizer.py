@@ -12,9 +12,11 @@ from agent_fakes import FakeChat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.chat_interfaces import ChatMessage
 from agents.chat_summarizer import LONGEST_MESSAGE, ChatSummarizer
-from agents.claim_rules.statements import MOST_CLAIMS
-from agents.interfaces import ChatMessage, Claim, Exchange, Said
+from agents.claim_interfaces import Claim, Said
+from agents.claim_rules.statements import MOST_CLAIMS, MOST_STATEMENTS
+from agents.interfaces import Exchange
 from agents.prompts.claims import SCHEMA, messages
 from stores.errors import ContextTooLong, MalformedReply
 
@@ -164,6 +166,69 @@ async def test_claims_come_in_the_order_of_the_message_each_once_and_only_some()
     found = await claims(" ".join(sentences), *map(proposed, reversed(sentences)), proposed(sentences[0]))
     # all ten are borne out; of those the first stay
     assert [claim.text for claim in found] == sentences[:MOST_CLAIMS]
+
+
+async def test_of_oneself_as_much_is_claimed_as_the_reader_claims() -> None:
+    told = [f"My locker {n} is green." for n in range(MOST_STATEMENTS + 3)]
+    found = await claims(" ".join(told), *map(proposed, told))
+    assert [claim.text for claim in found] == told[:MOST_STATEMENTS]
+
+
+async def test_what_is_of_the_world_has_its_bound_beside_what_is_of_oneself() -> None:
+    world = [f"The mill number {n} is old." for n in range(MOST_CLAIMS + 2)]
+    own = [f"My locker {n} is green." for n in range(MOST_CLAIMS + 2)]
+    found = await claims(" ".join([*world, *own]), *(proposed(text, about="user") for text in [*world, *own]))
+    # whatever the model calls the user's: a text of the world is pasted
+    assert [claim.text for claim in found] == [*world[:MOST_CLAIMS], *own]
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence", "meant"),
+    [
+        (
+            "My dentist appointment is on Tuesday at 3.",
+            "No, the dentist is on Thursday.",
+            "My dentist appointment is on Thursday at 3.",
+        ),
+        (
+            "My train to Ulm leaves at 9:40.",
+            "Sorry, the train is at 9:50.",
+            "My train to Ulm leaves at 9:50.",
+        ),
+    ],
+)
+async def test_when_put_right_moves_what_was_told_last(told: str, sentence: str, meant: str) -> None:
+    earlier = (Exchange(told, told, "Noted."),)
+    bare = sentence.partition(", ")[2]
+    bare = bare[0].upper() + bare[1:]
+    assert await claims(sentence, proposed(bare, sentence, about="user"), earlier=earlier) == []
+    (claim,) = await claims(sentence, proposed(meant, sentence, about="user"), earlier=earlier)
+    assert (claim.text, claim.about) == (meant, "user")
+
+
+async def test_when_put_right_is_understood_only_beside_what_it_moves() -> None:
+    said = "No, the dentist is on Thursday."
+    earlier = (Exchange("My cat is called Tom.", "My cat is called Tom.", "Noted."),)
+    (claim,) = await claims(said, proposed("The dentist is on Thursday.", said), earlier=earlier)
+    assert claim.text == "The dentist is on Thursday."
+
+
+async def test_a_clause_that_is_said_anew_takes_the_place_of_the_first() -> None:
+    said = "My sister is Ann and my brother is Ben, no, my sister is Anna."
+    assert await claims(said, proposed("My sister is Ann and my brother is Ben.", said)) == []
+    assert await claims(said, proposed("My sister is Ann.", said)) == []
+    (claim,) = await claims(said, proposed("My sister is Anna and my brother is Ben.", said))
+    assert claim.text == "My sister is Anna and my brother is Ben."
+
+
+async def test_each_of_two_things_of_one_sentence_is_a_claim() -> None:
+    said = "I live in Oslo and I don't own a car."
+    home, car = proposed("I live in Oslo."), proposed("I don't own a car.")
+    found = await claims(said, home | {"quote": "I live in Oslo"}, car | {"quote": "and I don't own a car"})
+    assert [(claim.text, claim.quote) for claim in found] == [
+        ("I live in Oslo.", "I live in Oslo"),
+        ("I don't own a car.", "and I don't own a car"),
+    ]
 
 
 @pytest.mark.parametrize(

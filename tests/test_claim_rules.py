@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.claim_interfaces import Said
 from agents.claim_rules.echoes import Echoes
 from agents.claim_rules.english import is_english
 from agents.claim_rules.lead_ins import admits_mistake
@@ -16,7 +17,7 @@ from agents.claim_rules.own_part import own_part, plain_text
 from agents.claim_rules.requests import asks_to_forget, to_forget
 from agents.claim_rules.speaker import is_of_the_user
 from agents.claim_rules.statements import MOST_STATEMENTS, Statement, stated_in, statements
-from agents.interfaces import Exchange, Said
+from agents.interfaces import Exchange
 
 
 def texts(message: str) -> list[str]:

@@ -17,8 +17,9 @@ from stores.claims import Claims, NewClaim, text_key
 from stores.errors import NotFound, WrongUsage
 from stores.journal import Journal, Outcome
 from stores.messages_behind import messages_behind
+from stores.passages import SHARED
 from stores.proposals import Proposals
-from stores.records import SHARED, Job, Receipt
+from stores.records import Job, Receipt
 
 LOCKER = "My locker number is 214."
 LEASE = timedelta(minutes=5)
@@ -280,7 +281,9 @@ def test_a_memory_has_the_messages_of_all_claims_behind_it(stores: Stores, ann: 
     state(stores, ann, "It is 310 now.", change)
     texts = stores.texts(f"user:{ann}")
     kept = [version for version, text in texts.items() if text == "My locker number is 310."]
-    assert messages_behind(stores.database, ann, list(texts)) == {kept[0]: [LOCKER, "It is 310 now."]}
+    [behind] = messages_behind(stores.database, ann, list(texts)).items()
+    assert (behind[0], [message.text for message in behind[1]]) == (kept[0], [LOCKER, "It is 310 now."])
+    assert [message.told_at for message in behind[1]] == sorted(message.told_at for message in behind[1])
     assert messages_behind(stores.database, bob, list(texts)) == {}
 
 
@@ -338,6 +341,21 @@ def test_a_second_user_who_states_it_raises_a_proposal_and_nothing_more(
     assert stores.texts(SHARED) == shared
     [proposal] = Proposals(stores.database).open()
     assert (proposal.id, proposal.reason) == (second.proposal_id, "second user")
+
+
+def test_what_nobody_offered_is_read_by_its_users_and_by_who_may_decide_alone(
+    stores: Stores, ann: int, bob: int
+) -> None:
+    eve, proposals = stores.journal.user_id("eve"), Proposals(stores.database)
+    for user in (ann, bob):
+        state(stores, user, "The plumber comes on Friday.", about="world")
+    read = {user: bool(proposals.shown_to(user, is_curator=False)) for user in (ann, bob, eve, 0)}
+    assert read == {ann: True, bob: True, eve: False, 0: False}
+    assert len(proposals.shown_to(eve, is_curator=True)) == 1
+    stores.add(ann, document("rules", "The room opens at ten."))
+    [line] = stores.catalogue.lines(ann, scope="shared", kind="document")
+    removal = proposals.propose_removal(ann, line.passage_id)  # meant for everybody
+    assert [proposal.id for proposal in proposals.shown_to(eve, is_curator=False)] == [removal]
 
 
 @pytest.mark.parametrize("given", [{"about": "user"}, {"is_hearsay": True}, {"kind": "preference"}])

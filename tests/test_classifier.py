@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from agents.claim_interfaces import Claim, Weighed
 from agents.classifier import Classifier
-from agents.interfaces import Claim, Weighed
 
 FACT = Claim("The reading room opens at 10:00.", "The reading room opens at 10:00.", "fact", "world")
 VERIFIED = Weighed("correct", 0.9)

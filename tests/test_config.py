@@ -20,6 +20,7 @@ from assistant.config import (
     Settings,
     StoreSettings,
 )
+from assistant.themes import THEMES
 from stores.errors import InvalidSetting
 
 REPOSITORY = Path(config.__file__).parent.parent
@@ -28,6 +29,12 @@ REPOSITORY = Path(config.__file__).parent.parent
 def test_a_section_refuses_a_value_it_cannot_run_with() -> None:
     with pytest.raises(InvalidSetting, match=r"dense_weight is 1\.5, but must be between 0 and 1"):
         RetrievalSettings(dense_weight=1.5)
+
+
+def test_the_themes_that_are_known_are_those_of_the_screen_library() -> None:
+    from textual.theme import BUILTIN_THEMES
+
+    assert sorted(THEMES) == sorted(BUILTIN_THEMES)
 
 
 def test_a_section_holds_all_its_mistakes() -> None:

@@ -10,9 +10,10 @@ from agent_fakes import FixedReader, passage
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.claim_interfaces import Claim, Curation, Evidence, Status, Weighed
 from agents.curator import RuleCurator
-from agents.interfaces import Candidate, Claim, Curation, Evidence, Status, Verification, Weighed
-from stores.records import SHARED
+from agents.interfaces import Candidate, Verification
+from stores.passages import SHARED
 
 MINE = "user:1"
 SAYS_NOTHING = Verification(0.05, 0.05, 0.9)

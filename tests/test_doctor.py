@@ -39,7 +39,7 @@ from assistant.wiring import Assistant
 from stores.database import Database
 from stores.errors import DamagedEncoder
 from stores.journal import Outcome
-from stores.records import SHARED, searchable_text
+from stores.passages import SHARED, searchable_text
 from stores.turn_search import TurnSearch
 from stores.vectors import vector_bytes
 

@@ -9,7 +9,7 @@ from store_fixtures import DIMENSION, Stores, document, fake_encode
 
 from stores.encoder_versions import EncoderVersion, EncoderVersions
 from stores.errors import CannotUndo
-from stores.records import SHARED
+from stores.passages import SHARED
 from stores.vectors import ExactVectors, Vectors
 
 OLD = EncoderVersion("fake-1", "", DIMENSION)

@@ -11,8 +11,10 @@ import asyncio
 import pytest
 from agent_fakes import FixedReader, passage
 
-from agents.curator import RuleCurator, is_met
-from agents.interfaces import Candidate, Claim, Exchange, Said, Verification, Weighed
+from agents.claim_interfaces import Claim, Said, Weighed
+from agents.curator import RuleCurator
+from agents.interfaces import Candidate, Exchange, Verification
+from agents.met_statements import is_met
 from agents.reader_summarizer import candidates
 from agents.values import content
 
@@ -72,6 +74,12 @@ CORRECTIONS = [
         ["My colleague is called Renée Dumont."],
     ),
     (["My pin is 9090.", "My pin is 7171.", "My pin is 9090."], ["My pin is 9090."]),
+    (["My flat number is 12.", "actually it's 14"], ["My flat number is 14."]),
+    (["my locker number is 88. wait, 89"], ["My locker number is 89."]),
+    (
+        ["my dentist appointment is on Tuesday at 3", "no, the dentist is on Thursday"],
+        ["My dentist appointment is on Thursday at 3."],
+    ),
     (["The parcel arrives on Tuesday.", "No, on Thursday."], ["The parcel arrives on Thursday."]),
     (
         ["I am allergic to walnuts.", "That was wrong, I am allergic to hazelnuts."],
@@ -172,6 +180,12 @@ CHANGES = [
         ["My parents live in Sevilla.", "I live in Bilbao."],
     ),
 ]
+HALVES = [
+    (
+        ["My favourite film is Amelie and my favourite food is waterzooi.", "My favourite film is now Her."],
+        ["My favourite film is now Her.", "My favourite food is waterzooi."],
+    ),
+]
 WITHDRAWALS = [
     (
         ["I have a dog and a cat named Tom.", "I don't have a dog any more."],
@@ -202,6 +216,31 @@ WITHDRAWALS = [
     (["I like Bach, Brahms and Liszt.", "Liszt died."], ["I like Bach, Brahms and Liszt.", "Liszt died."]),
     (["I'm vegetarian.", "I'm not vegetarian any more."], ["I'm not vegetarian any more."]),
 ]
+PARTED_AND_BEGUN = [
+    (["I'm seeing a guy called Tom.", "Tom and I broke up."], ["Tom and I broke up."]),
+    (["I'm dating Tom.", "I broke up with Tom."], ["I broke up with Tom."]),
+    (
+        ["I'm going out with Kim.", "I broke up with Tom."],
+        ["I'm going out with Kim.", "I broke up with Tom."],
+    ),
+    (["I'm going out with Kim.", "Tom and I broke up."], ["I'm going out with Kim.", "Tom and I broke up."]),
+    (["I work at the harbour office.", "I started at the library."], ["I started at the library."]),
+    (
+        ["I work at the harbour office.", "I started at Siemens last week."],
+        ["I started at Siemens last week."],
+    ),
+    (
+        ["I work at the harbour office.", "I started at the gym."],
+        ["I work at the harbour office.", "I started at the gym."],
+    ),
+    (
+        ["I work at the harbour office.", "I started at 9."],
+        ["I work at the harbour office.", "I started at 9."],
+    ),
+    (["I have two pets, a dog and a cat.", "The dog died."], ["I have a cat. The dog died."]),
+    (["I have two pets: a dog called Rex and a cat.", "Rex died."], ["I have a cat. Rex died."]),
+    (["I have two cats, a dog and a fish.", "The dog died."], ["I have two cats and a fish. The dog died."]),
+]
 OTHERS = [
     (["My friend says the bakery closes at 6."], ["My friend says the bakery closes at 6."]),
     (["my mum said her flight lands at 22:10"], ["my mum said her flight lands at 22:10"]),
@@ -221,6 +260,8 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("messages", "known"), [*CORRECTIONS, *CHANGES, *WITHDRAWALS, *OTHERS])
+@pytest.mark.parametrize(
+    ("messages", "known"), [*CORRECTIONS, *CHANGES, *HALVES, *WITHDRAWALS, *PARTED_AND_BEGUN, *OTHERS]
+)
 def test_what_is_said_becomes_the_right_memory(messages: list[str], known: list[str]) -> None:
     assert remembered(*messages) == known

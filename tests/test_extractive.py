@@ -17,13 +17,13 @@ from agents.backends.extractive import (
     NOT_SURE,
     NOTED,
     NOTHING_FOUND,
+    NOTHING_KNOWN,
     WELCOME,
-    WHAT_IS_KEPT,
     WHERE_TO_LOOK,
     ExtractiveChat,
     tells,
 )
-from agents.interfaces import ReplyRequest, Source
+from agents.chat_interfaces import ReplyRequest, Source
 from agents.quoting import Quoter
 from agents.readings import Readings
 from stores.errors import ModelRefused
@@ -98,6 +98,11 @@ async def test_what_is_told_is_acknowledged_and_not_looked_up() -> None:
     assert await answer([source(1, OPENS)], "My cat is called Ada.") == NOTED
 
 
+async def test_a_wish_that_a_program_can_fulfil_is_looked_up() -> None:
+    assert await answer([], "download my chat") != NOTED
+    assert await answer([], "I want to remove a conversation") == f"{NOTHING_FOUND} {KEPT}"
+
+
 async def test_a_private_session_says_that_nothing_is_kept() -> None:
     assert await answer([], "My cat is called Ada.", is_kept=False) == NOT_KEPT
 
@@ -164,8 +169,8 @@ async def test_what_only_opens_like_a_courtesy_is_none(message: str) -> None:
 @pytest.mark.parametrize(
     "message", ["What do you know about me?", "What have I told you?", "So what do you remember?"]
 )
-async def test_who_asks_what_is_kept_is_told_where_it_is_listed(message: str) -> None:
-    assert await answer([source(1, LUNCH)], message) == WHAT_IS_KEPT
+async def test_who_asks_what_is_known_where_nothing_is_learns_that(message: str) -> None:
+    assert await answer([source(1, LUNCH)], message) == NOTHING_KNOWN
 
 
 async def test_what_is_neither_asked_nor_told_is_said_to_be_kept() -> None:

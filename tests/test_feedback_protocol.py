@@ -8,12 +8,19 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.interfaces import Weighed
+from agents.claim_interfaces import Claim, Weighed
 from agents.sentences import is_question
 from assistant.replay.feedback import Feedback, answerable, simulated
-from assistant.replay.feedback_templates import ASIDES, STATED, UNRELATED
+from assistant.replay.feedback_templates import (
+    ASIDES,
+    HELD_OUT_ASIDES,
+    HELD_OUT_STATED,
+    STATED,
+    UNRELATED,
+)
 from assistant.replay.simulate import FeedbackKind, feedback_counts
 from benchmarks.feedback_protocol import Outcome, accuracy, confusion, status_at
+from benchmarks.feedback_said import HELD_OUT, became, counted
 from benchmarks.questions import holds_answer
 
 
@@ -32,8 +39,29 @@ QUESTIONS = [record(n, f"What is the capital of land {n}?", city) for n, city in
 
 def test_there_are_at_least_twenty_wordings_and_none_of_them_asks() -> None:
     assert len(set(STATED)) + len(set(ASIDES)) >= 20
-    for form in STATED:
+    for form in (*STATED, *HELD_OUT_STATED):
         assert not is_question(form.format(said="the pool is heated", Said="The pool is heated"))
+
+
+def test_held_out_wordings_are_others_and_are_used() -> None:
+    assert not {*STATED, *ASIDES} & {*HELD_OUT_STATED, *HELD_OUT_ASIDES}
+    usual = simulated(QUESTIONS, QUESTIONS, seed=3)
+    held_out = simulated(QUESTIONS, QUESTIONS, seed=3, wordings=HELD_OUT)
+    assert [one.claim for one in usual] == [one.claim for one in held_out]
+    assert all(a.message != b.message for a, b in zip(usual, held_out, strict=True) if a.kind != "unrelated")
+
+
+def test_what_became_of_feedback_hangs_on_its_claims() -> None:
+    claim = Claim("The pool is heated.", "The pool is heated.", "fact", "world")
+    weighed = {status: Weighed(status, 0.9, by="fake") for status in ("correct", "incorrect", "unknown")}
+    assert became([], []) == "nothing"
+    assert became([claim], []) == "own"
+    assert became([claim, claim], [weighed["unknown"], weighed["correct"]]) == "correct"
+    assert became([claim, claim], [weighed["unknown"], weighed["incorrect"]]) == "incorrect"
+    assert became([claim], [weighed["unknown"]]) == "unknown"
+    [right, *_] = [one for one in simulated(QUESTIONS, QUESTIONS, seed=1) if one.kind == "right"]
+    table = counted([(right, "correct"), (right, "own"), (right, "correct")])
+    assert (table["right"]["correct"], table["right"]["own"], sum(table["wrong"].values())) == (2, 1, 0)
 
 
 @given(st.integers(0, 5000))

@@ -82,6 +82,15 @@ def test_one_that_finds_more_is_promoted_with_its_figures() -> None:
     assert list(found.figures["slices"]) == ["2026-11"]
 
 
+def test_recall_among_ten_is_told_and_decides_nothing() -> None:
+    found = compared(lessons(), FixedRetriever(WRONG[:10]), FixedRetriever([*WRONG[:5], 1]))
+    assert (found.figures["R@5"]["live"], found.figures["R@5"]["candidate"]) == (0.0, 0.0)
+    assert (found.figures["R@10"]["live"], found.figures["R@10"]["candidate"]) == (0.0, 1.0)
+    lost = decided([Scored("2026-11", "rules", Side(1, 1, 0.5), Side(1, 0, 0.9)) for _ in range(40)], seed=1)
+    assert lost.figures["R@10"]["gain"] == -1.0
+    assert lost.promotion.is_promoted
+
+
 @pytest.mark.parametrize("found", [FIRST, [*WRONG[:5], 1]])
 def test_one_that_finds_the_same_is_refused(found: list[int]) -> None:
     came = compared(lessons(), FixedRetriever(found), FixedRetriever(found))
@@ -191,7 +200,12 @@ def test_a_domain_of_too_few_questions_has_no_say() -> None:
     assert [each["name"] for each in found.figures["domains"]] == ["rules"]
 
 
-_SIDES = st.builds(Side, recall_at_5=st.sampled_from([0.0, 1.0]), ndcg_at_10=st.floats(0, 1))
+_SIDES = st.builds(
+    Side,
+    recall_at_5=st.sampled_from([0.0, 1.0]),
+    recall_at_10=st.sampled_from([0.0, 1.0]),
+    ndcg_at_10=st.floats(0, 1),
+)
 _SCORED = st.builds(
     Scored,
     month=st.sampled_from(["2026-10", "2026-11"]),
@@ -203,7 +217,7 @@ _SCORED = st.builds(
 
 @given(st.lists(_SCORED, max_size=60))
 def test_each_question_is_in_one_slice_by_month_and_in_one_by_domain(scored: list[Scored]) -> None:
-    numbered = [replace(each, live=Side(0, n)) for n, each in enumerate(scored)]
+    numbered = [replace(each, live=Side(0, 0, n)) for n, each in enumerate(scored)]
     ways: list[Callable[[Scored], str]] = [lambda each: each.month, lambda each: each.domain]
     for of in ways:
         parts = slices(numbered, of)
@@ -223,8 +237,8 @@ def test_a_candidate_that_loses_on_a_large_enough_domain_is_always_refused(
     lost: float, questions: int, gained: int, rest: list[Scored]
 ) -> None:
     """However much it gains elsewhere: `gained` questions of other domains that only it answers."""
-    loses = Scored("2026-11", "lost here", Side(1, 1), Side(1, 1 - lost))
-    gains = Scored("2026-11", "gained there", Side(0, 0), Side(1, 1))
+    loses = Scored("2026-11", "lost here", Side(1, 1, 1), Side(1, 1, 1 - lost))
+    gains = Scored("2026-11", "gained there", Side(0, 0, 0), Side(1, 1, 1))
     found = decided([*[loses] * questions, *[gains] * gained, *rest], seed=1, margin=0.01)
     assert not found.promotion.is_promoted
     assert f"on domain lost here ({questions} questions)" in found.promotion.reason
@@ -233,8 +247,8 @@ def test_a_candidate_that_loses_on_a_large_enough_domain_is_always_refused(
 @pytest.mark.parametrize("lost", [0.0, 0.01])
 def test_a_domain_may_lose_the_margin_and_no_more(lost: float) -> None:
     """The same candidate goes live, so it is the loss that refuses it."""
-    loses = Scored("2026-11", "lost here", Side(1, 1), Side(1, 1 - lost))
-    gains = Scored("2026-11", "gained there", Side(0, 0), Side(1, 1))
+    loses = Scored("2026-11", "lost here", Side(1, 1, 1), Side(1, 1, 1 - lost))
+    gains = Scored("2026-11", "gained there", Side(0, 0, 0), Side(1, 1, 1))
     found = decided([*[loses] * 30, *[gains] * 300], seed=1, margin=0.01)
     assert found.promotion.is_promoted
     assert "2026-11" in found.promotion.reason
@@ -242,8 +256,8 @@ def test_a_domain_may_lose_the_margin_and_no_more(lost: float) -> None:
 
 def test_a_domain_that_is_called_like_a_month_takes_nothing_of_the_month() -> None:
     """October gains as a month, and as a domain of November's questions loses."""
-    gains = Scored("2026-10", "rules", Side(0, 0), Side(1, 1))
-    loses = Scored("2026-11", "2026-10", Side(1, 1), Side(1, 0.5))
+    gains = Scored("2026-10", "rules", Side(0, 0, 0), Side(1, 1, 1))
+    loses = Scored("2026-11", "2026-10", Side(1, 1, 1), Side(1, 1, 0.5))
     found = decided([*[gains] * 90, *[loses] * 40], seed=1)
     assert "it lost 50.00 points on domain 2026-10 (40 questions)" in found.promotion.reason
     assert found.figures["slices"]["2026-10"]["gain"] == 1.0

@@ -16,7 +16,7 @@ from stores.database import Database
 from stores.errors import StoreUnavailable
 from stores.indexer import Indexer
 from stores.live_models import LiveModels
-from stores.records import SHARED, own_space
+from stores.passages import SHARED, own_space
 from stores.shared_index import SharedIndex
 from stores.vectors import ExactVectors, Vector, Vectors
 

@@ -23,7 +23,7 @@ from store_fixtures import document
 from assistant.log import start_log
 from benchmarks.durable_worker import QuickAssistant, Specification
 from stores.errors import VouchError
-from stores.records import SHARED, own_space
+from stores.passages import SHARED, own_space
 
 NAMES = [
     "ann",

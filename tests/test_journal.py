@@ -19,7 +19,7 @@ import stores.database
 from stores.database import Database
 from stores.errors import NotFound
 from stores.journal import FoundPassage, Judged, Outcome
-from stores.records import own_space
+from stores.passages import own_space
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from benchmarks.durability import Death, Worker
 from benchmarks.durable_checks import check_found
 from benchmarks.durable_worker import QuickAssistant, Specification, document
 from stores.errors import DamagedIndex, StoreUnavailable
-from stores.records import SHARED, own_space
+from stores.passages import SHARED, own_space
 
 Open = Callable[..., QuickAssistant]
 

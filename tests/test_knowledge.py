@@ -19,12 +19,13 @@ from store_fixtures import (
     seen,
 )
 
-from stores.catalogue import PassageLine
 from stores.changes import NewVersion, add_versions
 from stores.clock import now
 from stores.errors import CannotUndo, NotFound
+from stores.passage_lines import PassageLine
+from stores.passages import SHARED, own_space
 from stores.receipts import open_receipt
-from stores.records import SHARED, Receipt, StatedClaim, own_space
+from stores.records import Receipt, StatedClaim
 
 # Setting aside
 

@@ -30,7 +30,8 @@ from stores.clock import now
 from stores.errors import CannotUndo, OverTime, TryAgain
 from stores.lessons import Lesson, Lessons, is_held_out, tells_when_to_end
 from stores.live_models import LiveModels
-from stores.records import Round, own_space
+from stores.passages import own_space
+from stores.records import Round
 from stores.rounds import Rounds
 
 QUESTIONS = [f"when does room {number} open?" for number in range(20)]

@@ -103,11 +103,11 @@ END = 'tell(phase="training", step=3, steps=9); tell(state={!r}, reason={!r})'
     [
         (
             END.format("promoted", "Promoted: nDCG@10 +0.02."),
-            "Learned, in round 4: Promoted: nDCG@10 +0.02. /train back takes it back.",
+            "Learned to find better, in round 4. /train back takes it back.",
         ),
         (
             END.format("refused", "Refused: it does not win."),
-            "Round 4 changed nothing. Refused: it does not win.",
+            "Round 4 is over, and the model in use stays. /training tells why.",
         ),
         (
             END.format("failed", "the loss is nan") + "; sys.exit(1)",
@@ -132,6 +132,20 @@ def test_what_came_of_a_round_is_told_once(
     assert chat.notices == [notice]
 
 
+def test_a_round_that_began_by_itself_and_was_refused_is_told_to_the_log_alone(
+    chat_with: Callable[..., Chat], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    chat = chat_with(END.format("refused", "Refused: it does not win."), by_itself=True)
+    chat.is_due = True
+    chat.until(lambda: "round 4 was refused" in caplog.text)
+    chat.is_due = False
+    chat.until(lambda: not chat.learner.is_leading)
+    assert chat.notices == []
+    chat.learner.begin()  # who asked for it is told
+    chat.until(lambda: len(chat.notices) == 1)
+
+
 @pytest.mark.parametrize("code", [2, 70])
 def test_a_process_that_begins_no_round_is_told_of_and_waits_for_another_occasion(
     chat_with: Callable[..., Chat], code: int
@@ -146,7 +160,7 @@ def test_a_process_that_begins_no_round_is_told_of_and_waits_for_another_occasio
 
 
 def test_a_round_begins_on_occasion_and_not_in_a_pause(chat_with: Callable[..., Chat]) -> None:
-    chat = chat_with(END.format("refused", "Refused."), by_itself=True)
+    chat = chat_with(END.format("promoted", "Promoted."), by_itself=True)
     chat.learner.pause()
     chat.is_due = True
     time.sleep(0.3)

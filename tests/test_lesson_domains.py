@@ -10,7 +10,7 @@ from test_lessons import ask, lessons
 
 from stores.lesson_domains import NOTHING_HELPED, OWN, collection_of, domain_of, lesson_domains
 from stores.lessons import LessonDocument
-from stores.records import own_space
+from stores.passages import own_space
 from stores.stored_documents import NewDocument, NewPassage
 
 

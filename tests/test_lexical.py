@@ -26,7 +26,7 @@ from stores.lexical import (
     word_scores,
     worth_asking,
 )
-from stores.records import SHARED
+from stores.passages import SHARED
 
 # Tokens
 

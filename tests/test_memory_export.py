@@ -22,7 +22,8 @@ from stores.claim_decisions import Decision
 from stores.database import Database
 from stores.errors import VouchError
 from stores.forgetting import Forgetting
-from stores.records import SHARED, Receipt, StatedClaim, own_space
+from stores.passages import SHARED, own_space
+from stores.records import Receipt, StatedClaim
 
 LOCKER = "My locker number is 214."
 GROUNDS: dict[str, Any] = {

@@ -14,8 +14,9 @@ from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims
 from stores.errors import WrongUsage
 from stores.memory_lines import KINDS, read_memory
+from stores.passages import SHARED, own_space
 from stores.proposals import Proposals
-from stores.records import SHARED, StatedClaim, Turn, own_space
+from stores.records import StatedClaim, Turn
 
 LOCKER = "My locker number is 214."
 WORLD = "The gate opens at nine."

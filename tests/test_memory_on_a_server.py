@@ -192,7 +192,12 @@ def test_what_all_rely_on_is_changed_by_no_claim(house: House, model: MemoryMode
     house.say(new)
     assert old in house.kept("shared")
     assert house.kept("yours") == {new}
-    assert [proposal.reason for proposal in house.assistant.proposals.open()] == ["change"]
+    [proposal] = house.assistant.proposals.open()
+    assert (proposal.reason, proposal.action) == ("change", "modify")
+    assert (proposal.replaces, proposal.text) == (old, new)
+    house.assistant.proposals.accept(house.assistant.journal.user_id("eve"), proposal.id)
+    house.assistant.catch_up()
+    assert house.kept("shared") == {new, f"{new} So it was decided in spring."}
 
 
 # A server that fails delays and loses nothing -----------------------------------------------------

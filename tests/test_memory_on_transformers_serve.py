@@ -17,7 +17,8 @@ from agents.backends.openai_chat import OpenAIChat
 from agents.chat_curator import ChatCurator
 from agents.chat_discriminator import ChatDiscriminator
 from agents.chat_summarizer import ChatSummarizer
-from agents.interfaces import Candidate, Claim, Curation, Exchange, Said, Weighed
+from agents.claim_interfaces import Claim, Curation, Said, Weighed
+from agents.interfaces import Candidate, Exchange
 from stores.claims import NewClaim
 from stores.errors import MalformedReply
 

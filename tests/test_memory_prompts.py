@@ -11,8 +11,10 @@ import jsonschema
 import pytest
 from agent_fakes import passage
 
+from agents.chat_interfaces import ChatMessage, Source
+from agents.claim_interfaces import Said
 from agents.claim_rules.statements import statements
-from agents.interfaces import ChatMessage, Exchange, Said, Source
+from agents.interfaces import Exchange
 from agents.prompts import claims, curating, weighing
 from agents.token_budget import estimated_tokens
 

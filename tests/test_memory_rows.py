@@ -199,6 +199,20 @@ def test_which_receipts_are_undone_is_told_of_ones_own(
     assert rows.passages_of(second) == 1
 
 
+def test_a_write_is_not_to_undo_where_a_later_one_changed_what_it_wrote(
+    stores: Stores, ann: int, rows: MemoryRows
+) -> None:
+    passage, first = stores.knowledge.remember(ann, "one")
+    _, second = stores.knowledge.remember(ann, "two")
+    assert rows.not_to_undo(ann, [first, second]) == set()
+    later = stores.knowledge.edit(ann, passage, "one and a half")
+    assert rows.not_to_undo(ann, [first, second, later]) == {first}
+    stores.knowledge.undo(ann, later)
+    assert rows.not_to_undo(ann, [first, second]) == set()
+    stores.knowledge.undo(ann, second)
+    assert rows.not_to_undo(ann, [first, second]) == {second}
+
+
 def test_beside_a_shared_memory_stands_nothing_of_another_users_turns(
     stores: Stores, ann: int, bob: int, rows: MemoryRows, uses: MemoryUses
 ) -> None:

@@ -28,6 +28,15 @@ def vouch(library: Vouch, tmp_path: Path) -> Vouch:
     return library.copy_to(tmp_path)
 
 
+def test_the_list_on_the_command_line_takes_words_as_the_chat_does(vouch: Vouch) -> None:
+    vouch.chat("/remember Harrowgate opens at nine.", "/remember The window sticks.")
+    told = vouch.run("memory", "list", "harrowgate", "nine").out
+    assert "Harrowgate opens at nine." in told
+    assert "window" not in told
+    assert vouch.run("memory", "list", "--query", "nine", "Harrowgate").out == told
+    vouch.run("memory", "list", "harrowgate", "window", code=1)
+
+
 def test_hearsay_is_told_with_who_said_it(vouch: Vouch) -> None:
     told = vouch.chat("My friend says the bakery closes at 6.")
     assert "Learned, yours, as 2: “My friend says the bakery closes at 6.”" in told

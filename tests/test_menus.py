@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from agent_fakes import FakeChat
-from screen_fixtures import made_assistant
+from screen_fixtures import assistant_in
 
-from assistant.locations import Locations
 from assistant.terminal.menus import asked_number
 from assistant.terminal.slash_commands import SlashCommands
 from assistant.wiring import Assistant
 
 
-async def _never(_request: object):  # type: ignore[no-untyped-def]
-    yield "not asked"
-
-
 @pytest.fixture
 def assistant(tmp_path: Path) -> Iterator[Assistant]:
-    place = Locations(
-        data=tmp_path / "data",
-        settings=tmp_path / "settings",
-        cache=tmp_path / "cache",
-        state=tmp_path / "state",
-    )
-    with closing(made_assistant(place, FakeChat(_never))) as made:
+    with assistant_in(tmp_path) as made:
         yield made
 
 

@@ -99,7 +99,7 @@ def test_the_clocks_of_every_zone_tell_every_moment(zone: str) -> None:
 def test_the_lists_of_the_screens_show_every_moment(zone: str) -> None:
     for moment in (FIRST, LAST):
         for width in (60, 120):
-            screen = cast(Any, SimpleNamespace(_current=0, _session_id=0))
+            screen = cast(Any, SimpleNamespace(_current=0, _session_id=0, _is_narrow=width < 80))
             screen.app = SimpleNamespace(size=SimpleNamespace(width=width))
             listed = SessionsScreen._told(screen, SessionLine(1, "old", 1, moment, moment))
             found = FindScreen._told(screen, FoundTurn(1, 1, "old", moment, False, "old"))

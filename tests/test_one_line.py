@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assistant.cli import _complain
 from assistant.terminal.screens.printable import as_markdown, printable
-from stores.one_line import one_line, open_end
+from stores.one_line import one_line, open_end, without_controls
 
 ZWNJ, ZWJ = "\u200c", "\u200d"
 FAMILY = f"\U0001f469{ZWJ}\U0001f469{ZWJ}\U0001f467"
@@ -33,6 +34,15 @@ def test_what_joins_letters_and_emoji_is_kept(joined: str) -> None:
     assert one_line(joined) == joined
     assert printable(joined) == joined
     assert as_markdown(joined) == joined
+    assert without_controls(f"{joined}\x1b", instead="?") == f"{joined}?"
+
+
+@pytest.mark.parametrize("joined", [FAMILY, I_WANT])
+def test_a_complaint_of_the_command_keeps_them_joined_too(
+    joined: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _complain(f"there is no file {joined}\x1b[31m", 2, f"Look\n at {joined}.", None, as_json=False)
+    assert capsys.readouterr().err == f"vouch: there is no file {joined}[31m\nLook\n at {joined}.\n"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from scripted_server import (
 )
 
 from agents.backends.openai_chat import OpenAIChat
-from agents.interfaces import ChatMessage, CutAtLimit, ReplyRequest
+from agents.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
 from stores.errors import (
     ContextTooLong,
     MalformedReply,

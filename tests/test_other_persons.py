@@ -67,8 +67,8 @@ def test_what_stands_around_a_sentence_says_of_whom_it_is() -> None:
 
 
 def test_only_what_a_user_said_is_left_less_probable() -> None:
-    quotes = [Quote(source(1, SIMON, kind="fact"), SIMON, 0.9), Quote(source(2, SIMON), SIMON, 0.9)]
-    own, document = less_of_others("What is my sister called?", quotes)
+    quotes = [Quote(source(1, OLA, kind="fact"), OLA, 0.9), Quote(source(2, OLA), OLA, 0.9)]
+    own, document = less_of_others("What am I allergic to?", quotes)
     assert own.probability < 0.3
     assert document.probability == 0.9
 
@@ -93,3 +93,93 @@ def test_a_relative_may_be_named_in_small_letters(statement: str, names: bool) -
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_any_texts_can_be_compared(question: str, sentence: str) -> None:
     is_of_another(question, sentence, sentence)
+
+
+TOLD = (
+    "My name is Tobias Renner.",
+    "My best friend is called Lukas.",
+    "My boss is called Mrs. Turner.",
+    "My optician is called Dr. Sehl.",
+    "My mother's birthday is on 4 March.",
+    "My phone number is 0151 2345678.",
+    "My grandmother is called Ada.",
+    "Omar is 12.",
+)
+
+
+def kept(question: str, *told: str) -> list[str]:
+    """What is left of one's own statements to answer a question."""
+    quotes = [Quote(source(n, text, kind="fact"), text, 0.9) for n, text in enumerate(told, start=1)]
+    return [quote.text for quote in less_of_others(question, quotes)]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is my father's name?",
+        "What's my fathers name again?",
+        "And what is my mother-in-law called?",
+        "What is my therapist called?",
+        "Who is my physio?",
+        "Do you know what my barber is called?",
+        "Who's my lawyer?",
+        "When is my sister's birthday?",
+        "When was my brother born?",
+        "What is my dentist’s phone number?",
+        "What is my boyfriend's e-mail address?",
+        "How old is my little brother?",
+        "Where does my uncle live?",
+    ],
+)
+def test_where_nothing_is_told_of_a_person_nothing_answers(question: str) -> None:
+    assert kept(question, *TOLD) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What is my father's name?", "My dad is called Piet."),
+        ("When is my mum's birthday?", "My mother's birthday is on 4 March."),
+        ("Who is my boss?", "I work for Mrs. Turner."),
+        ("Who is my boss?", "I report to Mrs. Turner."),
+        ("What is my wife called?", "I married Ann."),
+        ("Who is my wife?", "Ann and I got divorced."),
+        ("Who is my girlfriend?", "Hannah and I broke up."),
+        ("Who is my girlfriend?", "I'm dating Hannah."),
+        ("What is my grandma called?", "My grandmother is called Ada."),
+        ("Who is my barber?", "Gino cuts my hair."),
+        ("Who is my therapist?", "I go to therapy with Dr. Blum."),
+        ("What is my dog called?", "Rex is my dog."),
+        ("What is my car called?", "I drive a Fiat."),
+        ("What is my phone number?", "My phone number is 0151 2345678."),
+        ("When is my dentist appointment?", "I have my teeth checked on Monday."),
+        ("When do I meet my sister?", "On Monday I go to Bonn."),
+        ("What did I buy for my sister's birthday?", "I bought a scarf."),
+        ("What is my sister's dog called?", "Rex is nine."),
+    ],
+)
+def test_what_may_speak_of_a_person_or_of_a_thing_stays(question: str, told: str) -> None:
+    assert kept(question, told) == [told]
+
+
+def test_a_name_that_is_known_to_be_of_a_person_speaks_of_them() -> None:
+    told = ("My sister Nell is a vet.", "Nell is 12.", "Omar is 14.", "Nell's birthday is on 3 May.")
+    assert kept("How old is my sister?", *told) == [told[0], told[1], told[3]]
+
+
+def test_a_document_is_never_left_out_as_another_persons() -> None:
+    quotes = [Quote(source(1, OLA), OLA, 0.9)]
+    assert less_of_others("What is my father's name?", quotes) == quotes
+
+
+@pytest.mark.parametrize(
+    ("question", "statement"),
+    [
+        ("Who is Ann's boss?", "My boss is Kim."),
+        ("What is my father's name?", "My name is Tobias Renner."),
+    ],
+)
+def test_ones_own_does_not_give_what_another_has(question: str, statement: str) -> None:
+    wanted = asked(question)
+    assert wanted is not None
+    assert not gives(statement, wanted)

@@ -15,7 +15,7 @@ from agents.own_statements import GIVEN, OwnStatements
 from agents.reranker import Order, Reranker
 from agents.retriever import Retrieved
 from stores.changes import NewVersion, add_versions, remove_versions
-from stores.records import SHARED, Passage, own_space
+from stores.passages import SHARED, Passage, own_space
 from stores.statements import newest_statements, replaced_statements
 
 QUERY: Vector = np.array([1, 0, 0, 0], dtype=np.float32)
@@ -154,6 +154,56 @@ def test_what_was_replaced_is_put_first_for_who_asks_what_held_before() -> None:
     assert [c.passage.text for c in now.candidates if c.given] == ["My phone number is 222."]
 
 
+@pytest.mark.parametrize("question", ["Which pets did I have before?", "Which pets did I have?"])
+def test_what_was_replaced_of_a_group_is_put_first_too(question: str) -> None:
+    space = ToldSpace("I have two cats. Bruno died yesterday.", "I like tea.")
+    space.replaced = ["I like milk.", "I have two cats and a dog called Bruno."]
+    put = OwnStatements().put_first(question, found("A document."), space)
+    assert [(c.passage.text, c.passage.is_live) for c in put.candidates if c.given] == [
+        ("I have two cats. Bruno died yesterday.", True),
+        ("I have two cats and a dog called Bruno.", False),
+    ]
+    now = OwnStatements().put_first("Which pets do I have?", found("A document."), space)
+    assert [c.passage.is_live for c in now.candidates if c.given] == [True]
+
+
+def test_an_exchange_is_put_first_where_nothing_else_tells_what_was_had_before() -> None:
+    space = ToldSpace("I swapped my Volvo for a Kia.", "I like tea.")
+    put = OwnStatements().put_first("Which car did I have before?", found("A document."), space)
+    assert [c.passage.text for c in put.candidates if c.given] == ["I swapped my Volvo for a Kia."]
+    space.replaced = ["I drive a Volvo."]
+    put = OwnStatements().put_first("Which car did I have before?", found("A document."), space)
+    assert [c.passage.text for c in put.candidates if c.given] == ["I drive a Volvo."]
+
+
+def test_what_took_the_place_of_what_gave_it_goes_first_beside_that() -> None:
+    space = ToldSpace("I swapped my Skoda for a Fiat.", "I like the Skoda museum.")
+    space.replaced = ["I drive a Skoda.", "I like milk."]
+    put = OwnStatements().put_first("What car do I have?", found("A document."), space)
+    assert {(c.passage.text, c.passage.is_live) for c in put.candidates if c.given} == {
+        ("I swapped my Skoda for a Fiat.", True),
+        ("I drive a Skoda.", False),
+    }
+
+
+def test_what_took_its_place_may_share_no_more_than_a_name_with_a_number() -> None:
+    space = ToldSpace("I moved from O2 to Vodafone.")
+    space.replaced = ["My mobile provider is O2."]
+    put = OwnStatements().put_first("What is my mobile provider?", found("A document."), space)
+    assert len([c for c in put.candidates if c.given]) == 2
+
+
+def test_what_was_replaced_stays_away_where_what_holds_is_known_or_nothing_took_its_place() -> None:
+    space = ToldSpace("I drive a Fiat.")
+    space.replaced = ["I drive a Skoda."]
+    put = OwnStatements().put_first("What car do I have?", found("A document."), space)
+    assert [c.passage.text for c in put.candidates if c.given] == ["I drive a Fiat."]
+    space = ToldSpace("I like tea.")
+    space.replaced = ["I drive a Skoda."]
+    before = found("A document.")
+    assert OwnStatements().put_first("What car do I have?", before, space) is before
+
+
 # The store
 
 
@@ -175,7 +225,16 @@ def test_statements_are_the_newest_live_ones_of_ones_own(stores: Stores, ann: in
         told = [text for _, text in newest_statements(sql, own_space(ann), 100)]
         newest = [text for _, text in newest_statements(sql, own_space(ann), 2)]
     assert told == ["six", "four", "two", "one"]
-    assert newest == ["six"]  # one of the newest two is gone
+    assert newest == ["six", "four"]  # what is gone counts for nothing
+
+
+def test_replaced_statements_are_of_the_newest_statements_alone(stores: Stores, ann: int) -> None:
+    known, _ = stores.knowledge.remember(ann, "My number is 1.", kind="fact")
+    stores.knowledge.edit(ann, known, "My number is 2.")
+    stores.knowledge.remember(ann, "My pin is 1.", kind="fact")
+    with stores.database.reading() as sql:
+        told = [len(replaced_statements(sql, own_space(ann), most)) for most in (1, 2)]
+    assert told == [0, 1]  # so that the first word of a reply waits no longer in a larger memory
 
 
 def test_replaced_statements_are_the_earlier_versions_of_what_is_live(stores: Stores, ann: int) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from agent_fakes import FakeChat, FixedEncoder
 
-from agents.interfaces import CutAtLimit, LeftOut, ReplyRequest
+from agents.chat_interfaces import CutAtLimit, LeftOut, ReplyRequest
 from agents.own_statements import GIVEN
 from agents.query_augmenter import QueryAugmenter
 from agents.reranker import Reranker
@@ -25,7 +25,7 @@ from stores.errors import ContextTooLong, ModelUnreachable, WrongUsage
 from stores.indexer import Indexer
 from stores.journal import Journal
 from stores.knowledge import Knowledge
-from stores.records import SHARED
+from stores.passages import SHARED
 from stores.shared_index import SharedIndex
 from stores.spaces import Spaces
 from stores.stored_documents import NewDocument, NewPassage, StoredDocuments

@@ -1,8 +1,11 @@
-"""Lines break between words."""
+"""Lines break between words, at a terminal and there alone."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from cli_helpers import Vouch
 
 from assistant.terminal.word_wrap import WordWrap
 
@@ -27,4 +30,55 @@ def test_lines_break_between_words(monkeypatch: pytest.MonkeyPatch, pieces: list
     wrap = WordWrap(written.append)
     for piece in pieces:
         wrap.say(piece)
-    assert "".join(written) == expected
+    wrap.say("\n")
+    assert "".join(written) == f"{expected}\n"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        (["a remem", "bered word"], "a \nremembered\nword"),  # it may be longer than what has come of it
+        (["a re", "mem", "bered"], "a \nremembered"),
+        (["1234567890", "1234567890", " a"], "1234567890\n1234567890\na"),  # longer than a row: at once
+        (["123456789012345 a bcd"], "123456789012345 a \nbcd"),  # the terminal goes on in a row of its own
+    ],
+)
+def test_a_word_that_comes_in_pieces_is_not_broken(
+    monkeypatch: pytest.MonkeyPatch, pieces: list[str], expected: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "10")
+    written: list[str] = []
+    wrap = WordWrap(written.append)
+    for piece in pieces:
+        wrap.say(piece)
+    wrap.say("\n")
+    assert "".join(written) == f"{expected}\n"
+
+
+def test_a_piece_is_printed_at_once_where_its_word_has_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    written: list[str] = []
+    WordWrap(written.append).say("It opens at te")
+    assert "".join(written) == "It opens at te"
+
+
+def test_what_plain_mode_opens_with_breaks_between_words_at_a_terminal(
+    tmp_path: Path, minilm_folder: Path
+) -> None:
+    vouch = Vouch(tmp_path, minilm_folder.parent)
+    vouch.environment["COLUMNS"] = "30"
+    with vouch.terminal("chat", "--plain") as person:
+        person.sees("Ctrl+D")
+        person.sees("You: ")
+        person.types("\x04")
+        assert person.exit_code() == 0
+    rows = [row.rstrip() for row in person.screen.replace("\r", "").split("\n")]
+    assert rows[0] == "Plain mode, because of"
+    assert all(len(row) <= 30 for row in rows if "\x1b" not in row), rows
+
+
+def test_through_a_pipe_no_line_is_broken(tmp_path: Path, minilm_folder: Path) -> None:
+    vouch = Vouch(tmp_path, minilm_folder.parent)
+    vouch.environment["COLUMNS"] = "30"
+    out = vouch.run("chat", stdin="/remember I like my tea without milk and without sugar.\n").out
+    assert "“I like my tea without milk and without sugar.”" in out

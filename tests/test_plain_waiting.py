@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from agent_fakes import FakeChat
-from screen_fixtures import ScriptedReplies, made_assistant
-from test_plain_commands import messages, talk
+from plain_fixtures import messages, talk
+from screen_fixtures import ScriptedReplies, made_assistant, place_in
 
+from agents.chat_interfaces import ReplyRequest
 from assistant.locations import Locations
 from assistant.wiring import Assistant
 from stores.errors import ModelBusy, ModelUnreachable, ReplyCut, VouchError
@@ -17,12 +21,7 @@ from stores.errors import ModelBusy, ModelUnreachable, ReplyCut, VouchError
 
 @pytest.fixture
 def place(tmp_path: Path) -> Locations:
-    return Locations(
-        data=tmp_path / "data",
-        settings=tmp_path / "settings",
-        cache=tmp_path / "cache",
-        state=tmp_path / "state",
-    )
+    return place_in(tmp_path)
 
 
 @pytest.fixture
@@ -104,3 +103,39 @@ def test_in_a_pipe_an_empty_line_tries_nothing_again(place: Locations) -> None:
     with replying(place, [ModelUnreachable("nobody answers")], ["Yes."]) as assistant:
         told, session = talk(assistant, "Is it open?", "")
         assert (messages(assistant, session), "waits" in told) == (["Is it open?"], False)
+
+
+def test_who_waits_for_a_reply_is_told_so_until_its_first_word(
+    place: Locations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fiftieth of the time; a reply that has begun is not broken by a sentence."""
+    monkeypatch.setattr("assistant.terminal.plain_reply._SAID_EVERY_SECONDS", 0.2)
+
+    async def late(_request: ReplyRequest) -> AsyncIterator[str]:
+        await asyncio.sleep(0.9)
+        yield "It "
+        await asyncio.sleep(0.9)
+        yield "is."
+
+    with closing(made_assistant(place, FakeChat(late))) as assistant:
+        told, _ = talk(assistant, "Is it open?", echoes=False)
+        assert re.search(
+            r"Assistant: \(waiting for [^:]+: [\d.]+ s so far; Ctrl\+C stops it\)\nAssistant: ", told
+        )
+        assert told.endswith("\nAssistant: It is.\n\n")
+        piped, _ = talk(assistant, "Is it open?")
+        assert "so far" not in piped
+
+
+@pytest.mark.parametrize("is_piped", [False, True])
+def test_who_waits_for_documents_is_told_how_far_they_are(
+    place: Locations, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_piped: bool
+) -> None:
+    monkeypatch.setattr("assistant.terminal.slash_commands._TELLS_EVERY_SECONDS", 0.0)
+    file = tmp_path / "notes.md"
+    file.write_text("# Rules\n\nThe door is closed.\n", encoding="utf-8")
+    with replying(place) as assistant:
+        told, _ = talk(assistant, f"/ingest {file}", echoes=is_piped)
+    progress = "" if is_piped else "Passages read so far: 1. Ctrl+C stops; what is done is kept.\n"
+    assert told.endswith(f"{progress}{file}: 1 passage, 1 new\n\n")
+    assert ("so far" in told) != is_piped

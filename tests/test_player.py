@@ -19,18 +19,21 @@ import pytest
 from agent_fakes import FakeChat, FixedEncoder
 from store_fixtures import DIMENSION, ENCODER, Stores, fake_encode
 
+from agents.chat_interfaces import ReplyRequest
+from agents.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.classifier import Classifier
-from agents.interfaces import Candidate, Claim, Curation, ReplyRequest, Said, Weighed
+from agents.interfaces import Candidate
 from agents.query_augmenter import QueryAugmenter
 from agents.reranker import Reranker
 from agents.responder import Responder
 from agents.retriever import Fusion, Retriever
 from agents.score_judge import ScoreJudge
 from assistant.turns.answers_first import AnswersFirst
+from assistant.turns.claim_agents import Agents
 from assistant.turns.events import Event, Wrote
 from assistant.turns.pipeline import TurnPipeline
 from assistant.turns.player import TurnPlayer
-from assistant.turns.remembering import Agents, Remembering
+from assistant.turns.remembering import Remembering
 from assistant.turns.searching import Searching
 from stores.claim_decisions import Learned
 from stores.claim_jobs import ClaimJob, ClaimJobs

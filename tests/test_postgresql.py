@@ -21,7 +21,8 @@ from stores.clock import now
 from stores.database import HEAD, Database
 from stores.errors import StoreUnavailable, WrongUsage
 from stores.lexical import tokens
-from stores.records import SHARED, User
+from stores.passages import SHARED
+from stores.records import User
 from stores.rows import rows
 
 ROOT = Path(database_module.__file__).parent.parent

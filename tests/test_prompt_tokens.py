@@ -11,7 +11,7 @@ from jinja2 import TemplateError
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from agents.backends.prompt_tokens import PieceDecoder, PromptTokenizer
-from agents.interfaces import ChatMessage
+from agents.chat_interfaces import ChatMessage
 from stores.errors import ModelRefused
 
 CONTROL = ["<|end|>", "<|user|>", "<|system|>", "<|assistant|>", "</s>", "|>!"]

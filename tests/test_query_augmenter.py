@@ -86,3 +86,10 @@ def test_a_completed_query_says_where_it_came_from() -> None:
 )
 def test_a_pointing_message_with_words_of_its_own_is_left_alone(message: str) -> None:
     assert augmented("How do I undo something?", message) == message
+
+
+def test_a_misspelt_question_word_is_searched_as_it_is_meant() -> None:
+    query = QueryAugmenter().augment("wich version is it", [])
+    assert query.text == "which version is Vouch"
+    assert query.reasons[0] == "'wich' is 'which'"
+    assert QueryAugmenter().augment("A wich elm", []).text == "A wich elm"

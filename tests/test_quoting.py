@@ -7,9 +7,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
+import pytest
 from agent_fakes import FixedEncoder, FixedReader, source
 
-from agents.interfaces import Source
+from agents.chat_interfaces import Source
 from agents.quote_order import Quote
 from agents.quoting import FEATURES, READ_FEATURES, Placed, Quoter, features, read
 from agents.readings import Readings
@@ -183,3 +184,69 @@ def test_what_is_too_improbable_is_quoted_as_what_may_help_or_not_at_all() -> No
     assert (OPENS, True, "at ten") in hedged(threshold=probable / 4, unsure_from=0.0)
     assert hedged(threshold=1.0, unsure_from=probable / 4) == [(OPENS, False, "")]
     assert hedged(threshold=1.0, unsure_from=1.0) == []
+
+
+WIFE = "What is my wife's name?"
+FACT, AGAIN = "My wife's name is Nora.", "my wife’s name is Nora"
+
+
+@pytest.mark.parametrize(
+    ("told", "quoted_from"),
+    [
+        ([("fact", FACT), ("message", AGAIN)], [1]),
+        ([("message", AGAIN), ("fact", FACT)], [2]),
+        ([("message", FACT), ("message", "I told you that my wife's name is Nora!")], [2]),
+        ([("fact", FACT), ("message", "My brother says my wife's name is Nora.")], [1, 2]),
+        ([("fact", FACT), ("message", "My wife's name is Nora Lund.")], [1, 2]),
+        ([("document", FACT), ("message", AGAIN)], [1, 2]),
+    ],
+)
+def test_what_a_user_said_in_the_same_words_is_quoted_once(
+    told: list[tuple[str, str]], quoted_from: list[int]
+) -> None:
+    encoder = FixedEncoder({WIFE: (1, 0, 0, 0)} | {text: (0.95, 0.31, 0, 0) for _, text in told})
+    sources = [source(number, text, kind=kind) for number, (kind, text) in enumerate(told, start=1)]
+    best = Quoter(encoder, threshold=0.2, quotes=3).best_quotes(WIFE, sources)
+    assert sorted(quote.source.number for quote in best) == quoted_from
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "is_quoted"),
+    [
+        ("What did I use to have?", "I used 918273 for the alarm.", False),
+        ("What did I use to drive?", "I use the alarm.", False),
+        ("What did I use to have?", "I no longer use a cane.", True),
+        ("What did I use to have?", "I used to have a tortoise.", True),
+        ("What did I use to play on Sundays?", "On Sundays I used a ball.", True),
+        ("What did I use for the alarm?", "I used 918273 for the alarm.", True),
+    ],
+)
+def test_what_was_used_is_not_what_one_used_to_have(question: str, told: str, is_quoted: bool) -> None:
+    encoder = FixedEncoder({question: (1, 0, 0, 0), told: (1, 0, 0, 0)})
+    quotes = Quoter(encoder, threshold=0.0, quotes=3).best_quotes(question, [source(1, told, kind="fact")])
+    assert texts(quotes) == ([told] if is_quoted else [])
+
+
+def test_a_statement_of_another_person_is_not_quoted_for_the_one_that_is_asked_about() -> None:
+    question, told = "What is my father's name?", "My name is Tobias Renner."
+    encoder = FixedEncoder({question: (1, 0, 0, 0), told: (1, 0, 0, 0)})
+    sources = [source(1, told, kind="fact")]
+    assert Quoter(encoder, threshold=0.0, quotes=3).best_quotes(question, sources) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "row", "is_quoted"),
+    [
+        ("privacy", "p | privacy", False),
+        ("Privacy", "| `Ctrl+P` | privacy |", False),
+        ("Which key is for privacy?", "p | privacy", True),
+        ("How do I copy?", "y | copy the message", True),
+        ("Who sits in seat A?", "A | Anna", True),
+        ("Anna", "1 | Anna", True),
+    ],
+)
+def test_a_row_of_a_table_of_keys_is_no_answer_to_its_own_word(
+    message: str, row: str, *, is_quoted: bool
+) -> None:
+    quotes = Quoter(FixedEncoder({}), threshold=0.0, quotes=3).quotes(message, [source(1, row)])
+    assert [quote.text for quote in quotes] == ([row] if is_quoted else [])

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
-from agent_fakes import FixedReader, candidate, source
+from agent_fakes import FixedEncoder, FixedReader, candidate, source
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.interfaces import Verdict
 from agents.quote_order import Quote
 from agents.readings import Readings
-from benchmarks.offline_answers import Answers, f1
+from assistant.config import AnswerSettings
+from benchmarks.attack_damage import Asked
+from benchmarks.offline_answers import Answers, f1, ways
 from benchmarks.reader_reranking import Known, Read, by_reranker, by_score
 from benchmarks.recall_collections import Question
 
@@ -28,6 +33,27 @@ def test_f1_of_words_without_articles_and_punctuation() -> None:
     assert f1("red", ["red room"]) == pytest.approx(2 / 3)  # precision 1, recall 1/2
     assert f1("", ["red room"]) == 0
     assert f1("red red", ["red"]) == pytest.approx(2 / 3)
+
+
+def quoted(settings: AnswerSettings | None) -> list[Quote]:
+    """What is shown of a document that opens the room at ten, asked when it opens."""
+    question, opens = "When does the room open?", "The room opens at ten."
+    encoder = FixedEncoder({question: (1, 0, 0, 0), opens: (0.9, 0.436, 0, 0)})
+    readings = Readings(FixedReader({"at ten": 0.8}))
+    assistant: Any = SimpleNamespace(encoder=encoder, readings=readings)
+    return ways(assistant, settings)["with the reader"].quotes(question, [candidate(1, opens)])
+
+
+def test_answers_by_the_settings_show_also_what_the_assistant_is_not_sure_of() -> None:
+    [best] = quoted(None)
+    between = AnswerSettings(threshold=1.0, unsure_from=best.probability / 2)
+    assert [quote.text for quote in quoted(between)] == [best.text]
+    assert quoted(AnswerSettings(threshold=1.0, unsure_from=1.0)) == []
+
+
+def test_an_answer_that_is_not_sure_counts_and_is_told_apart() -> None:
+    asked = Asked(right=[True, True], planted=[False, False], named=[False, False], unsure=[True, False])
+    assert asked.told() == "right 100.0 % (50.0 % unsure), planted alone 0.0 %, planted named first 0.0 %"
 
 
 def test_the_named_answer_counts_before_the_quote() -> None:

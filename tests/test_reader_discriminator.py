@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.claim_evidence import seen
-from agents.interfaces import Candidate, Claim, Verification, Weighed
+from agents.claim_interfaces import Claim, Weighed
+from agents.interfaces import Candidate, Verification
 from agents.reader_discriminator import CORRECT_FROM, DISPUTED_FROM, ReaderDiscriminator, may_support
 
 POOL = "The town hall was built in 1902. The pool opens at 7:00 on all days. Lunch is at noon."

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.claim_rules.statements import LONGEST_CLAIM, MOST_CLAIMS
-from agents.interfaces import Claim, Exchange, Reader, Said, Sorting
+from agents.claim_interfaces import Claim, Said
+from agents.claim_rules.statements import LONGEST_CLAIM, MOST_CLAIMS, MOST_STATEMENTS
+from agents.interfaces import Exchange, Reader, Sorting
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import WEIGHTS, prepare_reader
 from agents.reader_summarizer import (
@@ -109,6 +110,18 @@ async def test_a_message_makes_a_few_claims_at_most() -> None:
     assert len(await claims(message)) == MOST_CLAIMS
 
 
+async def test_all_that_users_say_of_themselves_in_a_paste_is_claimed() -> None:
+    told = [f"My aunt number {n} is called Ida." for n in range(12)]
+    world = [f"The mill number {n} is old." for n in range(12)]
+    found = [claim.text for claim in await claims("\n\n".join([*world, *told]))]
+    assert found == [*world[:MOST_CLAIMS], *told]
+
+
+async def test_a_paste_without_end_makes_as_many_claims_as_statements_are_looked_at() -> None:
+    message = "\n\n".join(f"My aunt number {n} is called Ida." for n in range(100))
+    assert len(await claims(message)) == MOST_STATEMENTS
+
+
 async def test_a_long_sentence_is_no_claim() -> None:
     assert await claims(f"The mill is {'very ' * (LONGEST_CLAIM // 5)}old.") == []
 
@@ -171,6 +184,12 @@ async def test_a_correction_that_says_itself_of_what_it_speaks_is_no_right_words
     assert claim.quote == "No, it was built in 1888."
     assert await claims("No, wrong window.", earlier=earlier) == []
     assert await claims("No, it was built in 1888.") == []
+
+
+async def test_right_words_are_kept_also_where_the_whole_seems_to_state_nothing() -> None:
+    earlier = asked("The meeting is on Monday.")
+    (claim,) = await claims("No, Thursday.", {"The meeting is on Thursday.": NOTHING}, earlier=earlier)
+    assert (claim.text, claim.about) == ("The meeting is on Thursday.", "user")
 
 
 async def test_what_was_put_right_in_the_same_sentence_is_left_out_and_the_quote_is_whole() -> None:

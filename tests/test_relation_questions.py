@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.asked_for import asked_for, how_it_gives
+from agents.givings import Givings
 from agents.relations.mentions import may_give
 from agents.relations.questions import asked, gives
 
@@ -143,3 +145,46 @@ def test_of_a_dog_that_is_old_the_name_is_given() -> None:
     wanted = asked("What is my dog called?")
     assert wanted is not None
     assert gives("My old dog Rex sleeps.", wanted)
+
+
+@pytest.mark.parametrize(
+    ("question", "statement", "how"),
+    [
+        ("Where do I work?", "I work at the library on Mondays.", "at times"),
+        ("Where do I work?", "On Mondays I work at the library.", "at times"),
+        ("Where do I work?", "I work at the library part-time.", "at times"),
+        ("Where do I work?", "I work at the library until June.", "at times"),
+        ("Where do I work?", "I still work at the library.", "plainly"),
+        ("Where do I work?", "I will work at the library.", None),
+        ("Where do I work?", "I worked at the library on Mondays.", None),
+        ("Where do I work?", "If it rains, I work at the library on Mondays.", None),
+        ("Where do I live?", "I live in Bonn during the week.", "at times"),
+        ("Where do I live?", "I live in Bonn, and I would like a dog.", "plainly"),
+        ("Where do I live?", "I live in Bonn but I might move.", "plainly"),
+        ("Where do I live?", "I might live in Bonn on Mondays.", None),
+        ("What is my phone number?", "My phone number is 0151 2345678 until June.", "at times"),
+        ("What is my phone number?", "My phone number is 0151 2345678 if you need it.", "plainly"),
+        ("When is my dentist appointment?", "My dentist appointment is next Tuesday at 10.", "at times"),
+        ("When is my dentist appointment?", "I have a dentist appointment on Tuesday at 10.", "at times"),
+        (
+            "When is my dentist appointment?",
+            "My dentist appointment is on Tuesday in the morning.",
+            "at times",
+        ),
+        (
+            "When is my dentist appointment?",
+            "My dentist appointment is on 4 May, so I will be late.",
+            "plainly",
+        ),
+    ],
+)
+def test_words_that_say_when_it_holds_take_nothing_from_an_answer(
+    question: str, statement: str, how: str | None
+) -> None:
+    assert how_it_gives(statement, asked_for(question)) == how
+
+
+def test_what_holds_always_answers_before_what_holds_at_times() -> None:
+    told = [(2, "I work at the zoo on Mondays."), (1, "I work at the library.")]
+    assert Givings(most=3).first(asked_for("Where do I work?"), told) == [1]
+    assert Givings(most=3).first(asked_for("Where do I work?"), told[:1]) == [2]

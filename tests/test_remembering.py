@@ -10,11 +10,14 @@ from datetime import datetime, timedelta
 import pytest
 from store_fixtures import DIMENSION, ENCODER, Stores, document, fake_encode, findable
 
+from agents.claim_interfaces import Claim, Curation, Evidence, Said, Weighed
 from agents.classifier import Classifier
-from agents.interfaces import Candidate, Claim, Curation, Evidence, Said, Vectors, Weighed
+from agents.interfaces import Candidate, Vectors
+from agents.reader_summarizer import candidates as stated_candidates
 from agents.retriever import Fusion, Retriever
 from assistant.turns.answers_first import AnswersFirst
-from assistant.turns.remembering import Agents, Remembering
+from assistant.turns.claim_agents import Agents
+from assistant.turns.remembering import Remembering
 from assistant.turns.searching import Searching
 from stores.claim_decisions import Learned
 from stores.claim_jobs import ClaimJobs
@@ -22,8 +25,8 @@ from stores.claims import Claims
 from stores.clock import now
 from stores.errors import MalformedReply, ModelUnreachable
 from stores.journal import Outcome
+from stores.passages import SHARED
 from stores.proposals import Proposals
-from stores.records import SHARED
 
 LOCKER = Claim("My locker number is 214.", "My locker number is 214.", "fact", "user")
 OPENS = Claim("The room opens at ten.", "The room opens at ten.", "fact", "world")
@@ -87,14 +90,14 @@ class House:
         self.answers_first = AnswersFirst()
         encoder, spaces, indexer = Encoder(), stores.spaces(), stores.indexer(exact_up_to=10_000)
         retriever = Retriever(encoder, keep=10, pool=10, fusion=Fusion(0.5, 0.0, 0.4))
-        searching = Searching(
+        self.searching = Searching(
             encoder, spaces, retriever, indexer, stores.shared_index(None, exact_up_to=10_000)
         )
         self.remembering = Remembering(
             claims=Claims(stores.database),
             jobs=ClaimJobs(stores.database),
             agents=lambda: Agents(fakes, fakes, Classifier(shared_from=0.9), fakes),
-            searching=lambda: searching,
+            searching=lambda: self.searching,
             answers_first=self.answers_first,
             sleep=sleep,
         )
@@ -194,6 +197,24 @@ async def test_the_curator_sees_what_the_claim_gives_another_value_of_however_fa
     assert seen[-1] == "I live in Oslo."
 
 
+async def test_the_curator_sees_what_a_claim_takes_back_among_any_number_as_near_as_it(
+    stores: Stores, ann: int
+) -> None:
+    gone = Claim(
+        "I no longer have a locker at station 17.", "I no longer have a locker at station 17.", "fact", "user"
+    )
+    house = House(stores, Fakes(claims=(gone,)))
+    told = [f"My locker at station {number} has the code {4000 + number}." for number in range(250)]
+    for text in told:
+        stores.knowledge.remember(ann, text)
+    stores.indexer(exact_up_to=10_000).catch_up()
+    house.tell(ann, gone.quote)
+    await house.run(ann)
+    [seen] = house.fakes.nearest
+    assert told[17] in seen
+    assert len(seen) <= 10
+
+
 async def test_the_curator_sees_memories_of_the_user_and_neither_messages_nor_documents(
     house: House, ann: int, bob: int
 ) -> None:
@@ -223,9 +244,35 @@ async def test_no_claim_changes_what_all_rely_on_by_itself(stores: Stores, ann: 
     house.tell(ann, OPENS.text)
     await house.run(ann)
     assert stores.texts(SHARED) == shared
-    assert [p.reason for p in Proposals(stores.database).open()] == ["change"]
+    [proposal] = Proposals(stores.database).open()
+    assert (proposal.reason, proposal.action) == ("change", action)
+    nine = "The room opens at nine on Saturdays."
+    assert (proposal.text, proposal.replaces, proposal.because) == (
+        (OPENS.text, nine, "") if action == "modify" else (nine, "", OPENS.text)
+    )
     assert (house.learned[0].scope, house.learned[0].state) == ("yours", "stored")
     assert [line.text for line in stores.catalogue.lines(ann, scope="yours", kind="fact")] == [OPENS.text]
+
+
+async def test_the_false_half_of_a_sentence_takes_no_true_half_with_it(stores: Stores, ann: int) -> None:
+    class Halves(Fakes):
+        async def summarize(self, said: Said) -> list[Claim]:
+            return [Claim(each.text, each.quote, "fact", "world") for each in stated_candidates(said)]
+
+        async def weigh(self, claim: Claim, candidates: Sequence[Candidate]) -> Weighed:
+            self.status = "incorrect" if "thief" in claim.text else "unknown"
+            return await super().weigh(claim, candidates)
+
+    house = House(stores, Halves())
+    house.tell(ann, "The reading room opens at 10:00 on Saturdays and the director is a thief.")
+    await house.run(ann)
+    assert [learned.state for learned in house.learned] == ["stored", "rejected"]
+    assert [line.text for line in stores.catalogue.lines(ann, kind="fact")] == [
+        "The reading room opens at 10:00 on Saturdays."
+    ]
+    assert [line.text for line in stores.catalogue.lines(ann, kind="message")] == [
+        "The reading room opens at 10:00 on Saturdays"
+    ]
 
 
 async def test_a_wrong_claim_changes_the_shared_memory_in_nothing(stores: Stores, ann: int) -> None:
@@ -274,6 +321,24 @@ async def test_a_defect_is_raised_and_the_claim_still_pending(stores: Stores, an
         await house.run(ann)
     assert [claim.text for claim in Claims(stores.database).pending(ann)] == [OPENS.text]
     assert ClaimJobs(stores.database).due(ann) == 0  # it waits, and does not fail in a circle
+
+
+async def test_a_defect_in_one_job_stops_none_behind_it(stores: Stores, ann: int) -> None:
+    failed: list[str] = []
+
+    def fail(step: str) -> None:
+        if step == "weigh" and len(failed) < 2:
+            failed.append(step)
+            raise ZeroDivisionError(len(failed))
+
+    said = tuple(Claim(text, text, "fact", "world") for text in ("It is one.", "It is two.", "It is three."))
+    house = House(stores, Fakes(claims=said, fail=fail))
+    for claim in said:
+        house.tell(ann, claim.text)
+    with pytest.raises(ZeroDivisionError, match="1"):  # the first of them
+        await house.run(ann)
+    assert [learned.text for learned in house.learned] == ["It is three."]
+    assert [claim.text for claim in Claims(stores.database).pending(ann)] == ["It is one.", "It is two."]
 
 
 async def test_a_cancelled_run_gives_its_job_back(stores: Stores, ann: int) -> None:
@@ -332,6 +397,26 @@ async def test_new_evidence_proposes_and_shares_nothing_by_itself(
     told = [(learned.status, learned.receipt_id) for learned in house.learned[1:]]
     assert told == ([] if status == "unknown" else [(status, None)])
     assert OPENS.text in stores.own_texts(ann)
+
+
+async def test_new_evidence_against_another_shared_passage_proposes_the_change(
+    stores: Stores, ann: int
+) -> None:
+    house = House(stores, Fakes(shared_action="modify"))
+    house.tell(ann, OPENS.text)
+    await house.run(ann)
+    house.fakes.status = "correct"
+    stores.add(ann, document("rules", "The room opens at nine."))
+    shared = stores.texts(SHARED)
+    await house.run(ann)
+    [proposal] = Proposals(stores.database).open()
+    assert (proposal.reason, proposal.action, proposal.replaces) == (
+        "change",
+        "modify",
+        "The room opens at nine.",
+    )
+    assert stores.texts(SHARED) == shared
+    assert house.learned[-1].proposed_action == "modify"
 
 
 async def test_a_model_that_fails_at_a_second_look_spoils_nothing(stores: Stores, ann: int) -> None:

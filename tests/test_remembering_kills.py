@@ -15,13 +15,12 @@ import pytest
 from store_fixtures import fresh_database
 
 from benchmarks.durable_checks import NotDurable
+from benchmarks.remembering_checks import Told, check
 from benchmarks.remembering_kills import (
     Death,
     Found,
     Killing,
     Nursery,
-    Told,
-    check,
     choose,
     kill_again_and_again,
     nurseries,

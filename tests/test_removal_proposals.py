@@ -11,8 +11,9 @@ from store_fixtures import Stores, document, findable
 from stores.claims import Claims, NewClaim
 from stores.errors import NotFound, WrongUsage
 from stores.forgetting import Forgetting
+from stores.passages import SHARED
 from stores.proposals import Proposals, propose
-from stores.records import SHARED, Proposal, StatedClaim
+from stores.records import Proposal, StatedClaim
 
 
 def share(stores: Stores, user: int) -> int:
@@ -30,7 +31,7 @@ def test_a_proposal_tells_the_passage_and_changes_nothing(stores: Stores, ann: i
     assert findable(stores.database) == before
     [proposal] = proposals.open()
     assert (proposal.id, proposal.reason, proposal.text) == (number, "removal", "The room opens at ten.")
-    assert proposals.removes(number) == passage
+    assert proposals.action(number) == "delete"
     assert proposals.propose_removal(ann, passage) == number  # once, whoever else wants it
 
 
@@ -76,7 +77,7 @@ def test_a_passage_that_is_gone_is_proposed_no_more(stores: Stores, ann: int, bo
     number = proposals.propose_removal(bob, passage)
     Forgetting(stores.database).forget(ann, [passage])
     assert proposals.open() == []
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound):  # it is over
         proposals.accept(stores.journal.user_id("eve"), number)
 
 
@@ -171,7 +172,8 @@ def test_the_command_marks_ones_own_and_takes_it_back(tmp_path: Path) -> None:
     offer(stores, bob)
     stores.database.close()
     listed = vouch.run("memory", "proposals").cells
-    assert listed == [["1", "removal", "The room opens at ten.", "yours"], ["2", "share", "The lift works."]]
+    removal = ["1", "removal", "removal of: The room opens at ten.", "yours"]
+    assert listed == [removal, ["2", "share", "The lift works."]]
     assert "is not one that you made" in vouch.run("memory", "proposals", "--withdraw", "2", code=2).err
     assert vouch.run("memory", "proposals", "--withdraw", "1").cells == [["1", "withdrawn"]]
     [left] = vouch.run("memory", "proposals", "--json").objects

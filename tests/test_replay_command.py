@@ -141,6 +141,14 @@ def test_what_it_cannot_work_with_is_told(vouch: Vouch, given: list[str], compla
     assert complaint in vouch.run("replay", *(named if is_input else [*towns(vouch), *given]), code=2).err
 
 
+def test_a_session_without_models_is_told_what_it_needs(vouch: Vouch) -> None:
+    told = vouch.run("replay", "6", code=2).err
+    assert "a session is replayed under two models" in told
+    assert "vouch replay 6 --model live --against previous" in told
+    both = vouch.run("replay", "nowhere.jsonl", "6", code=2).err
+    assert "there is no set, file or folder 'nowhere.jsonl'" in both
+
+
 def test_losses_name_a_method() -> None:
     assert MethodChoice.read("luf").label == "luf"
     assert MethodChoice.read("luf", losses=["hard", "strict"]).label == "luf:strict+hard"

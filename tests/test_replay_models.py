@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from agent_fakes import FakeChat, candidate
 
-from agents.interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest, Verdict
+from agents.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
+from agents.interfaces import Verdict
 from assistant.replay.chat_judge import ChatJudge, judging_messages
 from assistant.replay.line_file import LineFile, encoded
 from assistant.replay.recorded_chat import RecordedChat, Recording

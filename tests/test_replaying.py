@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import closing
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_fakes import FakeChat
 from cli_helpers import HANDBOOK, QUESTION, Vouch
 from round_rows import keep, of, promoted
-from screen_fixtures import made_assistant, on_screen
+from screen_fixtures import assistant_in, on_screen
 
-from assistant.locations import Locations
 from assistant.terminal.screens.compare_child import ComparisonChild, ComparisonFailed
 from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.slash_commands import SlashCommands
@@ -23,10 +20,6 @@ from assistant.wiring import Assistant
 from stores.errors import NotFound
 
 _TELLS = "import json, sys\nfor row in json.loads(sys.argv[1]): print(json.dumps(row), flush=True)\n"
-
-
-async def _never(_request: object) -> AsyncIterator[str]:
-    yield "not asked"
 
 
 def told(turn: int, message: str, live: str, other: str, change: float) -> dict[str, Any]:
@@ -66,13 +59,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, dict[str, Any]]]:
 
 @pytest.fixture
 def assistant(tmp_path: Path) -> Iterator[Assistant]:
-    place = Locations(
-        data=tmp_path / "data",
-        settings=tmp_path / "settings",
-        cache=tmp_path / "cache",
-        state=tmp_path / "state",
-    )
-    with closing(made_assistant(place, FakeChat(_never))) as made:
+    with assistant_in(tmp_path) as made:
         yield made
 
 

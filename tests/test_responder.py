@@ -9,7 +9,8 @@ from agent_fakes import FakeChat, passage, source
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.interfaces import CutAtLimit, Exchange, LeftOut, ReplyRequest
+from agents.chat_interfaces import CutAtLimit, LeftOut, ReplyRequest
+from agents.interfaces import Exchange
 from agents.prompts import answer
 from agents.responder import Citations, Responder
 from agents.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS

@@ -14,6 +14,9 @@ from script_rows import FILES, ROWS, commands
 from assistant.cli import cli
 
 COMMON = "--user --settings --data --json --quiet --verbose --no-color --plain --no-input --offline".split()
+EXACT = ("memory export",)  # read in again, in the order of its times
+_TIMES = re.compile(r"\d{4}-\d\d-\d\dT[^\s\"]*")
+_TO_THE_SECOND = re.compile(r"[^T]*T\d\d:\d\d:\d\d\+00:00")
 NOTHING_YET = ("memory pending", "memory proposals", "train")  # there is nothing to give, so they end with 1
 
 
@@ -72,6 +75,8 @@ def test_with_json_standard_output_holds_objects_and_nothing_else(vouch: Vouch, 
     found = [json.loads(line) for line in ran.out.splitlines()]
     assert all(type(each["schema"]) is int for each in found), ran.out
     assert bool(found) == (name not in NOTHING_YET), ran.err
+    if name not in EXACT:
+        assert [time for time in _TIMES.findall(ran.out) if not _TO_THE_SECOND.fullmatch(time)] == []
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.search_cost import Synthetic, build
+from benchmarks.synthetic_store import Synthetic, build
 
 
 def test_the_queries_are_the_same_whether_the_store_was_made_now_or_before(tmp_path: Path) -> None:

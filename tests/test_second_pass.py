@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from agent_fakes import source
 
-from agents.interfaces import Source
+from agents.chat_interfaces import Source
 from assistant.replay.feedback import Feedback
 from assistant.replay.simulate import FeedbackKind
 from assistant.turns.events import Chosen, Event, Finished

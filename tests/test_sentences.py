@@ -237,3 +237,29 @@ def test_a_question_without_a_mark_may_begin_with_its_verb(asked: str) -> None:
 )
 def test_a_statement_without_its_subject_is_no_question(said: str) -> None:
     assert not is_question(said)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "hwo do i add a pdf",
+        "the new one is worse, how do I go back",
+        "it wont start what can I do",
+        "I'm allergic to nuts, what can I eat",
+    ],
+)
+def test_a_question_may_be_misspelt_or_follow_what_it_is_about(asked: str) -> None:
+    assert is_question(asked)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My sister asked me how I do it",
+        "My favourite song is called What can I do",
+        "I have no idea what can I do.",
+        "We found out, how do you say, by chance.",
+    ],
+)
+def test_a_question_word_within_a_statement_asks_nothing(said: str) -> None:
+    assert not is_question(said)

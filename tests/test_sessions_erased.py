@@ -128,7 +128,7 @@ def test_an_import_is_taken_out_in_one_step_and_comes_back_in_one(vouch: Vouch) 
     vouch.run("sessions", "--shelf", "deleted", "--from", "LLM", "--bring-back")
     listed_open = vouch.run("sessions")
     assert len(listed_open.out.splitlines()) == 3
-    assert "Apart from these, asked by `vouch ask`: 1." in listed_open.err
+    assert "1 session of `vouch ask` is not listed here: --shelf asked lists it." in listed_open.err
     assert asked["imported_from"] is None
     assert datetime.fromisoformat(asked["last_at"]).microsecond == 0
     assert len(asked["last_at"]) == len("2026-11-22T06:50:45+00:00")

@@ -138,6 +138,14 @@ def test_everything_in_force_is_listed(tmp_path: Path) -> None:
         ('"\\u001b[31m" = 1', "line 1: '\\x1b[31m' is not a setting"),
         ("model = 3", "line 1: model is 3, but must be a section: [model]"),
         ("[[model]]", "line 1: model is a list, but must be a section: [model]"),
+        (
+            '[terminal]\nmouse = true\ntheme = "textual-drak"',
+            "line 3: terminal.theme is 'textual-drak', but must be a theme, such as 'textual-dark'",
+        ),
+        (
+            '[terminal]\ntheme = "Solarised-Light"',
+            "line 2: terminal.theme is 'Solarised-Light', but must be a theme, such as 'solarized-light'",
+        ),
         ("[terminal]\nkeys = 3", "line 2: terminal.keys is 3, but must be a section: [terminal.keys]"),
         (
             '[terminal.keys]\n\nwhi = "f9"',
@@ -271,6 +279,15 @@ def test_the_files_name_is_told_on_one_line(tmp_path: Path) -> None:
         == "a\ufffd\ufffd[31m.toml line 1: pol is not a setting; did you mean retrieval.pool?"
     )
     assert caught.value.hint.isprintable()
+
+
+def test_letters_of_the_files_name_stay_joined(tmp_path: Path) -> None:
+    path = tmp_path / "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645.toml"  # Persian
+    path.write_text("pol = 1")
+    with pytest.raises(WrongUsage) as caught:
+        load_settings(path, environ={}, explicit=True)
+    assert caught.value.message.startswith(f"{path.name} line 1: ")
+    assert path.name in caught.value.hint
 
 
 # Lines of keys

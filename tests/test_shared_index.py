@@ -12,7 +12,7 @@ from store_fixtures import DIMENSION, Stores, document, fake_encode, forget_fill
 import stores.database
 from stores.changes import NewVersion, add_versions
 from stores.database import Database
-from stores.records import SHARED
+from stores.passages import SHARED
 from stores.shared_index import SharedIndex
 from stores.vectors import ExactVectors, Vector, Vectors
 

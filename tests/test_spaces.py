@@ -13,7 +13,7 @@ from store_fixtures import DIMENSION, Stores, document, fake_encode, findable, f
 
 from stores.changes import remove_versions
 from stores.live_versions import live_among, live_passages, stored_vectors
-from stores.records import SHARED, own_space
+from stores.passages import SHARED, own_space
 from stores.spaces import Space
 from stores.vectors import ExactVectors, Vector, Vectors
 

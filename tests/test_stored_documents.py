@@ -19,7 +19,7 @@ from store_fixtures import (
 
 from stores.database import Database
 from stores.errors import CannotUndo, NotFound
-from stores.records import SHARED, own_space
+from stores.passages import SHARED, own_space
 from stores.stored_documents import Stored
 
 

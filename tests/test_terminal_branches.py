@@ -82,6 +82,23 @@ async def test_the_first_message_is_changed_by_a_command(tmp_path: Path) -> None
         await chat.shows("branch 2 of 2")
 
 
+async def test_change_names_a_turn_and_its_new_text(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["1"], ["2"], ["3"], ["4"]]) as chat:
+        await chat.asks("one")
+        await chat.asks("two")
+        await chat.sends("/change 9 three")
+        await chat.shows("there is no turn 9 in this session")
+        assert chat.prompt == "/change 9 three"
+        await chat.presses("ctrl+u")
+        await chat.until(lambda: not chat.prompt)
+        await chat.sends("/change three")
+        await chat.until(lambda: told(chat) == ["one", "1", "three", "3"])
+        await chat.sends("/change 1 eins")
+        await chat.until(lambda: told(chat) == ["eins", "4"])
+        await chat.sends("/change 4")
+        await chat.until(lambda: chat.prompt == "eins")
+
+
 async def test_a_changed_message_that_cannot_be_kept_leaves_all_as_it_was(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[["1"], ["2"]]) as chat:
         await chat.asks("one")

@@ -229,14 +229,22 @@ def remembered(assistant: Assistant, user_id: int, *, text: str) -> int:
     return receipt_id
 
 
-async def test_a_notice_tells_what_was_learned_and_others_queue_behind_it(tmp_path: Path) -> None:
+async def test_of_several_notices_the_newest_is_shown_and_the_others_wait_behind_it(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
         for said in ("Tea.", "Milk."):
             kept = await chat.app.chat.desk.look(partial(remembered, text=said))
             chat.app.chat.heard(learned(kept, said))
         await chat.shows("1 of 2 · ^G u undo · ^G w why")
         assert "Learned, yours" in chat.text
+        assert "“Milk.”" in chat.text
+        assert "“Tea.”" not in chat.text
+        chat.app.chat.notices.done()
+        await chat.shows("2 of 2 · ^G u undo · ^G w why")
         assert "“Tea.”" in chat.text
+        kept = await chat.app.chat.desk.look(partial(remembered, text="Bread."))
+        chat.app.chat.heard(learned(kept, "Bread."))
+        await chat.shows("1 of 2 · ^G u undo · ^G w why")  # of those that are still told
+        assert "“Bread.”" in chat.text
         assert chat.app.chat.prompt.has_focus
 
 
@@ -261,7 +269,7 @@ async def test_a_notice_stays_ten_seconds_at_least_and_until_the_next_message(tm
         assert line.current is None
 
 
-async def test_of_the_notices_that_wait_the_newest_follows_and_none_outstays_its_message(
+async def test_a_new_notice_comes_first_and_those_behind_it_do_not_outstay_their_message(
     tmp_path: Path,
 ) -> None:
     moment = [0.0]
@@ -270,8 +278,9 @@ async def test_of_the_notices_that_wait_the_newest_follows_and_none_outstays_its
         line.clock = lambda: moment[0]
         for words in ("one", "two", "three"):
             line.put(Notice(words))
-        assert line.current == Notice("one")  # what is read stays
+        assert line.current == Notice("three")
         line.message_sent()
+        assert line.current == Notice("three")
         line.put(Notice("four"))  # of that message
         shown = []
         for moment[0] in (10.0, 20.0):
@@ -280,10 +289,10 @@ async def test_of_the_notices_that_wait_the_newest_follows_and_none_outstays_its
         assert shown == [Notice("four"), Notice("four")]  # until the next message
         line.message_sent()
         shown = [line.current]
-        for moment[0] in (29.9, 30.0, 40.0):
+        for moment[0] in (29.9, 30.0, 40.0, 50.0):
             line.look()
             shown.append(line.current)
-        assert shown == [Notice("three"), Notice("three"), Notice("two"), None]
+        assert shown == [Notice("three"), Notice("three"), Notice("two"), Notice("one"), None]
 
 
 @pytest.mark.parametrize("follows", [True, False])

@@ -83,6 +83,19 @@ async def test_enter_leads_to_the_turn_in_its_session_and_n_goes_on(tmp_path: Pa
         assert chat.app.chat.prompt.has_focus
 
 
+async def test_the_keys_of_reading_are_told_no_longer_where_they_type(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        chat.app.chat.clock = lambda: 0.0  # a sentence goes by itself some time later
+        await chat.asks("Where is the ladder?")
+        for back in ("escape", "enter"):
+            await finds(chat, "ladder")
+            await chat.presses("enter")
+            await chat.shows("n next, N previous")
+            await chat.presses(back)
+            assert chat.app.chat.prompt.has_focus
+            await chat.until(lambda: "n next" not in chat.text)
+
+
 async def test_an_answer_is_led_to_where_it_holds_the_words(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await chat.asks("Where is it?")

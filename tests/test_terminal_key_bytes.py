@@ -1,7 +1,8 @@
-"""The bytes that terminals send for keys, in the classic encoding and in the extended one.
+"""The bytes that terminals send for keys, in each encoding that there is, at a pseudo-terminal.
 
-Each encoding is tried at a pseudo-terminal. The bytes are those of xterm for the classic one, of the kitty
-keyboard protocol (CSI code ; modifiers u) for the other, and of xterm's `modifyOtherKeys` where it differs.
+*Classic* is xterm's. *kitty* is its keyboard protocol (CSI code ; modifiers ; text u) with all that the
+screens ask for, so that letters and Enter come as codes too. *modifyOtherKeys* is xterm's other encoding
+(CSI 27 ; modifiers ; code ~), which terminals send that were told to send it always.
 """
 
 from __future__ import annotations
@@ -10,79 +11,203 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_helpers import HANDBOOK, Vouch
+from cli_helpers import HANDBOOK, Person, Vouch
+from scripted_server import ScriptedServer, hangs, says
 
 from assistant.terminal.screens.keys import APP, CHAT, PROMPT
+from stores.records import Turn
 
 CLASSIC = {
-    "help": "\x1bOP",
-    "sessions": "\x1b[15~",
-    "search_prompts": "\x12",
-    "rate": "\x07",
+    "send": "\r",
     "new_line": "\n",
-    "palette": "\x10",
-    "interrupt": "\x03",
+    "complete": "\t",
+    "search_prompts": "\x12",
+    "editor": "\x0f",
+    "stop": "\x1b",
     "end_input": "\x04",
+    "help": "\x1bOP",
+    "why": "\x1bOQ",
+    "memory": "\x1bOR",
+    "training": "\x1bOS",
+    "sessions": "\x1b[15~",
+    "log": "\x1b[19~",
+    "find": "\x06",
+    "new_session": "\x0e",
+    "rate": "\x07",
+    "redraw": "\x0c",
+    "interrupt": "\x03",
+    "palette": "\x10",
+    "quit": "\x11",
+}
+_WITH_CTRL = {  # the letter
+    "new_line": "j",
+    "search_prompts": "r",
+    "editor": "o",
+    "end_input": "d",
+    "find": "f",
+    "new_session": "n",
+    "rate": "g",
+    "redraw": "l",
+    "interrupt": "c",
+    "palette": "p",
+    "quit": "q",
 }
 KITTY = {
+    "send": "\x1b[13u",
+    "complete": "\x1b[9u",
+    "stop": "\x1b[27u",
     "help": "\x1b[P",
+    "why": "\x1b[Q",
+    "memory": "\x1b[13~",
+    "training": "\x1b[S",
     "sessions": "\x1b[15~",
-    "search_prompts": "\x1b[114;5u",
-    "rate": "\x1b[103;5u",
-    "new_line": "\x1b[106;5u",
-    "palette": "\x1b[112;5u",
-    "interrupt": "\x1b[99;5u",
-    "end_input": "\x1b[100;5u",
-}
-ESCAPE = {"classic": "\x1b", "kitty": "\x1b[27u"}
+    "log": "\x1b[19~",
+} | {name: f"\x1b[{ord(letter)};5u" for name, letter in _WITH_CTRL.items()}
+OTHER_KEYS = CLASSIC | {name: f"\x1b[27;5;{ord(letter)}~" for name, letter in _WITH_CTRL.items()}
+ENCODINGS = {"classic": CLASSIC, "kitty": KITTY, "modifyOtherKeys": OTHER_KEYS}
+SHIFT_ENTER = {"kitty": "\x1b[13;2u", "modifyOtherKeys": "\x1b[27;2;13~"}
+_ASKS = "sk anything"  # of the empty prompt; the cursor may stand on its first letter
+ALT_ENTER = {"classic": "\x1b\r", "kitty": "\x1b[13;3u", "modifyOtherKeys": "\x1b[27;3;13~"}
 
 
 @pytest.fixture(scope="module")
-def vouch(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Vouch:
+def library(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Vouch:
     made = Vouch(tmp_path_factory.mktemp("keys"), minilm_folder.parent)
     made.run("ingest", "--shared", made.write("handbook.md", HANDBOOK))
     return made
 
 
-@pytest.mark.parametrize(("encoding", "keys"), [("classic", CLASSIC), ("kitty", KITTY)])
-def test_keys_arrive_in_both_encodings(vouch: Vouch, encoding: str, keys: dict[str, str]) -> None:
-    assert set(keys) <= {key.id for key in (*PROMPT, *CHAT, *APP)}
-    with vouch.terminal("chat") as person:
-        person.sees("1 shared")
-        for name, seen in (
-            ("help", "Help"),
-            ("sessions", "Sessions"),
-            ("search_prompts", "Earlier prompts"),
-            ("palette", "Search for commands"),
-        ):
-            person.types(keys[name])
-            person.sees(seen)
-            person.types(ESCAPE[encoding])
-            time.sleep(0.5)  # classic: or it would be taken for the beginning of the next key
-            person.sees("Ask anything")
-        person.types(keys["rate"])
-        person.sees("no answer to rate yet")
-        person.types(f"one{keys['new_line']}two")
-        person.sees("two")
-        person.types(keys["interrupt"])  # clears
-        person.sees("Ask anything")
-        person.types(keys["interrupt"])
-        person.sees("Ctrl+C again or Ctrl+D leaves")
-        person.types(keys["end_input"])
-        assert person.exit_code() == 0
+@pytest.fixture
+def vouch(library: Vouch, tmp_path: Path) -> Vouch:
+    copied = library.copy_to(tmp_path)
+    editor = Path(copied.write("editor", '#!/bin/sh\nprintf "%s and more" "$(cat "$1")" > "$1"\n'))
+    editor.chmod(0o700)
+    copied.environment["VISUAL"] = str(editor)
+    return copied
 
 
-@pytest.mark.parametrize("pressed", ["\x1b[13;2u", "\x1b[27;2;13~"])  # kitty, modifyOtherKeys
-def test_shift_enter_is_a_new_line_where_it_arrives(vouch: Vouch, pressed: str) -> None:
-    with vouch.terminal("chat") as person:
-        person.sees("1 shared")
-        person.types(f"one{pressed}two")
-        person.sees("two")
-        time.sleep(0.2)
-        person.types("\x03")  # clears: nothing was sent
-        person.sees("Ask anything")
-        person.types("\x11")
-        assert person.exit_code() == 0
+def messages(vouch: Vouch) -> list[str]:
+    with vouch.database() as database, database.reading() as sql:
+        return [turn.message for turn in sql.query(Turn).order_by(Turn.id)]  # type: ignore[arg-type]
+
+
+class Keyboard:
+    """Keys in one encoding, and what is seen behind them."""
+
+    def __init__(self, person: Person, encoding: str) -> None:
+        self._person = person
+        self._encoding = encoding
+        self.pressed: set[str] = set()
+
+    def writes(self, text: str, seen: str) -> None:
+        """Letters."""
+        is_code = self._encoding == "kitty"
+        self._person.types("".join(f"\x1b[{ord(one)};;{ord(one)}u" for one in text) if is_code else text)
+        self._person.sees(seen)
+        time.sleep(0.2)  # or Enter might be taken for a part of a paste
+
+    def presses(self, name: str, *seen: str) -> None:
+        """A key, by its id."""
+        self.pressed.add(name)
+        self._person.types(ENCODINGS[self._encoding][name])
+        for text in seen:
+            self._person.sees(text)
+
+    def opens(self, name: str, seen: str) -> None:
+        """A key that opens a screen, which is left again."""
+        self.presses(name, seen)
+        self._person.has_seen_all()  # so that the prompt is seen again only once Esc was read
+        self.presses("stop")
+        if self._encoding != "kitty":
+            time.sleep(0.5)  # or it would be taken for the beginning of the next key
+        self._person.sees(_ASKS)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_key_of_the_prompt_and_of_everywhere_has_its_bytes(encoding: str) -> None:
+    assert set(ENCODINGS[encoding]) == {key.id for key in (*PROMPT, *CHAT, *APP)}
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_key_arrives_and_does_what_it_is_for(vouch: Vouch, encoding: str) -> None:
+    with ScriptedServer([hangs(["Half of it"])], then=says("At ten.")) as server:
+        vouch.use_server(server.base_url)
+        with vouch.terminal("chat") as person:
+            keys = Keyboard(person, encoding)
+            person.sees("1 shared")
+            keys.writes("one", "one")
+            keys.presses("new_line")
+            keys.writes("two", "two")
+            keys.presses("send", "Half of it")
+            keys.presses("stop", "stopped")
+            keys.opens("help", "Help")
+            keys.opens("why", "Why this answer")
+            keys.opens("memory", "Waiting for check")
+            keys.opens("training", "live model")
+            keys.opens("sessions", "Sessions")
+            keys.opens("log", "following")
+            keys.opens("find", "Find")
+            keys.opens("search_prompts", "Earlier prompts")
+            keys.opens("rate", "Last answer: ")
+            keys.opens("palette", "earch for commands")
+            person.has_seen_all()
+            keys.presses("redraw", "stopped", _ASKS)  # which nothing has changed
+            keys.presses("new_session", "New session")
+            keys.writes("/t", "/t")
+            keys.presses("complete", "/teach")
+            keys.presses("interrupt", _ASKS)  # clears
+            keys.presses("interrupt", "Ctrl+C again or Ctrl+D leaves")
+            keys.writes("three", "three")
+            keys.presses("editor", "three and more")
+            keys.presses("send", "At ten.")
+            keys.presses("end_input")
+            assert person.exit_code() == 0
+    assert messages(vouch) == ["one\ntwo", "three and more"]
+    assert keys.pressed == set(ENCODINGS[encoding]) - {"quit"}  # which leaves the other chats
+
+
+def test_in_the_classic_encoding_keys_that_are_never_bound_are_backspace_tab_and_enter(vouch: Vouch) -> None:
+    with ScriptedServer([says("At ten."), says("At noon.")]) as server:
+        vouch.use_server(server.base_url)
+        with vouch.terminal("chat") as person:
+            keys = Keyboard(person, "classic")
+            person.sees("1 shared")
+            keys.writes("/tx", "/tx")
+            person.types("\x08")  # Ctrl+H
+            person.types("\x09")  # Ctrl+I
+            person.sees("/teach")
+            person.types("\x08\x08")
+            keys.writes("one", "one")
+            person.types("\x0d")  # Ctrl+M
+            person.sees("At ten.")
+            keys.writes("two", "two")
+            person.types(ALT_ENTER["classic"])
+            person.sees("At noon.")
+            keys.presses("quit")
+            assert person.exit_code() == 0
+    assert messages(vouch) == ["one", "two"]
+
+
+@pytest.mark.parametrize("encoding", SHIFT_ENTER)
+def test_where_they_are_keys_of_their_own_they_do_nothing_and_shift_enter_is_a_new_line(
+    vouch: Vouch, encoding: str
+) -> None:
+    with ScriptedServer(then=says("At ten.")) as server:
+        vouch.use_server(server.base_url)
+        with vouch.terminal("chat") as person:
+            keys = Keyboard(person, encoding)
+            person.sees("1 shared")
+            keys.writes("one", "one")
+            for code in map(ord, "him"):
+                person.types(f"\x1b[{code};5u" if encoding == "kitty" else f"\x1b[27;5;{code}~")
+            person.types(ALT_ENTER[encoding])
+            keys.writes(" two", " two")
+            person.types(SHIFT_ENTER[encoding])
+            keys.writes("three", "three")
+            keys.presses("send", "At ten.")
+            keys.presses("quit")
+            assert person.exit_code() == 0
+    assert messages(vouch) == ["one two\nthree"]
 
 
 def test_a_paste_with_an_escape_in_it_arrives_whole_and_enter_sends_it(vouch: Vouch) -> None:
@@ -95,6 +220,4 @@ def test_a_paste_with_an_escape_in_it_arrives_whole_and_enter_sends_it(vouch: Vo
         person.sees("I found nothing about that")
         person.types("\x11")
         assert person.exit_code() == 0
-    with vouch.database() as database, database.reading() as sql:
-        sent = sql.connection().exec_driver_sql("SELECT message FROM turns").scalars().all()
-    assert sent == ["one[31mredbell\ntwo    lines end"]
+    assert messages(vouch) == ["one[31mredbell\ntwo    lines end"]

@@ -494,6 +494,10 @@ def test_the_nearest_commands_are_named() -> None:
     assert did_you_mean("/H", commands) == "Did you mean /help?"
     assert did_you_mean("/re", commands) == "Did you mean /remember, /replay or /retry?"
     assert did_you_mean("/zzz", commands) == ""
+    assert did_you_mean("/frobnicate", ("/private", *commands)) == ""
+    assert did_you_mean("/fnid", commands) == "Did you mean /find?"
+    assert did_you_mean("/memry", ("/memory", *commands)) == "Did you mean /memory?"
+    assert did_you_mean("/exit", ("/edit", *commands)) == "Did you mean /edit?"
     assert did_you_mean("/", ("/a-long-one",)) == ""
 
 

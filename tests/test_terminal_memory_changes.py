@@ -32,7 +32,8 @@ from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.small_screens import Question
 from assistant.wiring import Assistant
 from stores.errors import StoreUnavailable
-from stores.records import SHARED, Feedback, StatedClaim, Turn
+from stores.passages import SHARED
+from stores.records import Feedback, StatedClaim, Turn
 
 # Changing ---------------------------------------------------------------------------------------
 
@@ -377,7 +378,7 @@ async def test_no_notice_offers_an_undo_that_is_done_already(tmp_path: Path) -> 
         await chat.shows("1 of 3")
         await chat.asks(f"/undo {two}")
         await chat.shows("1 of 2")
-        assert f"Learned {one}." in chat.text
+        assert f"Learned {three}." in chat.text
         await opened(chat)
         await chat.presses("end")
         await settled(chat)
@@ -405,7 +406,7 @@ async def test_a_notice_that_is_done_with_is_counted_on(tmp_path: Path) -> None:
             notices.put(Notice(f"Learned {receipt}.", receipt, None))
         notices.done()
         await chat.shows("2 of 3")
-        notices.withdraw({1_003})
+        notices.withdraw({1_001})
         await chat.shows("2 of 2")
         notices.withdraw({1_002})
         await chat.until(lambda: not notices.display)

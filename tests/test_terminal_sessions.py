@@ -295,7 +295,7 @@ async def test_what_was_accepted_before_a_kill_stands_in_the_prompt_no_more(tmp_
         ):
             drafts.write(key, draft)
             async with on_screen(tmp_path, choice=choice) as chat:
-                assert chat.prompt == left
+                await chat.until(lambda left=left: chat.prompt == left)  # type: ignore[misc]
                 chat.app.chat.prompt.put("")
 
 

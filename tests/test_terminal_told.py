@@ -11,7 +11,8 @@ from test_terminal_chat import learned
 from assistant.terminal.screens.folded_paste import FoldedPastes
 from assistant.terminal.screens.memory_screen import MemoryScreen
 from assistant.terminal.screens.messages import FORGOTTEN, messages_of, passage_name
-from stores.records import Passage, Turn
+from stores.passages import Passage
+from stores.records import Turn
 
 
 async def test_a_narrow_notice_shortens_the_quoted_text_and_never_the_way_back(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from round_rows import NAMES, keep, led_by_fake, of, promoted, refused, row, running
@@ -16,7 +17,7 @@ from test_terminal_screens import SIZES, assert_golden
 from agents.models.encoder import EncoderDescription
 from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE
 from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.training_facts import training_facts
+from assistant.terminal.screens.training_facts import TrainingFacts, rule, training_facts
 from assistant.terminal.screens.training_lines import bar, lasting, progress_line, round_line, status_line
 from assistant.terminal.screens.training_screen import TrainingScreen
 from assistant.terminal.training import steer_training
@@ -89,8 +90,8 @@ async def test_the_page_of_a_round_tells_its_settings_hashes_and_lineage(tmp_pat
             "Rated      1 good",
             "Forgotten  2 of its turns since",  # 3 and 7 are not there
             "Turns      1-3, 7",
-            "nDCG@10   0.500      0.521  +0.0210 [+0.0160, +0.0260]",
-            "2026-10                     -0.0040 on 96 questions",
+            "nDCG@10   0.500      0.521  +2.10 [+1.60, +2.60]",
+            "2026-10                     -0.40 points on 96 questions",
             'update_side    "query"',
             "seed           1",
             f"taught sha256  {'ab' * 32}",
@@ -108,7 +109,7 @@ async def test_a_round_that_another_process_trains_is_followed(tmp_path: Path) -
         await chat.shows("step 60 of 400")
         keep(of(chat), promoted(1))
         await chat.shows("live model: 1")
-        await chat.shows("1  live         +0.021 nDCG@10")
+        await chat.shows("1  live         19 Nov 22:03  nDCG@10 +2.10 points [+1.60, +2.60]")
 
 
 async def test_the_mark_stays_with_its_round_when_another_one_begins(tmp_path: Path) -> None:
@@ -295,6 +296,11 @@ async def test_the_status_line_shows_a_round_gives_way_to_what_is_told_and_ends_
         await chat.until(lambda: "training:" not in chat.text)
 
 
+def test_a_status_line_of_a_round_that_broke_off_says_so() -> None:
+    silent = running(13, lease_until="2026-11-18T00:00:00+00:00")
+    assert status_line(silent, 120) == ("training: round 13 broke off at step 210 of 400", "")
+
+
 def test_a_status_line_has_more_where_there_is_room() -> None:
     assert status_line(running(13), 80) == ("training: round 13, step 210 of 400 ▕█████▎    ▏", "")
     left, right = status_line(running(13, is_paused=True), 120)
@@ -307,6 +313,31 @@ def test_a_status_line_has_more_where_there_is_room() -> None:
 
 
 # In words
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({}, "12 of 1000 lessons, then a round"),
+        ({"new_lessons": 1000}, "1000 of 1000 lessons; a round soon"),
+        ({"is_paused": True}, "12 of 1000 lessons; waits until Space"),
+        ({"in_chat": False}, "12 of 1000 lessons; s begins a round"),
+        ({"rounds": (running(12, lease_until="2026-11-18T00:00:00+00:00"),)}, "goes on later"),
+        (
+            {
+                "rounds": (
+                    running(12, progress={"questions": 120, "questions_in_all": 240, "seconds_left": 240}),
+                )
+            },
+            "question 120 of 240, about 4 min left",
+        ),
+    ],
+)
+def test_a_narrow_screen_tells_whole_sentences_of_a_round(more: dict[str, Any], told: str) -> None:
+    known = TrainingFacts((), "", "", "", 12, 1000, True, False, False, 0.0, 0.01)
+    line = progress_line(replace(known, **more), 38)
+    assert line.endswith(told)
+    assert len(line) <= 38
 
 
 async def test_what_is_told_of_rounds_in_each_state(tmp_path: Path) -> None:
@@ -325,14 +356,51 @@ async def test_what_is_told_of_rounds_in_each_state(tmp_path: Path) -> None:
         keep(of(chat), silent)
         facts = training_facts(of(chat))
         assert facts.state_of(facts.rounds[0]) == "broken off"
-        assert "broke off; it goes on at the next occasion" in progress_line(facts, 80)
+        assert progress_line(facts, 78) == (
+            "round 4 broke off at step 210 of 400, without a word; it goes on later"
+        )
+        assert progress_line(facts, 200) == (
+            "round 4 broke off at step 210 of 400, without a word; it goes on at the next occasion"
+        )
+        assert round_line(facts, facts.rounds[0], 100).endswith("22:03  at step 210 of 400; without a word")
         keep(of(chat), row(4, "stopped", "by command", {}), waiting)
         facts = training_facts(of(chat))
-        assert progress_line(facts, 80) == "round 5 waits: it was left to be gone on with"
+        assert progress_line(facts, 78) == (
+            "round 5 waits: it was left to be gone on with; it goes on at the next occasion"
+        )
+        killed = row(5, "waiting", "the training was ended by signal 9", running(5).figures)
+        keep(of(chat), killed)
+        facts = training_facts(of(chat))
+        assert progress_line(facts, 78) == "round 5 waits at step 210 of 400; it goes on at the next occasion"
+        assert progress_line(facts, 98).startswith(
+            "round 5 waits at step 210 of 400: the training was ended by signal 9; it goes on"
+        )
+        assert progress_line(facts, 38) == "round 5 waits; it goes on later"
+        assert round_line(facts, killed, 100).endswith(
+            "22:03  at step 210 of 400; the training was ended by signal 9"
+        )
+        exporting = running(6, lease_until=silent.figures["lease_until"], phase="exporting", progress={})
+        keep(of(chat), row(5, "stopped", "by command", {}), exporting)
+        assert "broke off while writing the candidate down, " in progress_line(training_facts(of(chat)), 100)
+        assert status_line(exporting, 80) == (
+            "training: round 6 broke off while writing the candidate down",
+            "",
+        )
         line = round_line(facts, refused(1), 100)
         assert line == (
-            "  1  refused      -0.014 nDCG@10  19 Nov 22:03  [-1.90, -0.90] is not surely above 0.00 points."
+            "  1  refused      19 Nov 22:03  "
+            "nDCG@10 -1.40 points [-1.90, -0.90] is not surely above 0.00 points."
         )
+        assert round_line(facts, refused(1), 40) == "  1 refused      19 Nov 22:03 -1.40"
+        assert round_line(facts, waiting, 40) == "  5 waiting      23 Nov 22:03"
+        failed = row(7, "failed", "the loss is nan", running(7).figures)
+        assert round_line(facts, failed, 100).endswith("22:03  at step 210 of 400; the loss is nan")
+        lost = refused(1)
+        lost.reason = "Refused: it lost 1.78 points on domain own (32 questions), more than 1.00 points."
+        assert "22:03  nDCG@10 -1.40 points; it lost 1.78 points on" in round_line(facts, lost, 100)
+        limits = replace(facts, least_gain=0.005, margin=0.01)
+        assert "surely gains more than 0.50 points" in rule(limits)
+        assert "loses more than 1.00 points." in rule(limits)
 
 
 async def test_rounds_that_had_ended_are_not_read_again(tmp_path: Path) -> None:

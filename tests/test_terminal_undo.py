@@ -17,7 +17,7 @@ from assistant.terminal.screens.rate_strip import RateStrip
 from assistant.terminal.screens.small_screens import Question
 from assistant.terminal.written_here import Written
 from assistant.wiring import Assistant
-from stores.records import SHARED
+from stores.passages import SHARED
 
 TEA, COFFEE, NOTE = "I like tea.", "I like coffee.", "The reading room has a new wing."
 
@@ -201,7 +201,7 @@ def _proposed_by(assistant: Assistant, user: int, *, name: str) -> int:
 async def test_the_strip_names_what_u_takes_back_and_takes_just_that(tmp_path: Path) -> None:
     async with on_screen(tmp_path, size=(100, 24)) as chat:
         one, two = [await stored(chat, partial(_written, text=text)) for text in (TEA, COFFEE)]
-        for receipt, text in ((one, TEA), (two, COFFEE)):
+        for receipt, text in ((two, COFFEE), (one, TEA)):  # the newest is shown
             chat.app.chat.heard(learned(receipt, text))
         await chat.shows("1 of 2")
         await chat.presses("ctrl+g")
@@ -219,7 +219,7 @@ async def test_the_strip_names_what_u_takes_back_and_takes_just_that(tmp_path: P
 async def test_u_says_that_what_its_notice_told_of_was_undone_already(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
         one, two = [await stored(chat, partial(_written, text=text)) for text in (TEA, COFFEE)]
-        for receipt, text in ((one, TEA), (two, COFFEE)):
+        for receipt, text in ((two, COFFEE), (one, TEA)):  # the newest is shown
             chat.app.chat.heard(learned(receipt, text))
         await chat.presses("ctrl+g")
         await chat.until(lambda: chat.app.chat.query_one(RateStrip).has_focus)

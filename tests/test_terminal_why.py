@@ -12,9 +12,10 @@ from screen_fixtures import ANSWER, HANDBOOK, QUESTION, ChatOnScreen, on_screen
 from assistant.terminal.screens.compare_child import ComparisonChild
 from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.screens.page_screen import PageScreen
+from assistant.terminal.screens.passage_page import PassagePage
 from assistant.terminal.screens.small_screens import Question
 from assistant.terminal.screens.why_view import PassageList, WhyScreen
-from stores.records import SHARED
+from stores.passages import SHARED
 
 NOTE = "The reading room has a new wing."
 
@@ -132,3 +133,104 @@ async def test_c_compares_the_turn_with_the_previous_model(
         await chat.presses("c")
         await chat.until(lambda: isinstance(chat.screen, CompareScreen))
         assert [(how["turn_id"], how["against"]) for how in asked] == [(1, "previous")]
+
+
+# In an opened passage ---------------------------------------------------------------------------
+
+
+async def opens_passage(chat: ChatOnScreen, *keys: str) -> None:
+    await chat.presses(*keys)
+    await chat.until(lambda: isinstance(chat.screen, PassagePage))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_an_opened_passage_is_marked_by_the_same_keys(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]], size=size) as chat:
+        await asks_and_opens(chat)
+        await opens_passage(chat, "enter")
+        await chat.shows("+ helped  - did not  x remove")
+        await chat.presses("plus")
+        await chat.shows("marked as helping")
+        await chat.shows("Marked as helping: 1, as not: 0")
+        await chat.presses("minus")
+        await chat.shows("marked as not helping")
+        await chat.shows("as not: 1")
+        await chat.presses("escape")
+        await chat.shows("[1] -shared")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_x_and_u_in_an_opened_passage(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]], size=size) as chat:
+        await asks_and_opens(chat)
+        await opens_passage(chat, "down", "enter")
+        await chat.presses("x")
+        await chat.until(lambda: own_texts(chat) == [])
+        await chat.shows("u takes it back")
+        await chat.shows("It is found no more")
+        await chat.presses("u")
+        await chat.until(lambda: own_texts(chat) == [NOTE])
+        await chat.until(lambda: "It is found no more" not in chat.text)
+        await chat.presses("x")
+        await chat.until(lambda: own_texts(chat) == [])
+        await chat.presses("escape")
+        await chat.shows("gone: “The reading room")
+        await chat.presses("u")  # what was removed on the page is taken back in the list
+        await chat.until(lambda: own_texts(chat) == [NOTE])
+
+
+async def test_a_shared_passage_that_is_opened_asks_before_it_is_proposed(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await asks_and_opens(chat)
+        await opens_passage(chat, "home", "enter")
+        await chat.presses("x")
+        await chat.until(lambda: isinstance(chat.screen, Question))
+        await chat.presses("n")
+        await chat.shows("nothing was proposed")
+        assert isinstance(chat.screen, PassagePage)
+
+
+async def test_c_compares_from_an_opened_passage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ComparisonChild, "of", lambda *_, **__: ComparisonChild(["true"]))
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await asks_and_opens(chat)
+        await opens_passage(chat, "enter")
+        await chat.presses("c")
+        await chat.shows("there is no model before the live one")
+        keep(of(chat), promoted(1, "first-1111"), promoted(2, "second-2222"))
+        await chat.presses("c")
+        await chat.until(lambda: isinstance(chat.screen, CompareScreen))
+
+
+async def test_a_source_that_is_opened_while_reading_is_marked_too(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        await opens_passage(chat, "escape", "1")
+        await chat.presses("plus")
+        await chat.shows("Marked as helping: 1, as not: 0")
+        await chat.presses("escape")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+
+
+# What the turn holds of its models --------------------------------------------------------------
+
+
+async def test_why_counts_citations_that_name_no_passage(tmp_path: Path) -> None:
+    replies = [["At ten [1], at nine [7], and never [7] or [8]."], [ANSWER]]
+    async with on_screen(tmp_path, replies=replies) as chat:
+        await chat.asks(QUESTION)
+        await chat.presses("f2")
+        await chat.shows("3 citations name no passage: [7], [8]")
+        await chat.presses("escape")
+        await chat.asks(QUESTION)
+        await chat.presses("f2")
+        await chat.shows("Answered   by scripted")
+        assert "no passage" not in chat.text
+
+
+async def test_why_names_what_searched_and_what_judged(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        await chat.presses("f2")
+        await chat.shows("Searched   by fixed-1")
+        await chat.shows("judged by scores-1")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from agents.claim_interfaces import Said
 from agents.claim_rules.corrections import right_words
-from agents.interfaces import Exchange, Said
+from agents.interfaces import Exchange
 from agents.pointed_to import standalone
-from agents.told_before import meant_by, put_right, tells_anew, without_slip
+from agents.slips import without_slip
+from agents.told_before import meant_by, put_right, tells_anew
 
 
 def told(*messages: str) -> list[Exchange]:
@@ -26,6 +28,16 @@ def told(*messages: str) -> list[Exchange]:
         ("My boss is Mrs Lindqvist.", "No, Mr Okafor.", "My boss is Mr Okafor."),
         ("My neighbour is Thibaut.", "I meant Thibault, not Thibaut.", "My neighbour is Thibault."),
         ("My favourite colour is blue.", "I meant green.", "My favourite colour is green."),
+        ("My flat number is 12.", "actually it's 14", "My flat number is 14."),
+        ("My locker number is 88.", "wait, 89", "My locker number is 89."),
+        ("My locker code is 88.", "No, 89.", "My locker code is 89."),
+        ("The meeting is on Monday.", "actually it's Thursday", "The meeting is on Thursday."),
+        ("My aunt Rosa lives in Genk.", "no, in Hasselt", "My aunt Rosa lives in Hasselt."),
+        (
+            "My dentist appointment is on Tuesday at 3.",
+            "no, the dentist is on Thursday",
+            "My dentist appointment is on Thursday at 3.",
+        ),
         ("My favourite food is spagetti.", "typo, spaghetti", "My favourite food is spaghetti."),
     ],
 )
@@ -48,6 +60,12 @@ def test_right_words_in_the_same_message_mean_the_sentence_before_them() -> None
         ("I live in Ulm.", "No idea."),
         ("I meet Ben at 5.", "Sorry, Anna."),  # speaks to Anna
         ("I live in Ulm.", "I meant well."),
+        ("My flat number is 12.", "actually it's raining"),
+        ("My alarm rings at 7.", "wait 5 minutes"),
+        ("My flat has 4 rooms.", "actually 14 people came"),
+        ("My meeting is at 3 and my flight is at 5.", "actually it's 6"),
+        ("My dentist appointment is on Tuesday.", "no, the party is on Thursday"),
+        ("My appointment is on Tuesday.", "the appointment is on Thursday"),
         ("I live in Ulm.", "The fifth."),  # no correction
         ("I live in Ulm.", "No, I live in Bonn."),  # says all of it itself
     ],

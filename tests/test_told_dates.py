@@ -11,19 +11,25 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from sqlalchemy import Engine, event, select
+from sqlmodel import col
 from store_fixtures import DIMENSION, ENCODER, Stores, fake_encode, fresh_database
 from test_curator import Verifier
 from test_remembering import Fakes, House
 
+from agents.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.curator import RuleCurator
-from agents.interfaces import Candidate, Claim, Curation, Said, Vectors, Weighed
+from agents.interfaces import Candidate, Vectors
 from agents.retriever import Fusion, Retriever
 from agents.sentences import sentences
 from assistant.terminal.memory_history import history_as_json, history_lines
 from assistant.terminal.notices import learned_line
 from assistant.turns.searching import Searching
 from stores.claim_decisions import Learned
+from stores.claim_passages import AUTHOR
+from stores.claims import Claims
 from stores.database import Database
+from stores.records import PassageVersion, known_id
 from stores.session_import import SessionImport, ToldSession, ToldTurn
 
 Dated = tuple[int, str]  # the year in which it was told, and what
@@ -75,7 +81,7 @@ class Teller:
         shared = stores.shared_index(None, exact_up_to=10_000)
         searching = Searching(encoder, spaces, retriever, indexer, shared)
         self.indexer = indexer
-        self.house.remembering._searching = lambda: searching
+        self.house.searching = searching
         self.user = stores.journal.user_id("ann")
 
     def learn(self, dated: Dated) -> list[Learned]:
@@ -168,6 +174,23 @@ def test_any_order_of_learning_ends_the_same(told: list[Dated], left: set[str] |
     assert left is None or in_their_order == left
     for order in list(permutations(told))[:: 1 if len(told) < 4 else 5]:
         assert (order, ends(order)) == (order, in_their_order)
+
+
+def test_an_old_message_of_two_facts_takes_the_place_of_neither_newer_one(teller: Teller) -> None:
+    said = {"My locker is 13.", "I live in Ghent, in a flat on the third floor."}
+    for each in sorted(said):
+        teller.say(each)
+    teller.learn((2023, "My locker is 12 and I live in Lyon."))
+    assert teller.facts == said
+
+
+def test_of_an_old_message_of_two_facts_stays_what_nothing_newer_changes(teller: Teller) -> None:
+    teller.say("My locker is 13.")
+    teller.learn((2023, "My locker is 12 and I live in Lyon."))
+    assert sorted(sentence.text for text in teller.facts for sentence in sentences(text)) == [
+        "I live in Lyon.",
+        "My locker is 13.",
+    ]
 
 
 # Undo
@@ -326,3 +349,30 @@ def test_the_history_names_the_date_of_what_was_told_years_ago(teller: Teller) -
     assert ["told 01 May 2020" in line for line in versions] == [True, False]
     told = {version["text"]: version["told_at"] for version in history_as_json(history)["versions"]}
     assert told[LYON] == datetime(2020, 5, 1, tzinfo=UTC).isoformat()
+
+
+def test_of_many_statements_as_few_queries_tell_when_they_were_told_as_of_one(teller: Teller) -> None:
+    for year, liked in enumerate(("tea", "rain", "jazz", "chess", "Rome"), start=2001):
+        teller.learn((year, f"I like {liked}."))
+    lines = sorted(teller.stores.catalogue.lines(teller.user, kind="fact"), key=lambda line: line.passage_id)
+    claims = Claims(teller.stores.database)
+    (newest,) = claims.of_passage(teller.user, lines[-1].passage_id)
+    with teller.stores.database.reading() as sql:
+        versions = sql.scalars(select(PassageVersion).where(col(PassageVersion.author) == AUTHOR)).all()
+        ids = [known_id(version.id) for version in versions]
+    asked: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_more: object) -> None:
+        asked.append(statement)
+
+    def asked_for(some: list[int]) -> int:
+        asked.clear()
+        assert not claims.told_later(teller.user, newest.id or 0, some).live
+        return len(asked)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        assert asked_for(ids[:1]) == asked_for(ids) > 0
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    assert len(ids) == len(lines) == 5

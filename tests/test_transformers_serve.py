@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from agents.backends.openai_chat import OpenAIChat
-from agents.interfaces import ChatMessage, CutAtLimit, ReplyRequest
+from agents.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
 from stores.errors import MalformedReply, ModelRefused, NoLogProbabilities
 
 COMMAND = (str(Path(sys.executable).with_name("transformers")),)

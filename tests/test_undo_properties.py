@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +22,6 @@ from store_fixtures import (
     fresh_database,
 )
 from test_claims import LEASE, tell
-from test_forgetting import files_holding, tables_holding
 
 from stores.chroma_vectors import ChromaVectors
 from stores.claim_decisions import Decision
@@ -32,7 +30,7 @@ from stores.claims import Claims, NewClaim
 from stores.database import Database
 from stores.errors import CannotUndo
 from stores.forgetting import Forgetting
-from stores.records import SHARED, own_space
+from stores.passages import SHARED, own_space
 from stores.vectors import VectorIndex
 
 KINDS = ("sqlite", "postgresql", "chroma")  # exact search on either database; an index of the shared space
@@ -178,10 +176,10 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @contextmanager
-def world(request: pytest.FixtureRequest, kind: str) -> Iterator[World]:
-    """An empty one, for one example."""
+def world(request: pytest.FixtureRequest, kind: str, within: Path | None = None) -> Iterator[World]:
+    """An empty one, for one example. within: the folder of its files; else one that goes with it."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+        folder = within or Path(name)
         url, index = "", None
         if kind == "postgresql":
             server = request.getfixturevalue("postgres")
@@ -286,45 +284,3 @@ def rows_with(database: Database, written: str) -> list[str]:
             for name in names
             if any(written in str(cell) for row in sql.execute(text(f"SELECT * FROM {name}")) for cell in row)
         ]
-
-
-def test_doing_jobs_twice_changes_nothing(request: pytest.FixtureRequest, kind: str) -> None:
-    with world(request, kind) as the:
-        ann, bob = the.users
-        for user in (ann, bob):
-            the.write(user, ("document", "a.txt", ["cat", "dog"], True))
-            the.write(user, ("document", "a.txt", ["owl"], True))
-            the.write(user, ("remember", "elk"))
-            the.write(user, ("set aside", 0))
-            the.say(user, f"a cat of u{user}")
-        forgetting = Forgetting(the.stores.database)
-        forgetting.forget(ann, the.stores.catalogue.own_passages(ann))
-        forgetting.compact()
-        the.settle()
-        seen, found = the.seen(), findable(the.stores.database)
-        for _ in range(2):
-            with the.stores.database.writing() as sql:
-                sql.execute(text("UPDATE jobs SET done_at = NULL WHERE kind IN ('index', 'compact')"))
-            assert the.stores.indexer(the.index).catch_up() > 0
-            forgetting.compact()
-            the.settle()
-            assert (the.seen(), findable(the.stores.database)) == (seen, found)
-
-
-@given(before=st.text(max_size=30), behind=st.text(max_size=30), parts=st.integers(1, 3))
-@settings(max_examples=25, deadline=None)
-def test_whatever_stands_around_a_canary_no_byte_of_it_is_left(before: str, behind: str, parts: int) -> None:
-    canary = f"Zq{secrets.token_hex(12)}"
-    with tempfile.TemporaryDirectory() as name:
-        stores = Stores.over(fresh_database(Path(name)))
-        ann = stores.journal.user_id("ann")
-        stores.say(ann, *[f"{before}{canary}{behind}"] * parts)
-        stores.knowledge.remember(ann, "another")
-        named = [line.passage_id for line in stores.catalogue.lines(ann, kind="message")]
-        forgetting = Forgetting(stores.database)
-        forgetting.forget(ann, named)
-        forgetting.compact()
-        assert tables_holding(stores.database, canary) == []
-        assert files_holding(Path(name), canary) == []
-        assert stores.own_texts(ann) == {"another"}
-        stores.database.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,17 +15,19 @@ from agent_fakes import FakeChat
 from memory_on_screen import assistant_of
 from screen_fixtures import ChatOnScreen, ScriptedReplies, made_assistant, on_screen
 
+from agents.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.classifier import Classifier
-from agents.interfaces import Candidate, Claim, Curation, Said, Weighed
+from agents.interfaces import Candidate
 from assistant.config import MemorySettings
 from assistant.locations import Locations
 from assistant.terminal import weighed_first
 from assistant.terminal.screens.small_screens import Question
 from assistant.terminal.slash_commands import SlashCommands
 from assistant.terminal.weighed_first import Wait
-from assistant.turns.remembering import Agents
+from assistant.turns.claim_agents import Agents
 from assistant.wiring import Assistant
 from stores.errors import CannotUndo, ModelUnreachable
+from stores.records import StatedClaim
 
 TEA, LOCKER, QUESTION = "I like tea.", "My locker number is 214.", "Is it open?"
 TAUGHT_NOTHING = ["Your last message taught nothing.", f"Take back “{TEA}”? [y/N]"]
@@ -119,6 +122,35 @@ def test_what_the_last_message_teaches_is_waited_for_and_undone(chat: Chat) -> N
         f"Undone: add “{LOCKER}”.",
     ]
     assert chat.texts == [TEA]
+
+
+def test_what_goes_on_between_two_looks_is_waited_for(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message's job ends, and that of its claim begins, while jobs and claims are read."""
+    claims, jobs = chat.assistant.claims, chat.assistant.claim_jobs
+    of_turn, looks = claims.of_turn, 0
+
+    def read_slowly(user_id: int, turn_id: int) -> list[StatedClaim]:
+        nonlocal looks
+        read, looks = of_turn(user_id, turn_id), looks + 1
+        if looks == 2:  # the first is before the wait
+            chat.agents.goes_on.set()
+            while any(job.kind == "summarize" for job in jobs.waiting(user_id)):
+                time.sleep(0.01)
+        return read
+
+    hold = threading.Event()
+    weigh = chat.agents.weigh
+
+    async def weigh_later(claim: Claim, evidence: Sequence[Candidate]) -> Weighed:
+        while not hold.is_set():  # noqa: ASYNC110 - set by another thread
+            await asyncio.sleep(0.01)
+        return await weigh(claim, evidence)
+
+    monkeypatch.setattr(claims, "of_turn", read_slowly)
+    monkeypatch.setattr(chat.agents, "weigh", weigh_later)
+    chat.says(LOCKER)
+    threading.Timer(1, hold.set).start()
+    assert chat.undo()[1] == f"Undone: add “{LOCKER}”."
 
 
 def test_a_message_that_taught_nothing_is_told_and_what_came_before_is_asked_about(chat: Chat) -> None:

@@ -50,7 +50,6 @@ def test_what_one_statement_does_to_another(one: str, other: str, expected: Chan
     [
         ("My locker number is 214", "I no longer have a locker"),
         ("The pool is heated", "The pool is not heated any more"),
-        ("I have a red car", "I sold my car"),
     ],
 )
 def test_a_withdrawal_gives_no_new_value(old: str, new: str) -> None:

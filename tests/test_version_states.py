@@ -141,6 +141,13 @@ def test_a_history_lists_every_version_with_its_words_its_writer_and_its_receipt
     assert history_as_json(withdrawn)["state"] == "withdrawn"
 
 
+def test_one_answer_is_one_answer(stores: Stores, ann: int) -> None:
+    note, _ = stores.knowledge.remember(ann, "The key is in the hall.")
+    answered(stores, ann, version_of(stores, ann, note))
+    told = "\n".join(history_lines(stores.catalogue.history(ann, note)))
+    assert "in 1 answer of yours" in told
+
+
 def test_a_learned_fact_tells_where_it_was_said_and_an_imported_one_that_a_file_tells_it(
     stores: Stores, ann: int, bob: int
 ) -> None:

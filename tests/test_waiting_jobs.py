@@ -10,7 +10,8 @@ import pytest
 from store_fixtures import Stores, fresh_database
 
 from assistant.terminal.waiting import told_failure, told_reason
-from benchmarks.remembering_kills import Nursery, Told
+from benchmarks.remembering_checks import Told
+from benchmarks.remembering_kills import Nursery
 from stores.claim_jobs import ClaimJob, ClaimJobs
 from stores.database import Database
 from stores.journal import Journal, Outcome

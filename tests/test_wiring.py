@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agent_fakes import FixedEncoder
+from screen_fixtures import place_in
 
 from agents.backends.openai_chat import OpenAIChat
 from agents.backends.transformers_chat import TransformersChat
@@ -26,12 +27,7 @@ class OtherEncoder(FixedEncoder):
 
 @pytest.fixture
 def locations(tmp_path: Path) -> Locations:
-    return Locations(
-        data=tmp_path / "data",
-        settings=tmp_path / "settings.toml",
-        cache=tmp_path / "cache",
-        state=tmp_path / "state",
-    )
+    return place_in(tmp_path)
 
 
 @pytest.fixture

@@ -13,12 +13,14 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 
+from agents.chat_interfaces import ChatMessage, ContinuationScore, ReplyRequest
 from agents.claim_rules.corrections import right_words
+from agents.claim_rules.remarks import denies_the_answer, tells_of_trouble
 from agents.claim_rules.requests import to_forget
 from agents.claim_rules.statements import is_plainly_said
 from agents.hearsay import Hearsay, hearsay, who_says_so
-from agents.interfaces import ChatMessage, ContinuationScore, ReplyRequest
 from agents.naming_vouch import NAME
+from agents.of_oneself import MOST_TOLD, Whole, asks_for_all, quotes_of_all
 from agents.purposes import asks_for_a_way
 from agents.quote_order import Quote, is_own_words
 from agents.quoting import Quoter
@@ -36,10 +38,16 @@ KEPT = "I keep what you wrote in your own memory."
 GREETING = "Hello. Ask me something, or tell me something to remember; /help lists what else there is."
 WELCOME = "You are welcome."
 GOODBYE = "Goodbye."
-WHAT_IS_KEPT = "/memory lists what I keep of what you told me; with words behind it, what holds these."
 FORGETTING = "Nothing is forgotten by asking."
 HOW_TO_FORGET = "/forget with words lists what may be meant; /forget with its number takes it away for good."
-NOT_KEPT = "This session is private: I do not keep what you tell me."
+NOTHING_KNOWN = "I have learned nothing about you yet. /memory lists what I keep of what you told me."
+WHERE_THE_OTHERS_ARE = "/memory, F3 or vouch memory list shows the others too"
+TO_CORRECT = (
+    "To correct me, say in a sentence what is right, or type /teach and what the answer should have said. "
+    "/bad says that it did not help; /undo takes back what I learned last."
+)
+TROUBLE = "I found nothing about that; if Vouch itself does not work, vouch doctor says what to do."
+NOT_KEPT = "This session is private: I learn nothing from what you tell me, and no other session finds it."
 
 _WRITE_INSTEAD = "Configure a chat model: [model] in settings.toml."
 _LONGEST_QUOTE = 600  # characters; a longer sentence is cut at a word
@@ -60,16 +68,26 @@ class ExtractiveChat:
         if (courtesy := _returned(request.message)) is not None:
             yield courtesy
             return
+        if request.became:
+            yield request.became
+            return
         if (unwanted := _unwanted(request.message)) is not None:
             yield await asyncio.to_thread(self._how_to_forget, unwanted, request)
             return
-        if tells(request.message):
+        if denies_the_answer(request.message):
+            yield TO_CORRECT
+            return
+        if tells_of_trouble(request.message):
+            yield await asyncio.to_thread(self._help_with, request)
+            return
+        if whole := asks_for_all(request.message):
+            yield await asyncio.to_thread(_all_that_is_known, whole, request)
+            return
+        if tells(request.message) and not asks_for_a_way(request.message):
             yield NOTED if request.is_kept else NOT_KEPT
             return
         best = await asyncio.to_thread(self._best_quotes, request)
-        if not best and _ASKS_WHAT_IS_KEPT.fullmatch(request.message):
-            yield WHAT_IS_KEPT
-        elif not best:
+        if not best:
             is_looked_up = asks_only(request.message) or not request.is_kept
             yield _nothing_found(request.question) if is_looked_up else f"{NOTHING_FOUND} {KEPT}"
         for number, quote in enumerate(best):
@@ -77,6 +95,8 @@ class ExtractiveChat:
             if not quote.is_sure or quote.is_only_now:
                 answer = f"{NOT_SURE if not quote.is_sure else ONLY_NOW} "
             yield ("\n" if number else "") + answer + _frame(quote)
+        if best and request.not_put_first:
+            yield f"\n{_others(request.not_put_first)}"
 
     def _best_quotes(self, request: ReplyRequest) -> list[Quote]:
         """From the sources, and from what the message itself states beside its question, which is newest."""
@@ -85,10 +105,22 @@ class ExtractiveChat:
         stated = self._quoter.best_quotes(here[0], [here[1]]) if here else []
         if not stated:
             return best
+        if stated[0].only:
+            return best or stated
         if stated[0].is_sure:
             documents = [q for q in best if q.is_sure and not is_own_words(q.source.passage)]
             return [*stated, *documents[:1]]
         return best if best and best[0].probability >= stated[0].probability else stated
+
+    def _help_with(self, request: ReplyRequest) -> str:
+        """What is known of the trouble that a message tells of; its user's own words of it help nobody."""
+        known = [source for source in request.sources if not is_own_words(source.passage)]
+        asked = f"What can I do when {request.message.strip(' .!')}?"
+        best = self._quoter.best_quotes(asked, known)
+        frames = ("" if quote.is_sure else f"{NOT_SURE} " for quote in best)
+        return (
+            "\n".join(f"{frame}{_frame(quote)}" for frame, quote in zip(frames, best, strict=True)) or TROUBLE
+        )
 
     def _how_to_forget(self, unwanted: str, request: ReplyRequest) -> str:
         """Which commands forget what is meant, as far as it can be told."""
@@ -161,12 +193,6 @@ def _returned(message: str) -> str | None:
     return next((said for wording, said in _COURTESIES if re.fullmatch(wording, plain, re.IGNORECASE)), None)
 
 
-_ASKS_WHAT_IS_KEPT = re.compile(
-    r"\W*(?:so |and )*(?:tell me |show me )?(?:what|everything)(?: else| all)? "
-    r"(?:(?:do|did|have|that) )*(?:you|i) (?:know|remember|learn(?:ed|t)?|keep|told|tell)(?: you)?"
-    r"(?: (?:about|of|from) (?:me|us))?(?: so far)?\W*",
-    re.IGNORECASE,
-)
 _ASKS_TO_REMEMBER = re.compile(
     r"\W*(please )?(remember|note|keep in mind)( that| this|:)", re.IGNORECASE
 )  # not "remember when"
@@ -196,6 +222,19 @@ def _unwanted(message: str) -> str | None:
     return next((unwanted for unwanted in found if unwanted is not None), None)
 
 
+def _all_that_is_known(whole: Whole, request: ReplyRequest) -> str:
+    """The user's own memories, newest first, and how many more there are."""
+    quotes = quotes_of_all(whole, request.sources)
+    left = request.not_put_first + max(0, len(quotes) - MOST_TOLD)
+    lines = [*map(_frame, quotes[:MOST_TOLD]), *([_others(left)] if left else [])]
+    return "\n".join(lines) if quotes else NOTHING_KNOWN
+
+
+def _others(number: int) -> str:
+    """How many more memories answer than are quoted, and where they are."""
+    return f"And {number} more: {WHERE_THE_OTHERS_ARE}."
+
+
 def _nothing_found(question: str) -> str:
     """That nothing was found, and where to look for what may be asked of the assistant itself."""
     is_of_vouch = NAME.lower() in question.lower() or asks_for_a_way(question)
@@ -204,7 +243,7 @@ def _nothing_found(question: str) -> str:
 
 def _frame(quote: Quote) -> str:
     if not quote.source.number:
-        return f"You just said: {_quoted(quote)}"
+        return f"You {f'only {quote.only}' if quote.only else 'just said'}: {_quoted(quote)}"
     is_reworded = quote.source.passage.is_reworded  # nobody said it in these words
     told = _shortened(quote) if is_reworded else _quoted(quote)
     return f"{_who_said(quote)}{told} [{quote.source.number}]"
@@ -215,6 +254,10 @@ def _who_said(quote: Quote) -> str:
     passage = quote.source.passage
     if not passage.is_live:
         return "Before: "
+    if quote.is_now:
+        return "Now: "
+    if quote.only:
+        return f"You only {quote.only}: "
     if (heard := _hearsay(quote)) is not None:
         return f"{who_says_so(heard)}: "
     if passage.is_reworded:

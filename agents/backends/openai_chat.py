@@ -34,7 +34,7 @@ from agents.backends.structured_replies import (
     fitting_reply,
     with_instructions,
 )
-from agents.interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
+from agents.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
 from agents.token_budget import estimated_tokens
 from stores.errors import (
     ContextTooLong,

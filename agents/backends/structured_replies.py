@@ -11,7 +11,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import cast
 
-from agents.interfaces import ChatMessage
+from agents.chat_interfaces import ChatMessage
 from stores.errors import ContextTooLong, MalformedReply
 from stores.one_line import short
 

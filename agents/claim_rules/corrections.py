@@ -37,6 +37,15 @@ _SAYS_MORE = re.compile(
 )
 
 
+_DAY = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?"
+_OF_A_VALUE = re.compile(  # "wait, 89", "actually it's Thursday"; and not "actually 14 people came"
+    rf"\W*(?:(?:oh|ah|no|well|er+m?|um+)\W+)*(?:actually\b[\s,.–—-]+|wait\s*[,.–—-]+\s*)"
+    rf"(?:{_HESITATES}\W+)*(?:(?:it|that)(?:'s| is)\W+)?(?:(?:on|at)\s+)?"
+    rf"(?:\d[\d ./:,-]*(?:\s?[ap]m)?|{_DAY})[.! ]*$",
+    _I,
+)
+
+
 class RightWords(NamedTuple):
     """What a sentence gives as the right words."""
 
@@ -49,13 +58,15 @@ def right_words(sentence: str) -> RightWords | None:
     """The right words that a sentence gives; None for most. One that says more stands on its own."""
     said = " ".join(sentence.replace("’", "'").split())
     match = _CORRECTION.match(said) if len(said) <= _LONGEST_READ else None
-    if match is None or not (match["opens"] or _means_it(match["means"])):
+    is_value = match is not None and _OF_A_VALUE.match(said) is not None
+    if match is None or not (match["opens"] or _means_it(match["means"]) or is_value):
         return None
     right = match["right"].strip(" ,.-")
     is_short = 0 < len(right.split()) <= _MOST_WORDS
     if not is_short or _SAYS_MORE.search(right):
         return None
-    return RightWords(right, match["wrong"] or "", match["sure"] is not None or _means_it(match["means"]))
+    is_sure = match["sure"] is not None or _means_it(match["means"]) or is_value
+    return RightWords(right, match["wrong"] or "", is_sure)
 
 
 def _means_it(means: str | None) -> bool:

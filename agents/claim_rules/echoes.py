@@ -8,10 +8,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from agents.bindings import is_bound_otherwise
+from agents.claim_interfaces import Said
 from agents.claim_rules.distinctions import is_negated, names_and_numbers
 from agents.claim_rules.own_part import plain_text
 from agents.claim_rules.speaker import is_of_the_user
-from agents.interfaces import Exchange, Said
+from agents.interfaces import Exchange
 from agents.sentences import sentences
 from stores.lexical import tokens
 

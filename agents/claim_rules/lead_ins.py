@@ -49,6 +49,35 @@ _OWN_LEAD = re.compile(
     r"would like) you to know)(?: that)? )",
     _I,
 )
+_FINDS_THAT = r"(?:(?:found|saw|read|noticed|learn(?:ed|t)|discovered)(?: out)? that )?"
+_NO_DEED = (  # "we talked about it and decided to sell": that tells what was done, by whom the lead names
+    r"(?!(?:(?-i:[a-z]{2,}(?<!e)ed)|agreed|am|is|are|was|were|be|been|had|has|have|did|do|does|will|would|can|"
+    r"could|should|may|might|must|found|saw|read|got|went|felt|thought|bought|sold|made|took|came|left|said|"
+    r"told|knew|heard|put|ate|paid|met|chose|gave|began|then|now|still|never|always|so|not|really|finally|"
+    r"also|just|i|we|he|she|they|you)\b)"
+)
+_HOW_IT_IS_KNOWN = re.compile(
+    r"(?:(?:i|we)(?:'ve| have| had|'d)? (?:(?:(?:looked|read) (?:it|this|that) up|checked|googled it)"
+    rf"(?: \w+)?(?: and (?:that |{_FINDS_THAT}{_NO_DEED})|: )|"
+    r"(?:had )?(?:completely |quite |almost )?forgotten,? (?:but|that) |"
+    r"always wondered,? (?:and|but) now i know(?: that |: )|"
+    r"(?:had|learn(?:ed|t)|read|did|studied|were taught) (?:this|that|it|about (?:this|that|it))"
+    r"(?: (?:at|in|from|on|with) [\w ]{1,25})?: )|before i forget, |that reminds me(?: that |: )|"
+    r"(?:one|another|a|the only) (?:thing|fact|detail)(?: that)? i (?:just )?(?:picked up|learn(?:ed|t)|read|"
+    r"remember|know|found out)(?: (?:at|in|from|on|about|during) [\w ]{1,25})? is that |"
+    r"(?:the way|as|from what) i (?:understand|understood|remember|recall|know|learn(?:ed|t)|read)"
+    r"(?: (?:it|this|that|rightly|right|correctly))?, |"
+    r"if i (?:understand|understood|remember|recall)(?: (?:it|this|that))? "
+    r"(?:rightly|right|correctly|well), |"
+    r"(?:(?:a|one|one more|another|just a) )?(?:small|minor|quick|interesting|little) (?:detail|thing|point|"
+    r"remark|note|fact): |"
+    r"(?:my|our|the) (?:old )?(?:notes|books?|encyclopa?edia|textbooks?)(?: (?:from|of|on|about) "
+    r"[\w ]{1,30})? (?:says?|tells?|agrees?)(?: so)?(?: too)?(?: that |: )|"
+    r"(?:i|we)(?: was| were|'ve| have| had|'ve been| have been)? (?:just )?(?:talk(?:ed|ing)|read(?:ing)?|"
+    r"learn(?:ed|t|ing)|look(?:ed|ing)) (?:about|into|up) (?:it|this|that)(?: [\w ]{1,30})?,? "
+    rf"and (?:it turns out (?:that )?|{_FINDS_THAT}{_NO_DEED}))",
+    _I,
+)  # from where somebody knows it, which is no part of what they state
 _DID_YOU_KNOW = re.compile(
     r"(?:did you know(?: that)?|do you know that) (?!who\b|what|where|when|why|how|if\b|whether|any|of\b|"
     r"about)",
@@ -93,7 +122,10 @@ _SAID_LAST = re.compile(
     rf",? according to [^,]{{1,60}}$|, (?:or so )?{_SAYER} (?:says|said|told me|claims|claimed|thinks)[.!]*$"
 )
 _CLOSING = re.compile(
-    r",?\s+(?:by the way|btw|fyi|just so you know|you know|i think|as far as i know|"
+    r",? (?:by the way|btw|fyi|just so you know|you know|i think|as far as i know|"
+    r"(?:just )?in case (?:that|it) (?:helps|matters)|(?<=, )as (?:i|we) (?:just )?(?:found out|"
+    r"learn(?:ed|t)|discovered|read)|if i(?:'m not mistaken| (?:remember|recall) (?:rightly|right|"
+    r"correctly|well))|"
     r"(?:with|spel(?:led|t)(?: with)?) (?:an?|one|two|double) [a-z](?:'?s)?)[.!]*$",
     _I,
 )
@@ -122,6 +154,8 @@ def without_leads(text: str) -> tuple[str, bool, bool, bool] | None:
     for _ in range(6):
         if match := _FILLER.match(text):
             pass
+        elif (match := _HOW_IT_IS_KNOWN.match(text)) is not None:
+            pass  # before what is imagined: "If I remember rightly, ..."
         elif _IMAGINED.match(text):
             return None
         elif match := _DID_YOU_KNOW.match(text):

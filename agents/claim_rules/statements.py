@@ -6,15 +6,22 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from agents.claim_rules.answers_given import answer_given, with_its_question
 from agents.claim_rules.corrections import right_words
-from agents.claim_rules.lead_ins import tells_hearsay, without_endings, without_leads
+from agents.claim_rules.doubts import Doubt, doubt
+from agents.claim_rules.emphasis import without_emphasis
+from agents.claim_rules.lead_ins import tells_hearsay, without_endings, without_filler, without_leads
+from agents.claim_rules.own_material import after_its_lead
 from agents.claim_rules.own_part import mixes_scripts, own_part, plain_text
+from agents.claim_rules.remarks import denies_the_answer, is_trouble, names_what_is_broken
 from agents.claim_rules.requests import asks_to_forget, is_order_to_do, is_standing_wish
+from agents.claim_rules.speaker import is_of_the_user
+from agents.claim_rules.suppositions import is_aim, supposition
 from agents.claim_rules.takeovers import is_about_memory, is_labelled, is_takeover
 from agents.sentences import is_question, sentences
 from stores.lexical import tokens
 
-MOST_CLAIMS = 8  # of one message
+MOST_CLAIMS = 8  # of the world, of one message; what users say of themselves has no other bound than the next
 LONGEST_CLAIM = 400  # characters
 MOST_STATEMENTS = 32  # of one message that are looked at: more is a pasted text
 _LONGEST_SENTENCE = 600  # characters, lead-in included
@@ -31,12 +38,13 @@ class Statement(NamedTuple):
     is_wish: bool = False  # how the assistant is to behave towards this user from now on
     is_told: bool = False  # the user asked for it to be remembered
     is_right_words: bool = False  # only what should have stood in what was told last: "I meant 4231"
+    doubt: Doubt | None = None  # in which the user says it; the text is without it
 
 
 _MATERIAL_NOUN = (
     r"(?:e?mails?|letter|text|article|passage|document|message|post|paragraph|page|quote|poem|story|code|log|"
     r"notes?|transcript|report|review|chat|conversation|draft|essay|translation|results?|output|sentence|"
-    r"following|contract|advert|description)"
+    r"following|contract|advert|description|biography|bio(?= ?:))"
 )
 _HANDS_OVER = re.compile(
     r"(?:(?:can|could|would|will) you |please |now |and |then |kindly )*(?:(?:translate|summari[sz]e|"
@@ -53,24 +61,41 @@ def statements(message: str) -> Iterator[Statement]:
     """What the user states in a message, in its order, at most MOST_STATEMENTS."""
     if "\u202d" in message or "\u202e" in message:
         return  # these turn letters round: it does not say what it shows
-    plain = plain_text(message)
-    before, found, is_quoting = "", 0, False
+    plain = without_emphasis(plain_text(message))
+    before, last, found, is_quoting = (
+        "",
+        "",
+        0,
+        False,
+    )  # what was stated before; the sentence before, as it is
+    is_handed_over = False
     for sentence in sentences(own_part(plain.text)):
         if len(sentence.text) > _LONGEST_SENTENCE:
             before = ""
             continue
-        if _HANDS_OVER.match(sentence.text) or is_about_memory(sentence.text):
+        own = after_its_lead(sentence.text)
+        is_handed_over = is_handed_over or own is not None
+        text = sentence.text if own is None else own
+        if _HANDS_OVER.match(text) or is_about_memory(text):
             return  # the rest is what is handed over, or ordered
         opens = re.sub(r'\d"', "", sentence.text).count('"') % 2 == 1
         is_quoted, is_quoting = is_quoting or opens, is_quoting != opens
         quote = plain.original(message, sentence.start, sentence.end)
-        stated = None if is_quoted or mixes_scripts(quote) else stated_in(sentence.text)
+        said, last = with_its_question(text, last), sentence.text
+        stated = None if is_quoted or mixes_scripts(quote) else stated_in(said)
+        if stated is not None and is_handed_over and not _is_ones_own(stated):
+            stated = None
         if stated is not None:
             yield stated._replace(quote=quote, before=before)
             found += 1
             if found == MOST_STATEMENTS:
                 return
-        before = stated.text if stated else sentence.text
+        before = stated.text if stated else said
+
+
+def _is_ones_own(stated: Statement) -> bool:
+    """Whether a statement of handed-over material speaks of its user, in their own name."""
+    return is_of_the_user(stated.text) and not (stated.is_hearsay or stated.is_wish or stated.is_told)
 
 
 _SPEAKER = re.compile(r"[A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30}){0,2}:\s")
@@ -124,12 +149,15 @@ def stated_in(sentence: str, *, as_right_words: bool = True) -> Statement | None
     text = _UNMARKED.sub(lambda match: f"I'{match[1]}", " ".join(sentence.split()))
     if asks_to_forget(text) or is_takeover(text) or "](" in text or text.startswith('"'):
         return None
+    if denies_the_answer(text) or (is_trouble(text) and names_what_is_broken(text)):
+        return None
     if put := _PUT_ON_A_LIST.match(text):
         listed = f"{put['whose'].capitalize()} {put['list']}: {put['items']}."
         return Statement(listed, "", "", is_told=True)
     if as_right_words and right_words(text):
         return Statement(text, "", "", is_right_words=True)
-    lead = without_leads(text)
+    thought = doubt(without_filler(text))
+    lead = without_leads(text if thought is None else thought.said)
     if lead is None:
         return None
     text, is_hearsay, is_told, is_certain = lead
@@ -139,7 +167,10 @@ def stated_in(sentence: str, *, as_right_words: bool = True) -> Statement | None
             return None
         text = f"{clause[1]}."
     text = text.rstrip("?") if is_certain else text
-    is_hearsay = is_hearsay or tells_hearsay(text)
+    answered = answer_given(text)
+    is_hearsay = is_hearsay or tells_hearsay(text if answered is None else text.partition('"')[0])
+    if answered is not None:
+        return Statement(answered, "", "", is_hearsay, doubt=thought)
     if is_hearsay and '"' in text:
         return None
     text = without_endings(text)
@@ -148,10 +179,12 @@ def stated_in(sentence: str, *, as_right_words: bool = True) -> Statement | None
     is_wish = is_standing_wish(text)
     if not is_wish and (is_order_to_do(text) or _WISH.match(text)) and not _COMPARED.search(text):
         return None
+    if not is_wish and supposition(text) is not None and not is_aim(text):
+        return None
     text = text[0].upper() + text[1:] + ("" if text[-1] in ".!…" else ".")
     if len(text) > LONGEST_CLAIM:
         return None
-    return Statement(text, "", "", is_hearsay, is_wish, is_told)
+    return Statement(text, "", "", is_hearsay, is_wish, is_told, doubt=thought)
 
 
 _PLAINLY_SAID = re.compile(

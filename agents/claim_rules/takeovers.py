@@ -55,7 +55,7 @@ _ECHOES = re.compile(
     _I,
 )
 _COMMAND_LINE = re.compile(
-    r"\W{0,3}(?:sudo|/[a-z]\w*)\b|"
+    r"(?:^|(?<=\s))\W{0,3}(?:sudo|/[a-z]\w*)\b|"
     r"(?-i:\bvouch (?!(?!sessions)[a-z]+s |(?:can|will|could|did|had|ran) )[a-z]+ )|\bvouch (?:ask|chat|"
     r"ingest|search|import|sessions|"
     r"export|memory|feedback|train|replay|encoder|doctor|backup|restore) |(?:^|\s)--[a-z]",

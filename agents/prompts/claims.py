@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from agents.interfaces import ChatMessage, Said
+from agents.chat_interfaces import ChatMessage
+from agents.claim_interfaces import Said
 
 INSTRUCTIONS = """\
 You find what a user states in their message, so that it can be checked and remembered. Mostly there is \
 nothing: then claims is empty.
 - A claim is one thing that the user states: a fact of the world, a fact about themselves, or what they \
 like, want or prefer. Write it as one sentence that is understood without the conversation: put names for \
-"it" and "he". Use the user's own words, keep "I" and "my", and never write "the user". Add nothing that \
-the user did not say.
+"it" and "he". A sentence that states two things gives two claims. Use the user's own words, keep "I" \
+and "my", and never write "the user". Add nothing that the user did not say.
 - quote: the words of the message it rests on, of one sentence, copied letter by letter.
 - kind: "preference" for what the user likes, wants or prefers, also how you are to answer them; else "fact".
 - about: "user" for what is about the user, their people, things and plans; "world" for all else.

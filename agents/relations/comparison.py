@@ -11,14 +11,39 @@ whoever meant both. What is limited ("on Fridays", "also"), to come ("will") or 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from agents.claim_rules.lead_ins import without_filler
-from agents.relations.amounts import AMOUNT_KIND, DAILY, OF_AMOUNTS
+from agents.relations.amounts import OF_AMOUNTS
+from agents.relations.clauses import (
+    LIMITED,
+    NEW,
+    as_said,
+    clauses,
+    without_contrast,
+    without_times,
+    written_out,
+)
+from agents.relations.doses import DOSE_OF, TELLING_OF_A_DOSE, of_doses
+from agents.relations.endings import (
+    Death,
+    WorkLeft,
+    death_of,
+    is_left,
+    is_of_the_dead,
+    is_said_of_the_dead,
+    may_tell_death,
+    of_death,
+    work_left,
+)
+from agents.relations.exchanges import Exchange, ends_what_is_had, exchanged, may_tell_exchange, of_exchange
+from agents.relations.habits import AS_WELL, DAY_OF, OF_DIETS, on_days, tells_days
+from agents.relations.jobs import JOB_CHANGED, OF_JOBS
 from agents.relations.named_persons import NamedPersons
 from agents.relations.parts import Relation
-from agents.relations.persons import HOME_CHANGED, JOB_CHANGED, OF_PERSONS
+from agents.relations.persons import BOTH_PARTED, HOME_CHANGED, OF_PERSONS
 from agents.relations.places import place_kind
+from agents.relations.possessions import COLOUR_OF, OF_POSSESSIONS, is_of_possession
 from agents.relations.things import OF_THINGS, ONE_CHANGED
 from agents.values import content, names
 
@@ -30,16 +55,35 @@ def relations(text: str) -> list[Relation]:
     """What a statement of one sentence gives; empty for most, and for long ones."""
     if len(text) > _LONGEST_READ or text.rstrip().endswith("?"):
         return []
-    plain = _without_contrast(written_out(text))
-    if _LIMITED.search(plain):
+    return list(_read(text))
+
+
+@lru_cache(maxsize=16)  # a claim is laid beside many statements, one after the other
+def _read(text: str) -> tuple[Relation, ...]:
+    found = _by_clauses(text)
+    if not found and may_tell_death(text):
+        found = of_death(as_said(text))
+    if not found and may_tell_exchange(text):
+        found = of_exchange(as_said(text))
+    return tuple(found)
+
+
+def _by_clauses(text: str) -> list[Relation]:
+    said = written_out(text)
+    plain = without_contrast(said)
+    is_new, is_said_new = (NEW.search(each) is not None for each in (plain, said))
+    if tells_days(plain) and (of_days := on_days(without_times(plain))) is not None:
+        return [relation._replace(is_new=is_said_new) for relation in of_days]
+    if doses := of_doses(without_times(plain)):
+        return [relation._replace(is_new=relation.is_new or is_said_new) for relation in doses]
+    if LIMITED.search(plain):
         return []
-    is_new = _NEW.search(plain) is not None
-    parts = [_closed_up(_TIME.sub(" ", plain[start:end])) for start, end in clauses(plain)]
+    parts = [without_times(plain[start:end]) for start, end in clauses(plain)]
     joined = " : ".join(parts)
     is_one = len(parts) > 1 and any(wording.match(joined) for wording in _TOLD_IN_TWO)
     read = [joined] if is_one else parts
     found = [
-        relation._replace(is_new=relation.is_new or is_new)
+        relation._replace(is_new=relation.is_new or (is_said_new if _is_loose(relation) else is_new))
         for clause in read
         for relation in _of_clause(clause)
     ]
@@ -59,9 +103,83 @@ def relation_change(old: str, new: str) -> RelationChange | None:
     pairs = [(one, other) for one in before for other in after if one.of == other.of]
     met = [_met(one, other) for one, other in pairs if one.name == other.name]
     if not met:
-        return "other" if pairs else None
+        return "other" if any(not _is_loose(one) and not _is_loose(other) for one, other in pairs) else None
     told = [each for each in met if each is not None]
     return min(told, key=_STRONGEST.index) if told else None
+
+
+def exchange_change(old: str, new: str) -> RelationChange | None:
+    """What a statement that its user has something does not hold against: having it no more, or another.
+
+    "I drive a Skoda.", "I swapped my Skoda for a Fiat."    value: what takes its place is told with it
+    None where the new statement ends nothing of the old one.
+    """
+    if max(len(old), len(new)) > _LONGEST_READ or new.rstrip().endswith("?"):
+        return None
+    if not may_tell_exchange(new) and not may_tell_death(new):
+        return None
+    before, after = as_said(old), as_said(new)
+    if (left := work_left(new, after)) is not None:
+        is_over = any(is_left(one, left) for one in relations(old)) and work_left(old, before) is None
+        return ("value" if left.come else "negated") if is_over else None
+    death = death_of(after)
+    is_ended = death is not None and (is_of_the_dead(before, death) or is_said_of_the_dead(before, death))
+    if is_ended and death_of(before) != death:
+        return "negated"
+    exchange = exchanged(after) if may_tell_exchange(new) else None
+    if exchange is None or exchange == exchanged(before) or not ends_what_is_had(before, exchange):
+        return None
+    return "value" if exchange.come else "negated"
+
+
+def exchange_of(text: str) -> Exchange | None:
+    """What a statement says to be had no more, and what instead; None for most, and for long ones."""
+    if len(text) > _LONGEST_READ or not may_tell_exchange(text) or text.rstrip().endswith("?"):
+        return None
+    return exchanged(as_said(text))
+
+
+def death_told(text: str) -> Death | None:
+    """Of whom a statement says that they died; None for most, for questions and for long ones."""
+    if len(text) > _LONGEST_READ or text.rstrip().endswith("?") or not may_tell_death(text):
+        return None
+    return death_of(as_said(text))
+
+
+def work_told_left(text: str) -> WorkLeft | None:
+    """Whom a statement says its user to work for no more; None for most."""
+    if len(text) > _LONGEST_READ or not may_tell_exchange(text):
+        return None
+    return work_left(text, as_said(text))
+
+
+def ends_a_part(old: str, new: str) -> bool:
+    """Whether a statement that something is over ends only a part of what an earlier one says.
+
+    "I am a nurse at Acme.", "I left Acme."     "My dog Rex is a poodle.", "Rex died."
+    """
+    death = death_told(new)
+    if death is not None and is_said_of_the_dead(as_said(old), death):
+        return not is_of_the_dead(as_said(old), death)
+    left = work_told_left(new)
+    known = relations(old) if left is not None else ()
+    return left is not None and any(is_left(one, left) for one in known) and len(known) > 1
+
+
+def tells_to_have(text: str, of: tuple[str, ...], kind: str) -> bool:
+    """Whether a statement says that somebody has something of a kind: "I wear glasses"."""
+    if len(text) > _LONGEST_READ or text.rstrip().endswith("?"):
+        return False
+    return ends_what_is_had(as_said(text), Exchange(of, frozenset(kind.split()), frozenset(), kind))
+
+
+def _is_loose(relation: Relation) -> bool:
+    """Whether it says nothing of the other things of the same person."""
+    return (
+        relation.name.startswith((DAY_OF, DOSE_OF, COLOUR_OF))
+        or relation.name == "diet"
+        or is_of_possession(relation.name)
+    )
 
 
 def says_more(old: str, new: str) -> bool:
@@ -72,12 +190,16 @@ def says_more(old: str, new: str) -> bool:
     before, given_anew = relations(old), {(one.of, one.name) for one in relations(new)}
     if any((one.of, one.name) not in given_anew for one in before):
         return True
-    known = {item for one in before for item in (*one.value, *one.of, *content(one.name))}
+    known = {item for one in before for item in (*one.value, *one.of, *content(one.name), *one.name.split())}
     if any(one.name in ("spouse", "marriage") for one in before):
         known |= _OF_MARRIAGE
+    if any(one.name == "partner" for one in before):
+        known |= _OF_A_PARTNER
+    if any(one.name.startswith(DOSE_OF) for one in before):
+        known = known.union(TELLING_OF_A_DOSE, *(one.kind.split() for one in before))
     if any(one.name == "home" for one in before):
         known |= _wider_places(old)
-    plain = _closed_up(_TIME.sub(" ", written_out(old)))
+    plain = without_times(written_out(old))
     left = set(content(plain)) - known.union(content(new), _OF_RELATIONS)
     return len(left) >= (1 if before else _MORE_WORDS)
 
@@ -93,166 +215,52 @@ def _wider_places(text: str) -> set[str]:
     }
 
 
-def clauses(text: str) -> list[tuple[int, int]]:
-    """Where the clauses of a sentence stand in it that have a subject of their own; one for most."""
-    found, start = [], 0
-    for between in _CLAUSE.finditer(text):
-        found.append((start, between.start()))
-        start = between.end()
-    return [*found, (start, len(text))]
-
-
 _MORE_WORDS = 2  # content words that are more than the value of a statement that is not understood
 _OF_RELATIONS = frozenset(
     content(
         "live living reside based settle move home house flat place work working job position employ "
         "employer company profession occupation change switch leave name called year old age turn bear "
         "birthday number address phone new current last week month great happy project task report "
-        "paper essay due pay earn weigh go went up down raise rise rose increase lower reduce drop fell"
+        "paper essay due pay earn weigh go went up down raise rise rose increase lower reduce drop fell "
+        "every each do have"
     )
 )
 _OF_MARRIAGE = frozenset(content("marry married wife husband spouse"))
+_OF_A_PARTNER = frozenset(content("seeing going out guy man boy girl woman bloke lad someone"))
 _STRONGEST: tuple[RelationChange, ...] = ("value", "negated", "withdrawn", "other")
 
 
 def _met(old: Relation, new: Relation) -> RelationChange | None:
     """None where both give the same value, or one says more of it."""
+    if old.over and old.name.startswith(DOSE_OF) and not new.over:
+        return "value"  # it is taken again
     if old.over:
         return None if new.value == old.value else "other"
     if new.over:
-        return new.over if new.value <= old.value else "other"
+        is_doubtful = new.needs_new and not new.is_new
+        return new.over if new.value <= old.value and not is_doubtful else "other"
     if old.value <= new.value or new.value <= old.value:
         return None
+    if AS_WELL in (old.kind, new.kind):
+        return "other"
+    if new.instead_of and new.instead_of.isdisjoint(
+        old.value
+    ):  # "I moved from Tarvik to Ombra": are they towns?
+        return "other"
     if old.name == "home" and (old.kind != new.kind or new.kind == "unknown"):
         return "other"
     is_doubtful = old.kind != new.kind or old.needs_new or new.needs_new
     return "value" if new.is_new or not is_doubtful else "other"
 
 
-def written_out(text: str) -> str:
-    """A sentence without what leads into it, its stop and its contractions."""
-    plain = without_filler(" ".join(text.replace("’", "'").split())).rstrip(".!? ")
-    for short, long in _LONG_FORMS:
-        plain = short.sub(long, plain)
-    return plain
-
-
-# How a sentence is read: contractions, contrasts, clauses, times
-
-_I = re.IGNORECASE
-_LONG_FORMS = tuple(
-    (re.compile(short, _I), long)
-    for short, long in (
-        (r"\bi'?m\b", "I am"),
-        (r"'s (?=(?:called|named)\b)", " is "),
-        (r"\b(i|we)'ve\b", r"\1 have"),
-        (r"\bwe're\b", "we are"),
-        (
-            r"\b(it|job|number|birthday|address|boss|doctor|dentist|what|who|where|when)'s (?!name\b)",
-            r"\1 is ",
-        ),
-        (r"\b(do|does|is|are|was|were|did|has|have)n't\b", r"\1 not"),
-        (r"\bwas born\b", "born"),
-        (
-            r"\b(?:was|were|has been|have been|got) (moved|postponed|rescheduled|delayed|pushed back|put off|"
-            r"brought forward) (?:to|until|till|by)\b",
-            r"is \1 to",
-        ),
-        (r"\bis (delayed|postponed) (?:until|till)\b", r"is \1 to"),
-        (
-            r"\b(?:was|were|has been|have been|got) (raised|increased|lowered|reduced|cut|put up|"
-            r"brought down|dropped|adjusted|changed)\b(?=.* to\b)",
-            r"is \1",
-        ),
-        (rf"\b(i|we) (?:usually|normally|generally|mostly|always) (?={DAILY}\b)", r"\1 "),
-        (
-            rf"\b({DAILY} [^,;]+?) (?:every (?:day|morning|evening|night)|in the (?:morning|evening)s?|"
-            r"daily)\b",
-            r"\1",
-        ),
-        (
-            r"^(i|we) (?:have )?(?:quit|left|sold|gave up|got rid of|retired from|resigned from) [^,;]+? and "
-            r"(?:now )?(?:am |are )?(?=(?:work|live|living|drive|driving|ride|use|study|bank)\w*\b)",
-            r"\1 now ",
-        ),
-        (r"\b(?:have|has) (?:always |only )*lived (?=.*\b(?:since|for)\b)", "live "),
-        (
-            r"\b(?:have|has) (?:always |only )*worked (?=.*\b(?:since|for (?:\w+ )*(?:years?|months?|"
-            r"weeks?))\b)",
-            "work ",
-        ),
-        (r"\bany more\b|\bany longer\b", "anymore"),
-    )
-)
-_PLACED = r"(?:at|in|for|with|to|on)"
-_CONTRASTS = (
-    (re.compile(rf"\b(?:do|does) not (\w+) {_PLACED} [^,]+?,? but (?:now )?({_PLACED}) ", _I), r"\1 \2 "),
-    (re.compile(rf"\b(?:no longer|not) (?:{_PLACED} )?[^,]+?,? but (?:now )?(?!i\b)", _I), ""),
-    (re.compile(r",? (?:instead of|rather than|in place of) [^,.]+", _I), " instead"),
-    (
-        re.compile(rf"(?:,| and) (?:not|no longer) (?:{_PLACED} )?(?:the |an? )?[\w' .-]+$", _I),
-        " instead",
-    ),
-)
-_SUBJECT = (
-    rf"(?:(?:i|we|it)\b|the new [\w-]+(?: [\w-]+)? (?:is|are) |(?-i:[A-ZÀ-Þ])[\w'-]+ is (?:my|our) |"
-    rf"(?:the|my|our) (?:[\w-]+ )?{AMOUNT_KIND} (?:is|are|was|went|has|rose|goes) |"
-    r"(?:my|our) [\w-]+(?: [\w-]+)?(?:'s| is| are| was| has| have| lives?| works?| likes?) )"
-)
-_CLAUSE = re.compile(
-    rf"\s*[,;:–—.]\s*(?:(?:and|but|so|now) )*(?={_SUBJECT})|\s+(?:and|but|so) (?:now )?(?={_SUBJECT})"
-    r"|\s+and (?=(?:bought|got|took|started|joined|moved) )|\s+-\s+",
-    _I,
-)
 _TOLD_IN_TWO = [
-    re.compile(each, _I) for each in (JOB_CHANGED, HOME_CHANGED, ONE_CHANGED, r".*\bnew [\w -]+ : ")
+    re.compile(each, re.IGNORECASE)
+    for each in (JOB_CHANGED, HOME_CHANGED, BOTH_PARTED, ONE_CHANGED, r".*\bnew [\w -]+ : ")
 ]
-_LIMITED = re.compile(
-    r"\b(?:also|too|as well|another|second|other|either|both|besides|sometimes|occasionally|often|usually|"
-    r"mostly|partly|part[- ]time|volunteer\w*|temporarily|for (?:now|the (?:moment|time being|summer|"
-    r"winter|week|weekend|holidays?))|until|till|during|(?:on|at) (?:the )?weekends?|on (?:mon|tues|"
-    r"wednes|thurs|fri|satur|sun)days|on (?:holiday|vacation|business)|in (?:the )?(?:mornings?|"
-    r"afternoons?|evenings?|summers?|winters?|spring|autumn)|every|each|half|this (?:week|month|summer|"
-    r"winter|spring|autumn|weekend|term)|tomorrow|next(?! to)|soon|will|would|could|might|should|going to|"
-    r"moving|about to|want|wish|hope|plan(?:s|ning|ned)?|was|were|had|if|in [12]\d{3}|\w+ (?:years|"
-    r"decades) ago|as a (?:child|kid|student|boy|girl)|still|say|says|said|think|thinks|hear|heard|told|"
-    r"almost|nearly|do you|did you)\b|\?",
-    _I,
-)
-_NEW = re.compile(
-    r"\b(?:now|nowadays|these days|instead|currently|from now on|as of|new|changed|switched|since|moved|"
-    r"at last|finally|recently|anymore|no longer)\b",
-    _I,
-)
-_MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
-_TIME = re.compile(
-    r"\b(?:now|nowadays|these days|instead|currently|at the moment|at present|from now on|just|recently|"
-    r"finally|"
-    r"already|actually|really|at last|again|meanwhile|since then|full[- ]time|today|yesterday|"
-    rf"as of (?:today|now|\w+day|last \w+|{_MONTH})|(?:since|in) (?:early |late |last )?{_MONTH}(?! \d)"
-    r"|since (?:last )?\w+|last (?:week|month|year|summer|winter|spring|autumn|night|\w+day)"
-    r"|(?<!\bis )(?<!\bare )on \w+day"
-    r"|for (?:(?:the|about|over|almost) )*(?:(?:last|past) )?(?:[\w-]+ ){1,2}(?:years|months|weeks)"
-    r"|(?:a|an|one|two|three|four|\d+|some|a few) (?:days?|weeks?|months?) ago|(?:a while|some time) ago)\b",
-    _I,
-)
-
-
-def _without_contrast(text: str) -> str:
-    """What holds of "not at X but at Y", "Y instead of X", "Y, not X"."""
-    for contrast, left in _CONTRASTS:
-        text = contrast.sub(left, text)
-    return text
-
-
-def _closed_up(text: str) -> str:
-    return re.sub(r"\s+,", ",", " ".join(text.split())).strip(" ,")
-
-
 _ENDED = re.compile(
     r"\b(?:(?P<back>no longer )|(?P<past>used to )|(?P<denied>(?:do|does) not )(?=.*\banymore$)|"
     r"(?P<left>(?:have |has )?(?:stopped|quit|finished) )(?=working|living))",
-    _I,
+    re.IGNORECASE,
 )
 
 
@@ -265,11 +273,11 @@ def _of_clause(clause: str) -> list[Relation]:
     return [relation._replace(over=over) for relation in _given(rest)]
 
 
-_DENIED = re.compile(r"\b(?:not|never|cannot|hardly)\b", _I)
+_DENIED = re.compile(r"\b(?:not|never|cannot|hardly)\b", re.IGNORECASE)
 
 _WORDINGS = [
     (re.compile(wording, re.IGNORECASE), read)
-    for wordings, read in (*OF_AMOUNTS, *OF_THINGS, *OF_PERSONS)
+    for wordings, read in (*OF_AMOUNTS, *OF_THINGS, *OF_JOBS, *OF_PERSONS, *OF_DIETS, *OF_POSSESSIONS)
     for wording in wordings
 ]
 

@@ -37,6 +37,9 @@ _NAMES_THEM = re.compile(  # "I have three cats: ", "We have two sons called "
 _COUNTS_THEM = re.compile(rf".*(?P<count>{_COUNT}) (?:[\w-]+ ){{0,2}}?[\w-]+$", re.IGNORECASE)
 _IS_MINE = re.compile(r"(?:My|Our)(?: [\w'-]+){1,4}? are(?: called| named)? ")
 _COUNTED = re.compile(rf"{_COUNT} ", re.IGNORECASE)
+_KIND = r"(?:pets|animals|kids|children|siblings|instruments|vehicles|devices|hobbies|jobs)"  # of unlike ones
+_COUNTED_KIND = re.compile(rf"{_COUNT} (?:[\w-]+ )?{_KIND}(?: ?:|,)\s*$", re.IGNORECASE)
+_OPENS_LIKE_A_DOG = re.compile(r"an? ", re.IGNORECASE)
 _OF_ALL = re.compile(
     r" (?:every|each|on (?:\w+days?|weekends)|in the (?:morning|evening|afternoon)s?|daily|weekly|twice|once|"
     r"since|at (?:night|noon|weekends)|together|regularly|for a living)\b.*$",
@@ -66,8 +69,16 @@ def without_listed(statement: str, withdrawn: Collection[str]) -> str | None:
     is_named = bool(meant) and meant <= frozenset().union(*(item.stems for item in gone))
     if not gone or not kept or not is_named or any(_is_other(item, meant) for item in gone):
         return None
-    head = _COUNTED.sub("", head, count=1)  # it counts them no more
+    head = _counting_no_more(head, [item.text for item in kept])
     return f"{head}{_joined([item.text for item in kept], _last_word(statement))}{tail}{stop}"
+
+
+def _counting_no_more(head: str, kept: Sequence[str]) -> str:
+    """What stands before a list, without its count: "I have cats: ", or "I have " before "a cat"."""
+    of_all = _COUNTED_KIND.search(head)
+    if of_all is not None and all(map(_OPENS_LIKE_A_DOG.match, kept)):
+        return head[: of_all.start()]
+    return _COUNTED.sub("", head, count=1)
 
 
 _GONE = re.compile(
@@ -78,11 +89,18 @@ _GONE = re.compile(
     r"shot|sold|adopted|(?:taken|given) (?:away|by an?\b)))\b",
     re.IGNORECASE,
 )
+_GAVE = re.compile(
+    r"(?:I|We)(?:'ve| have)?(?: (?:just|now|had to|recently))* (?:gave away|given away|gave|given|give "
+    r"away|sold|sell|"
+    r"lost|rehomed) (?P<who>(?-i:[A-ZÀ-Þ])[\w-]+|(?:my|our|the) [\w-]+(?: (?-i:[A-ZÀ-Þ])[\w-]+)?)"
+    r"(?: away| back| up for adoption| yesterday| today| last \w+)*(?: to .+)?[.!]*$",
+    re.IGNORECASE,
+)
 
 
 def gone_one(statement: str) -> set[str]:
     """The stems of whom or what a statement says to be gone: "Kit died in March". Empty for most."""
-    gone = _GONE.match(statement)
+    gone = _GONE.match(statement) or _GAVE.match(statement)
     return set(content(gone["who"])) if gone else set()
 
 
@@ -133,6 +151,8 @@ def _read(statement: str) -> tuple[str, list[_Item], str] | None:
     pieces = _BETWEEN.split(statement)
     if not 1 < len(pieces) <= _MOST_ITEMS or not all(pieces) or _has_clauses(pieces):
         return None
+    if len(pieces) == 2 and _NAMES_IT_AGAIN.search(statement):
+        return None
     opened = _opened(statement, pieces)
     if opened is None:
         return None
@@ -146,15 +166,16 @@ def _read(statement: str) -> tuple[str, list[_Item], str] | None:
     return head, items, tail[0] if tail else ""
 
 
+_OPENS_ONE = re.compile(r"(?:an? )?[A-ZÀ-Þ]")
+_NAMES_IT_AGAIN = re.compile(r"\b(?:an?|my|our|the) [\w-]+, (?:an? )?(?-i:[A-ZÀ-Þ])[\w -]+$", re.IGNORECASE)
+
+
 def _opened(statement: str, pieces: list[str]) -> tuple[str, list[str]] | None:
     """What stands before the items, and the pieces that are items."""
     if counted := _COUNTS_THEM.match(pieces[0]):  # "I have three cats, Tom, Jerry and Kit"
         names, count = pieces[1:], set(content(counted["count"]))
-        if (
-            f"{pieces[0]}, " in statement
-            and count == {f"#{len(names)}"}
-            and all(n[0].isupper() for n in names)
-        ):
+        opens_one = _OPENS_LIKE_A_DOG if _COUNTED_KIND.search(f"{pieces[0]},") else _OPENS_ONE
+        if f"{pieces[0]}, " in statement and count == {f"#{len(names)}"} and all(map(opens_one.match, names)):
             return f"{pieces[0]}, ", names
     opens = _NAMES_THEM.match(pieces[0]) or _IS_MINE.match(pieces[0])
     opens = opens or _OPENS_AN_ITEM.search(pieces[0]) or _HEAD.match(pieces[0])

@@ -11,12 +11,16 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from agents.relations.doses import DOSE_OF
+from agents.relations.groups import mentions_one
+from agents.relations.habits import DAY_OF
+from agents.relations.possessions import CALLED, OWN
 from agents.relations.questions import NAME_OF, OWN_NAME, Asked
 from agents.values import same_words
 
 _OWN = (  # and not "my colleague"
-    r"\b(?:i|im|we)\b|\b(?:my|our) (?:new |current )?(?:home|house|flat|apartment|place|address|job|position|"
-    r"post|role|work|employer|workplace|profession|occupation|trade|age|birthday|wife|husband|spouse)\b"
+    r"\b(?:i|im|we|me)\b|\b(?:my|our) (?:new |current )?(?:home|house|flat|apartment|place|address|job|"
+    r"position|post|role|work|employer|workplace|profession|occupation|trade|age|birthday|wife|husband|spouse)\b"
 )
 _OWNER = r"\b(?:i|im|we|my|our|the)\b"  # and not "Anna's phone number"
 _TOWN = (
@@ -25,14 +29,17 @@ _TOWN = (
 )
 _WORK = (
     r"work|employ|\bjobs?\b|position|\bpost\b|\brole\b|profession|occupation|\btrade\b|compan|retired|"
-    r"resigned|fired|laid off|gave up|\blost\b|\bleft\b|\bquit\b|(?:\bam|\bis|'s|'m|\bim) an?\b"
+    r"resigned|fired|laid off|gave up|\blost\b|\bleft\b|\bquit\b|(?:\bam|\bis|'s|'m|\bim) an?\b|"
+    r"\b(?:started|began|begun) at\b|redundant|\bsack|unemployed|jobless|between jobs|let go|dismissed"
 )
-_MARRIAGE = r"marri|wife|husband|spouse|divorc|separated|split up|br[eo]|widow|\bsingle\b|engaged"
+_PARTED = r"divorc|separated|split up|br[eo]|\b(?:left|dumped) me\b"
+_MARRIAGE = rf"marri|wife|husband|spouse|{_PARTED}|widow|\bsingle\b|engaged"
 _BIRTH = r"\bborn\b|birthday"
 _LONGEST_SENTENCE = 400  # characters that are looked through for a year: a longer one gives nothing
 _AGE = (
     r"(?:\bi am|\bi?'?m|\bis|\bare|turned|became|\bage)\W+(?:\w+\W+){0,3}?(?:\d|(?:one|two|three|four|five|"
-    rf"six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|hundred)\b)|(?:{_BIRTH}).{{0,{_LONGEST_SENTENCE}}}\d{{4}}"
+    rf"six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|hundred)\b)|"
+    rf"(?:{_BIRTH}).{{0,{_LONGEST_SENTENCE}}}\d{{4}}"
 )
 _OF_PERSONS = {  # by the relation's name
     "home": _TOWN,
@@ -42,13 +49,17 @@ _OF_PERSONS = {  # by the relation's name
     "spouse": _MARRIAGE,
     "marriage": _MARRIAGE,
     "birthday": _BIRTH,
+    "partner": rf"partner|\bseeing\b|\bgoing out\b|{_PARTED}",
+    "diet": r"vegetarian|vegan|veggie|pesc.tarian|teetotal|\bback to\b|\beat|\bdrink",
 }
 _IN_OTHER_WORDS = {
     OWN_NAME: r"\b(?:i'?m|i am|this is) (?-i:[A-Z])",
+    "girlfriend": rf"girlf|{_PARTED}",
+    "boyfriend": rf"boyf|{_PARTED}",
     "called": r"\bcall me\b",
     "salari": r"salar|\bearn",
 }
-_OF_WHAT = re.compile(rf"(?:{NAME_OF}|place of |time of )")
+_OF_WHAT = re.compile(rf"(?:{NAME_OF}|place of |time of |{DAY_OF}|{DOSE_OF}|{OWN}|{CALLED})")
 _OPENING = 4  # letters of a stem that all its forms begin with
 
 
@@ -60,9 +71,11 @@ def may_give(text: str, wanted: Asked) -> bool:
 
 @lru_cache(maxsize=64)
 def _mentioning(wanted: Asked) -> re.Pattern[str]:
-    ways = [_all_of(_opening(wanted.of), _way(name, is_own=not wanted.of)) for name in wanted.names]
+    ways = [_all_of(openings(wanted.of), _way(name, is_own=not wanted.of)) for name in wanted.names]
     if wanted.says:
-        ways.append(_all_of(_opening(wanted.says)))
+        ways.append(_all_of(openings(wanted.says)))
+    if wanted.group:
+        ways.append(f"(?=.*{mentions_one(wanted.group)})")
     return re.compile("|".join(f"(?:{way})" for way in ways), re.IGNORECASE | re.DOTALL)
 
 
@@ -74,10 +87,10 @@ def _way(name: str, *, is_own: bool) -> list[str]:
         return [words]
     named = [word.removesuffix("s") for word in _OF_WHAT.sub("", name).split()]  # "cats" by "my cat"
     is_owned = is_own and not name.startswith("time of ")  # and not "Physics is due on Friday"
-    return [*_opening(named), *([_OWNER] if is_owned else [])]
+    return [*openings(named), *([_OWNER] if is_owned else [])]
 
 
-def _opening(stems: Iterable[str]) -> list[str]:
+def openings(stems: Iterable[str]) -> list[str]:
     """How words of these stems begin; nothing for what is written in many ways, as numbers are."""
     return [
         "|".join(re.escape(each[:_OPENING].rstrip("eiy")) for each in same_words(stem))

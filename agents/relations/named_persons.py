@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
 
-from agents.relations.parts import PEOPLE
+from agents.relations.parts import ANIMAL, OFFICE, PEOPLE
 
 _OF_ONE = (
     r"wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|father|mum|mom|dad|"
@@ -23,14 +23,15 @@ _OF_ONE = (
 _OF_MANY = (
     r"brother|sister|son|daughter|uncle|aunt|cousin|nephew|niece|grandson|granddaughter|grandmother|"
     r"grandfather|grandma|grandpa|child|kid|baby|friend|colleague|neighbou?r|teacher|student|classmate|"
-    r"stepson|stepdaughter|dog|cat|puppy|kitten|horse|pony|rabbit|parrot|hamster|tortoise|pet"
+    rf"stepson|stepdaughter|{ANIMAL}|pet"
 )
 _AGE = r"(?:(?:older|younger|elder|eldest|oldest|youngest|little|big|twin) )?"
 _ROLE = rf"(?:my|our) {_AGE}(?:{_OF_ONE}|{_OF_MANY})"
 _NO_NAME = (
-    r"(?!(?:I|We|You|He|She|It|They|My|Our|The|This|That|Here|An?|Not|Is|Was|Vouch|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|"
+    r"(?!(?:I|We|You|He|She|It|They|My|Our|The|This|That|Here|An?|Not|Is|Was|Vouch|(?:Mon|Tues|Wednes|"
+    r"Thurs|Fri|Satur|Sun)day|"
     r"January|February|March|July|September|October|November|December|(?:April|May|June|August) \d+|"
-    rf"Christmas|Easter)\b|{PEOPLE})"
+    rf"Christmas|Easter)\b|{PEOPLE}|{OFFICE})"
 )
 _NAME = rf"(?:(?-i:Dr|Mr|Mrs|Ms|Prof)\.? )?{_NO_NAME}(?-i:[A-ZÀ-Þ])[\w-]*(?: (?-i:[A-ZÀ-Þ])[\w-]*)?"
 _NOW = r"(?:(?:now|actually|currently) )?"
@@ -49,6 +50,11 @@ _IS_CALLED = re.compile(
     _I,
 )
 _IS_ONE = re.compile(rf"(?P<name>{_NAME}) is (?:now )?(?P<role>{_ROLE})(?=[.,;!]|$| and\b| now\b)", _I)
+_HAS_ONE = re.compile(
+    rf"(?:I|We)(?: have|['’]ve got| have got| own| keep) an? (?P<kind>{_AGE}(?:{_OF_ONE}|{_OF_MANY})) "
+    rf"(?:called|named) (?P<name>{_NAME})(?=[.,;!]|$)",
+    _I,
+)
 _GIVES_NAME = re.compile(rf"{_ROLE}(?:['’]s name\b|,? is {_NOW}(?:called\b|named\b|{_NAME}))", _I)
 _OPENS_WITH_ROLE = re.compile(rf"(?P<role>{_ROLE})(?=['’]s | (?!and |or )(?-i:[a-z]))", _I)
 _OPENS_WITH_NAME = re.compile(rf"(?P<name>{_NAME})(?=['’]s | (?!and |or )(?-i:[a-z]))", _I)
@@ -68,13 +74,20 @@ class NamedPersons:
         self._names = {role: one for role, found in names.items() if (one := _only(found))}
         self._roles = {name: one for name, found in roles.items() if (one := _only(found))}
 
-    def named(self, sentence: str) -> str:
-        """The sentence with both role and name of the person it opens with, where both are known."""
+    def is_named(self, name: str) -> bool:
+        """Whether somebody is known by this name."""
+        return any(name.casefold() in known.casefold().split() for known in self._roles)
+
+    def named(self, sentence: str, *, even_of_many: bool = False) -> str:
+        """The sentence with both role and name of the person it opens with, where both are known.
+
+        even_of_many: also where somebody may have another: "my sister" is the one that is named.
+        """
         if not self._names or says_who(sentence):
             return sentence
         if opens := _OPENS_WITH_ROLE.match(sentence):
             role = opens["role"]
-            name = self._names.get(role.lower()) if _IS_OF_ONE.match(role) else None
+            name = self._names.get(role.lower()) if even_of_many or _IS_OF_ONE.match(role) else None
             return f"{role} {name}{sentence[opens.end() :]}" if name else sentence
         if (opens := _OPENS_WITH_NAME.match(sentence)) and (known := self._roles.get(opens["name"])):
             return f"{known[0].upper()}{known[1:]} {sentence}"
@@ -95,4 +108,6 @@ def _links(text: str) -> tuple[tuple[str, str], ...]:
     """Each role that a text gives together with a name."""
     whole = (_IS_CALLED.match(text), _IS_ONE.match(text))
     found = [*filter(None, whole), *_IN_PASSING.finditer(text), *_APPOSED.finditer(text)]
-    return tuple((one["role"].lower(), one["name"]) for one in found)
+    has_one = _HAS_ONE.match(text)
+    owned = [(f"my {has_one['kind'].lower()}", has_one["name"])] if has_one else []
+    return tuple(owned + [(one["role"].lower(), one["name"]) for one in found])

@@ -21,24 +21,42 @@ class Relation(NamedTuple):
     over: Over = ""  # it holds no more: said in its place, or only taken back
     is_new: bool = False  # it is said to be so now, or instead
     needs_new: bool = False  # several may hold, unless the later one is said to be new
+    instead_of: frozenset[str] = frozenset()  # the one value whose place it takes, where that is told
 
 
 Read: TypeAlias = Callable[[re.Match[str]], Iterator[Relation]]
 Wordings: TypeAlias = tuple[tuple[tuple[str, ...], Read], ...]  # patterns of clauses, and what reads a match
 
+OFFICE = (  # "my boss is CEO" and "my boss is Head of Sales" name nobody
+    r"(?-i:(?:C[EFIMOPT]O|[SE]?VP|HR|IT|GP|M[DP]|MEP|MBA|PhD|VIP|AWOL)\b|"
+    r"(?:(?:Acting|Assistant|Branch|Chief|Deputy|Department|Executive|Financial|General|Group|Junior|"
+    r"Managing|"
+    r"Operating|Project|Regional|Sales|Senior|Team|Technical|Vice) )*"
+    r"(?:Captain|Chair(?:man|woman|person)?|Chief|Director|Editor|Head|Lead(?:er)?|Manager|Mayor|"
+    r"Minister|Officer|"
+    r"President|Principal|Professor|Secretary|Supervisor|Treasurer)"
+    r"(?=$|[,.;:!]| (?:at|of|in|for|and|here|now|there|again)\b))"
+)
 NAMED = (
+    rf"(?!{OFFICE})"
     r"(?!(?:the|an?|my|our|his|her|their|its|your|this|that|these|those|i|we|you|he|she|it|they|in|on|at|for|"
     r"from|since)\b)(?-i:[A-ZÀ-Þ])[\w'.-]*(?: (?-i:[A-ZÀ-Þ])[\w'.-]*){0,2}"
 )
 PEOPLE = (  # as adjectives: "my boss is Irish" names nobody
-    r"(?-i:Afghan|African|Albanian|Algerian|American|Arab|Argentin(?:e|ian)|Armenian|Asian|Australian|Austrian|"
-    r"Bangladeshi|Basque|Belgian|Bosnian|Brazilian|British|Bulgarian|Canadian|Catalan|Catholic|Chilean|Chinese|"
+    r"(?-i:Afghan|African|Albanian|Algerian|American|Arab|Argentin(?:e|ian)|Armenian|Asian|Australian|"
+    r"Austrian|"
+    r"Bangladeshi|Basque|Belgian|Bosnian|Brazilian|British|Bulgarian|Canadian|Catalan|Catholic|Chilean|"
+    r"Chinese|"
     r"Colombian|Croatian|Cuban|Czech|Danish|Dutch|Egyptian|English|Estonian|Ethiopian|European|Filipin[ao]|"
     r"Finnish|Flemish|French|German|Ghanaian|Greek|Hindu|Hungarian|Icelandic|Indian|Indonesian|Iranian|Iraqi|"
     r"Irish|Israeli|Italian|Jamaican|Japanese|Jewish|Kenyan|Korean|Kurdish|Latvian|Lebanese|Lithuanian|"
     r"Malaysian|Maltese|Mexican|Moroccan|Muslim|Nepal(?:i|ese)|Nigerian|Norwegian|Pakistani|Persian|Peruvian|"
     r"Polish|Portuguese|Protestant|Romanian|Russian|Scottish|Serbian|Slovak|Slovenian|Somali|Spanish|Swedish|"
     r"Swiss|Syrian|Thai|Tunisian|Turkish|Ukrainian|Vietnamese|Welsh)\b"
+)
+ANIMAL = (
+    r"(?:dog|puppy|cat|kitten|hamster|guinea pig|rabbit|canary|parrot|budgie|budgerigar|bird|tortoise|turtle|"
+    r"goldfish|fish|horse|pony|goat|gerbil|rat|mouse|ferret|snake|lizard|gecko|chinchilla|donkey|pig)"
 )
 WHO = rf"(?P<who>i|we|(?:my|our|the) [\w-]+(?: [\w-]+)?|{NAMED})"
 OWNER = rf"(?P<who>my|our|the|{NAMED}'s|(?:my|our) [\w-]+'s)"
@@ -55,7 +73,8 @@ MANY_OF_THEM = re.compile(
 )
 _NAMED_ONE = re.compile(r"(?:my|our) [\w-]+ ((?-i:[A-ZÀ-Þ])[\w'-]+)$", re.IGNORECASE)
 _NEXT_CLAUSE = re.compile(
-    r"\s*(?:,(?!\d{3}\b)|:(?!\d\d\b)|[;!?()]|\s[-–—]\s|\b(?:because|since|with|which|who|that|where|so|after|when|while|"
+    r"\s*(?:,(?!\d{3}\b)|:(?!\d\d\b)|[;!?()]|\s[-–—]\s|\b(?:because|since|with|which|who|that|where|so|"
+    r"after|when|while|"
     r"though|but|as|"
     r"for|from|and (?=(?:i|we|my|our|it|is|am|are|have|has|love|loves|like|likes|enjoy|really|now|"
     r"so)\b))\b).*",
@@ -91,11 +110,12 @@ def one_of(
     needs_new: bool = False,
 ) -> Iterator[Relation]:
     """The relation of one value; none where it is of one of many, or where several values are listed."""
-    of, items = whose(who), frozenset(content(value))
+    of, items = whose(who), frozenset(content(value) or _WORDS_AS_NAMES.findall(value))
     if of is not None and items and not re.search(r"\band\b|\bor\b", value):
         yield Relation(of, name, items, kind, over, is_new, needs_new)
 
 
+_WORDS_AS_NAMES = re.compile(r"(?<![\w'])[A-Z][a-z]+$")  # a film that is called "Her"
 _HOW_IT_IS = re.compile(
     r"(?:not|so|very|too|quite|rather|really|always|never|almost|here|there|in|on|at|under|near|over|with|"
     r"to|about|being|hard|easy|long|short|great|nice|good|bad|fine|fun|soon|secret|private|public|weak|"
@@ -112,8 +132,8 @@ def says_how_it_is(value: str) -> bool:
 
 
 def says_which_people(value: str) -> bool:
-    """Whether these words tell of which people somebody is, and not who: "Irish", "Irish, like me"."""
+    """Whether these words tell of which people or in what office somebody is, not who: "Irish", "CEO"."""
     return _PEOPLE.match(value) is not None
 
 
-_PEOPLE = re.compile(rf"(?:(?:half|part) |half-)?{PEOPLE}(?! (?-i:[A-ZÀ-Þ]))", re.IGNORECASE)
+_PEOPLE = re.compile(rf"(?:(?:half|part) |half-)?{PEOPLE}(?! (?-i:[A-ZÀ-Þ]))|{OFFICE}", re.IGNORECASE)

@@ -1,6 +1,6 @@
-"""The wordings in which somebody says where they live and work, how old they are, whom they married.
+"""The wordings in which somebody says where they live, how old they are, whom they married.
 
-    "I am working at the library" -> the user's workplace is the library
+    "I moved to Bonn" -> the user's home is Bonn
 
 A clause comes here without times, contractions and contrasts; see `agents/relations/comparison.py`.
 """
@@ -24,19 +24,17 @@ from agents.relations.parts import (
     Wordings,
     cut,
     one_of,
-    says_how_it_is,
     whose,
 )
-from agents.relations.places import place_kind
+from agents.relations.places import is_at_work, is_worked_with, place_kind
 from agents.values import content, numbers
 
 # Homes
 
 _HOME = (
     rf"{WHO} {AM}(?:lives?|living|resides?|residing|based|settled(?: down)?) (?:in|at|on) {VALUE}",
-    rf"{WHO} {AM}(?:moved|relocated|emigrated)(?: back| over| house| home| away)?(?: from .+?)? (?:to|"
-    rf"into) "
-    rf"{VALUE}",
+    rf"{WHO} {AM}(?:moved|relocated|emigrated)(?: back| over| house| home| away)?(?: from (?P<left>.+?))? "
+    rf"(?:to|into) {VALUE}",
     rf"(?P<who>my|our) {NEW}(?:home|house|flat|apartment|place) {IS}(?:in|at|on) {VALUE}",
     rf"(?P<who>i|we) {AM}moved(?: house| home| flats?| again)? ?[:,–-] ?(?P<value>\d+\w? .+|.+ \d+\w?)$",
 )
@@ -47,135 +45,57 @@ HOME_CHANGED = (
 _HOME_LEFT = rf"{WHO} {AM}moved (?:away from|out of|out from) {VALUE}"
 
 
-_NO_HOME = re.compile(  # what one works with, or in: "we moved to Slack", "I moved to Team Blue"
-    r"(?:Android|AWS|Azure|Chrome|Debian|Discord|Docker|Emacs|Excel|Firefox|GitHub|GitLab|Gmail|iOS|iPhone|Java|"
-    r"JavaScript|Kotlin|Kubernetes|Linux|Mac|macOS|MySQL|Netflix|Notion|Obsidian|Outlook|Postgres|PostgreSQL|"
-    r"Python|Rust|Safari|Signal|Slack|Spotify|SQLite|Teams|Telegram|TypeScript|Ubuntu|Vim|VS Code|WhatsApp|"
-    r"Windows|Zoom)(?: [\d.]+)?$|(?:Team|Chapter|Plan|Unit|Phase|Level|Version|Python|Windows) ",
+WAY_OF_LIFE, DWELLING = "way of life", "dwelling"  # in what somebody lives that is no place
+_NO_PLACE = re.compile(  # in small letters: "I live in hope", "in Hope"
+    r"(?:(?:complete|constant|daily|deep|great|perfect|perpetual|pure|real|relative|sheer|such|total|"
+    r"utter) )?"
+    r"(?:abundance|agony|anger|anxiety|awe|bliss|captivity|chaos|comfort|danger|darkness|debt|denial|doubt|"
+    r"dread|"
+    r"dreams?|exile|fear|freedom|grief|guilt|hardship|harmony|hiding|hope|ignorance|interesting times|"
+    r"isolation|"
+    r"luxury|misery|moderation|pain|peace|plenty|poverty|safety|secre(?:cy|t)|shame|silence|sin|solitude|"
+    r"squalor|"
+    r"style|terror|uncertainty|wonder)\b"
+    r"|the (?:moment|now|here and now|past|present|future|dark|shadows?|clouds|spotlight|fast lane|real "
+    r"world|"
+    r"edge|go|run|dole|breadline|hope|\d{2,4}s|\w+ (?:age|century|era|past|lane))\b"
+    r"|my (?:own )?(?:little )?(?:head|world|dreams?|bubble|shadow|past|savings|pension|salary|wages)\b"
+    r"|an? (?:\w+ )?(?:dream|bubble|fantasy|world|state|hurry|mess|nightmare|fairy ?tale|lie|budget|pension|"
+    r"shoestring|diet)\b"
+    r"|(?:coffee|tea|pasta|rice|bread|water|eggs|noodles|toast|pizza|love|air|benefits|welfare|credit|"
+    r"borrowed|risk|"
+    r"war|ease|less|little|nothing)\b"
 )
+_WITHIN = re.compile(r"(?P<inner>.+?) in (?P<outer>[A-ZÀ-Þ].*)")
+
+
+_MOVED = re.compile(r"\b(?:moved|relocated|based)\b", re.IGNORECASE)
 
 
 def _home(match: re.Match[str]) -> Iterator[Relation]:
-    place = cut(match["value"])
-    if _NO_HOME.match(place):
+    place, left = cut(match["value"]), match.groupdict().get("left") or ""
+    if is_worked_with(place) or is_worked_with(left):
         return
-    if inner := re.match(r"(.+?) in (?=[A-Z])", place):  # "Rome in Italy", "a flat in Rome"
-        place = inner[1]
+    if is_at_work(place) and _MOVED.search(match[0]):
+        return
+    if _NO_PLACE.match(place):
+        yield from one_of(match["who"], WAY_OF_LIFE, place, needs_new=True)
+        return
+    if within := _WITHIN.match(place):  # "Rome in Italy", "a flat in Rome"
+        place = within["outer"] if place_kind(within["inner"]) == "dwelling" else within["inner"]
     kind = place_kind(place)
-    yield from one_of(match["who"], "home", place, kind)
+    if kind == "dwelling":
+        yield from one_of(match["who"], DWELLING, place, kind)
+        return
+    is_left = kind == "town" == place_kind(left)
+    for home in one_of(match["who"], "home", place, kind):
+        yield home._replace(instead_of=frozenset(content(left) if is_left else ()))
     if kind == "street" and numbers(place):
         yield from one_of(match["who"], "address", place, needs_new=True)
 
 
 def _home_left(match: re.Match[str]) -> Iterator[Relation]:
     yield from one_of(match["who"], "home", cut(match["value"]), over="negated")
-
-
-# Work
-
-_JOB = r"(?:job|position|post|role|work)"
-_WORK = (
-    rf"{WHO} {AM}(?:works?|working|employed) (?P<how>at|for|in|as|by) {VALUE}",
-    rf"{WHO} (?:{AM}|(?:took|found|started|accepted|landed|began)(?: on| up)? )"
-    rf"(?:(?:an?|my|the) )?(?:new |different )*(?:{_JOB}|working) (?P<how>at|with|for|in|as) {VALUE}",
-    rf"(?P<who>my|our) {NEW}(?:{_JOB}|workplace) {IS}(?P<how>at|with|in) {VALUE}",
-    rf"(?P<who>my) {NEW}employer {IS}(?P<how>){VALUE}",
-    rf"{WHO} (?:am|is) an? (?P<trade>[\w -]+?) (?P<how>at|for|with) {VALUE}",
-    rf"{WHO} {AM}(?:left|quit) .+? to (?:work|start) (?P<how>at|for|as) {VALUE}",
-)
-JOB_CHANGED = (
-    rf"{WHO} {AM}(?:(?:changed|switched|moved|swapped) (?:my )?(?:jobs?|work|employers?|workplaces?|"
-    rf"companies)"
-    rf"|an? new job)(?: from .+?)?(?: (?P<how>to) | : (?:i am|we are) (?P<there>at|with|in) ){VALUE}"
-)
-_WORK_LEFT = (
-    rf"{WHO} {AM}(?:(?:left|quit|lost|resigned from|gave up|retired from|fired from|laid off from) "
-    rf"(?:my|the|his|her) (?:old )?{_JOB}(?: (?:at|with|in|as|for) (?P<value>.+))?"
-    r"|(?:retired|resigned|fired|laid off)(?: from (?P<place>.+))?)$"
-)
-_TRADE = (
-    rf"(?P<who>my) {NEW}(?:job|profession|occupation|trade) {IS}(?:being )?"
-    rf"(?!(?:to|at|in|with|on|not)\b){VALUE}"
-)
-_IS_A_TRADE = (
-    rf"{WHO} (?:retrained (?:as|and (?:is|works as)) |{AM}(?:become |became )?|became )an? "
-    r"(?P<value>(?:[\w-]+ )?(?:accountant|actor|actress|architect|artist|baker|barber|builder|butcher|"
-    r"carpenter|"
-    r"chef|cleaner|clerk|cook|dentist|doctor|driver|economist|editor|electrician|engineer|farmer|"
-    r"firefighter|fisherman|gardener|hairdresser|historian|janitor|joiner|journalist|judge|lawyer|lecturer|"
-    r"librarian|mechanic|midwife|musician|nurse|optician|painter|paramedic|pharmacist|photographer|physicist|"
-    r"pilot|plumber|policeman|postman|professor|programmer|psychologist|roofer|sailor|scientist|secretary|"
-    r"shepherd|soldier|surgeon|tailor|teacher|technician|translator|vet|waiter|waitress|welder|writer))$"
-)
-_NO_WORKPLACE = re.compile(
-    r"(?:nights?|weekends?|home|day|dawn|once|fun|free|life|money|a living|myself|shifts?|risk|stake|"
-    r"the moment|least|most|first|last|present|peace|full|half|teams?|pairs?|silence|a (?:hurry|team)|"
-    r"an? open)\b|.*\d",
-    re.IGNORECASE,
-)
-_HOW_WELL = re.compile(
-    r"(?:better|worse|best|worst|poor|lousy|lazy|keen|proud|fast|slow|quick|real|regular|passionate|avid|happy|"
-    r"decent|mean|dangerous|hobby|home|amateur|sunday|clumsy|bold|brave|fussy|picky|messy|tidy)\b",
-    re.IGNORECASE,
-)
-_NO_TRADE = re.compile(
-    r"\b(?:member|regular|guest|customer|patient|student|fan|visitor|volunteer|sucker|bit|lot|little|"
-    r"match)\b",
-    re.IGNORECASE,
-)
-_OPENS_A_PLACE = re.compile(r"(?:the|an?|my|our) |(?-i:[A-Z])", re.IGNORECASE)
-
-
-def _work(match: re.Match[str]) -> Iterator[Relation]:
-    groups = match.groupdict()
-    how, who = (groups.get("how") or "").lower(), match["who"]
-    value, _, trade = match["value"].partition(" as ")
-    if _NO_TRADE.search(groups.get("trade") or ""):
-        return
-    trade = trade or groups.get("trade") or ""
-    value = cut(value) if how != "as" else re.split(r" (?:at|in|for) ", cut(value))[0]
-    if trade:
-        yield from one_of(who, "occupation", cut(trade))
-    if how == "as" or (how == "to" and not _OPENS_A_PLACE.match(value)):
-        yield from one_of(who, "occupation", value)
-        place = cut(match["value"].partition(" at ")[2])
-        if how == "as" and _OPENS_A_PLACE.match(place) and not _NO_WORKPLACE.match(place):
-            yield from _workplace(who, "at", place)
-    elif value and not _NO_WORKPLACE.match(value):
-        yield from _workplace(who, how, value)
-
-
-def _workplace(who: str, how: str, value: str) -> Iterator[Relation]:
-    is_named = value[0].isupper() and not value.isupper()
-    if how == "in" and is_named:
-        yield from one_of(who, "town of work", value, place_kind(value))
-    elif how == "in" and not re.match(r"(?:the|an?|my|our|his|her)\b", value, re.IGNORECASE):
-        yield from one_of(who, "field of work", value)
-    elif re.match(r"an?\b", value, re.IGNORECASE):
-        yield from one_of(
-            who, "workplace", value, "setting" if how == "in" else "sort", needs_new=how == "in"
-        )
-    else:
-        yield from one_of(who, "workplace", value, "place")
-
-
-def _work_left(match: re.Match[str]) -> Iterator[Relation]:
-    of, place = whose(match["who"]), cut(match["value"] or match["place"] or "")
-    if of is not None:
-        for name in ("workplace", "occupation"):
-            yield Relation(of, name, frozenset(content(place)), over="negated")
-
-
-def _is_a_trade(match: re.Match[str]) -> Iterator[Relation]:
-    if says_how_it_is(match["value"]) or _HOW_WELL.match(match["value"]):  # "a nervous driver"
-        return
-    is_new = re.search(r" (?:retrained|bec[ao]me) ", match[0], re.IGNORECASE) is not None
-    yield from one_of(match["who"], "occupation", match["value"], is_new=is_new, needs_new=True)
-
-
-def _trade(match: re.Match[str]) -> Iterator[Relation]:
-    if not says_how_it_is(match["value"]):
-        yield from one_of(match["who"], "occupation", cut(match["value"]))
 
 
 # Age, marriage, birth, what one is called
@@ -191,10 +111,19 @@ _MARRIED = (
     rf"(?P<value>(?!{PEOPLE}){NAMED}){END}",
 )
 _MARITAL = rf"{WHO} {AM}(?P<value>single|married|divorced|widowed|engaged|separated)$"
-_PARTED = (
-    rf"(?:i|we|{NAMED} and i|i and {NAMED}|my (?:wife|husband) and i) {AM}"
-    rf"(?:divorced|separated|split up|broken up|broke up)(?: (?:from|with) (?P<value>{NAMED}))?$"
+_SEEING = (
+    rf"{WHO} {AM}(?:seeing (?:an?|this) (?:\w+ )?(?:guy|man|boy|girl|woman|bloke|lad|someone)"
+    rf"(?: called| named|,)?|going out with) (?P<value>{NAMED}){END}"
 )
+_HAVE_PARTED = rf"{AM}(?:divorced|separated|split up|broken up|broke up|an? divorce)"
+_PARTNER = r"my (?P<role>wife|husband|girlfriend|boyfriend|partner)"
+_BOTH = rf"(?:{_PARTNER}\b ?)?(?:(?P<one>{NAMED}) )?"
+BOTH_PARTED = rf"{_BOTH}(?:and|:) i {_HAVE_PARTED}$"
+_PARTED = (
+    rf"(?:i|we|i and (?P<other>{NAMED})) "
+    rf"{_HAVE_PARTED}(?: (?:from|with) (?P<value>{NAMED}))?$"
+)
+_WAS_LEFT = rf"{_BOTH}{AM}(?:left|dumped|divorced) me$"
 _BORN = (rf"{WHO} born on {VALUE}", rf"(?P<who>my) birthday {IS}(?:on |in )?{VALUE}")
 _CALLED = rf"(?P<who>)(?:you (?:can|may|should) )?(?:please )?call me (?:by )?{VALUE}"
 
@@ -219,9 +148,31 @@ def _marital(match: re.Match[str]) -> Iterator[Relation]:
         yield Relation(of, "spouse", frozenset(), over="negated")
 
 
+_ALL_ROLES = (
+    "spouse",
+    "partner",
+    "girlfriend",
+    "boyfriend",
+    *content("dating fiance fiancé fiancee fiancée"),
+)
+_OF_ROLES = {
+    "wife": ("spouse",),
+    "husband": ("spouse",),
+    "girlfriend": ("girlfriend", "partner", *content("dating")),
+    "boyfriend": ("boyfriend", "partner", *content("dating")),
+}  # who is left, and no other: of a partner all of them are
+
+
 def _parted(match: re.Match[str]) -> Iterator[Relation]:
-    for name in ("spouse", "partner", "girlfriend", "boyfriend"):
-        yield Relation((), name, frozenset(content(match["value"] or "")), over="negated")
+    groups = match.groupdict()
+    whom = frozenset(content(groups.get("one") or groups.get("other") or groups.get("value") or ""))
+    role = (groups.get("role") or "").lower()
+    for name in _OF_ROLES.get(role, _ALL_ROLES):
+        yield Relation((), name, whom, over="negated")
+
+
+def _seeing(match: re.Match[str]) -> Iterator[Relation]:
+    yield from one_of(match["who"], "partner", match["value"], needs_new=True)
 
 
 def _born(match: re.Match[str]) -> Iterator[Relation]:
@@ -232,14 +183,11 @@ def _born(match: re.Match[str]) -> Iterator[Relation]:
 OF_PERSONS: Wordings = (
     ((HOME_CHANGED, *_HOME), _home),
     ((_HOME_LEFT,), _home_left),
-    ((JOB_CHANGED, *_WORK), _work),
-    ((_WORK_LEFT,), _work_left),
-    ((_TRADE,), _trade),
-    ((_IS_A_TRADE,), _is_a_trade),
     ((_AGE, _OWN_AGE), _age),
     (_MARRIED, _reads("spouse")),
     ((_MARITAL,), _marital),
-    ((_PARTED,), _parted),
+    ((BOTH_PARTED, _PARTED, _WAS_LEFT), _parted),
+    ((_SEEING,), _seeing),
     (_BORN, _born),
     ((_CALLED,), _reads("called")),
 )

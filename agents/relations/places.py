@@ -52,6 +52,44 @@ _DWELLING = re.compile(
 _NAMED = re.compile(
     r"(?:the )?[A-ZÀ-ÖØ-Þ][\w'’.-]*(?: (?:[A-ZÀ-ÖØ-Þ][\w'’.-]*|am|an|der|de|la|le|of|on|upon))*$"
 )
+_WORKED_WITH = re.compile(  # or in: "we moved to Slack", "I moved to Team Blue", "I moved from O2"
+    r"(?:an? |the |my )?(?:new )?(?:"
+    r"(?:Amazon|Android|Apple|AWS|Azure|Bing|Bitwarden|Brave|Chrome|Debian|Deezer|Deutsche Bank|Discord|"
+    r"Disney|Docker|Dropbox|DuckDuckGo|Emacs|Evernote|Excel|Fedora|Firefox|Garmin|GitHub|GitLab|Gmail|Google|"
+    r"iCloud|iOS|iPad|iPhone|Java|JavaScript|Kotlin|Kubernetes|(?:\w+ )?Linux|Mac(?:Book)?|macOS|"
+    r"Mastodon|Microsoft|Mint Mobile|MySQL|Netflix|Notion|Obsidian|Office|OneDrive|Opera|Outlook|"
+    r"PayPal|Pixel|Postgres|PostgreSQL|Proton(?:Mail)?|Python|Revolut|Rust|Safari|Samsung|Signal|Slack|"
+    r"Sparkasse|Spotify|SQLite|Teams|Telegram|Telekom|Tidal|T-Mobile|TypeScript|Ubuntu|Verizon|Vim|Vivaldi|"
+    r"Vodafone|VS Code|WhatsApp|Windows|YouTube|Zoom)(?: (?:[\d.]+|Cloud|Drive|Maps|Mobile|Music|Plus|"
+    r"Premium|Pro))?\+?$"
+    r"|(?:Team|Chapter|Plan|Unit|Phase|Level|Version|Python|Windows) "
+    r"|(?:[Ss]eat|[Bb]ed|[Dd]esk) \d"
+    r"|[A-Za-z]{1,3}\d{1,2}$|\d[A-Z]$|[\w ]+\+$"
+    r"|(?!(?:LA|NY|NYC|DC|SF|UK|US|USA|UAE|NZ|EU|GDR|DDR|NRW|BC)$)[A-Z]{2,4}(?:&[A-Z])?$)"
+)
+_AT_WORK = re.compile(  # "the sales team at Siemens", "management"; and not "Office Park Road 3"
+    r"(?:(?!(?:near|by|next|behind|above|over|opposite|beside|close|in|at|on|outside|of)\b)[^\s,-]+[ -])*"
+    r"(?:team|office|headquarters|hq|department|branch|division|unit|group|desk|role|position|job|"
+    r"company|firm|employer|bank|insurer|insurance|provider|carrier|network|operator|supplier|plan|tariff|"
+    r"contract|school|college|university|course|class|shifts?|project|gym|club|"
+    r"doctor|dentist|phone|laptop|browser|app|editor|server|version|system|platform|management|marketing|"
+    r"sales|accounting|finance|engineering|research|consulting|decaf|tea|coffee|oat milk|another)"
+    r"(?: (?:at|in|by|near|of|for|on|with)\b.*)?$",
+    re.IGNORECASE,
+)
+
+
+def is_worked_with(words: str) -> bool:
+    """Whether words name no place but a thing or a company that one uses: "Linux", "Vodafone", "O2"."""
+    return _WORKED_WITH.match(words.strip()) is not None
+
+
+def is_at_work(words: str) -> bool:
+    """Whether words tell of a place in a house or a firm, of a supplier or the like: "the Berlin office".
+
+    Who moves there need not live there.
+    """
+    return _AT_WORK.fullmatch(words.strip()) is not None and _STREET.search(words) is None
 
 
 def place_kind(place: str) -> PlaceKind:

@@ -11,8 +11,13 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from agents.relations.amounts import AMOUNT, DAILY, amount_name, daily_name
-from agents.relations.comparison import relations, written_out
-from agents.relations.parts import OWNER, Relation, whose
+from agents.relations.clauses import written_out
+from agents.relations.comparison import relations, tells_to_have
+from agents.relations.doses import dose_name
+from agents.relations.groups import group_asked_for, tells_one
+from agents.relations.habits import DIET, days_name
+from agents.relations.parts import OFFICE, OWNER, PEOPLE, Relation, whose
+from agents.relations.possessions import OWN, called_name, own_name
 from agents.relations.things import EVENT, PERSON, SLOT, THING, event_name, slot_name, thing_name
 from agents.values import content
 
@@ -23,6 +28,7 @@ class Asked(NamedTuple):
     of: tuple[str, ...]
     names: tuple[str, ...]  # of relations; any of them answers
     says: tuple[str, ...] = ()  # stems that open what answers: "I play" for "What do I play?"
+    group: str = ""  # all that is had of a group answers, where that is asked for: "What pets do I have?"
 
 
 def asked(question: str) -> Asked | None:
@@ -30,20 +36,35 @@ def asked(question: str) -> Asked | None:
     if len(question) > _LONGEST_READ:
         return None
     plain = _NOW.sub("", written_out(question))
+    if group := group_asked_for(plain):
+        return Asked((), (), group=group)
     for wording, names in _QUESTIONS:
         match = wording.fullmatch(plain)
         of = whose(match.groupdict().get("who")) if match else None
         if match and of is not None:
-            return Asked(of, names(match) if callable(names) else names)
+            says = _mirrored(plain) if names is _of_kind else ()
+            return Asked(of, names(match) if callable(names) else names, says)
+    says = _mirrored(plain)
+    return Asked((), (), says) if says else None
+
+
+def _mirrored(plain: str) -> tuple[str, ...]:
+    """The stems that open what answers a question: "I play" for "What do I play?"."""
     mirrored = _MIRRORED.fullmatch(plain)
-    says = _stems(f"{mirrored['who']} {mirrored['rest']}") if mirrored else ()
-    return Asked((), (), says) if mirrored and content(mirrored["rest"]) else None
+    if mirrored is None or not content(mirrored["rest"]):
+        return ()
+    return _stems(f"{mirrored['who']} {mirrored['rest']}")
 
 
 def gives(statement: str, wanted: Asked) -> bool:
     """Whether a statement gives what is asked for, or says that it is so no more."""
+    if wanted.group:
+        return tells_one(statement, wanted.group)
     given = [one for one in relations(statement) if one.of == wanted.of]
     if any(one.name in wanted.names for one in given):
+        return True
+    kinds = (name.removeprefix(OWN) for name in wanted.names if name.startswith(OWN))
+    if any(tells_to_have(statement, wanted.of, kind) for kind in kinds):
         return True
     if wanted.says and _says_more_than(wanted.says, statement):
         return True
@@ -51,6 +72,8 @@ def gives(statement: str, wanted: Asked) -> bool:
         return True
     if "age" in wanted.names and any(map(_is_year_of_birth, given)):
         return True
+    if wanted.of:
+        return False  # "my boss Kim" names none of Ann's
     called = (name.removeprefix(NAME_OF) for name in wanted.names if name.startswith(NAME_OF))
     return any(_naming(role).search(statement) for role in called)
 
@@ -61,9 +84,15 @@ def _says_more_than(says: tuple[str, ...], statement: str) -> bool:
     return len(said) > len(says) and said[: len(says)] == says and not _DENIES.search(statement)
 
 
-def says_no_more(statement: str, asking: Sequence[Asked]) -> bool:
-    """Whether a statement says of something asked for that it holds no more: "I used to live in Ghent"."""
+def says_no_more(statement: str, asking: Sequence[Asked], *, of: str | None = None) -> bool:
+    """Whether a statement says of something asked for that it holds no more: "I used to live in Ghent".
+
+    of: an earlier statement, which must name what is over: "Marta and I broke up" says nothing of Anna.
+    """
     over = [one for one in relations(statement) if one.over]
+    if of is not None:
+        named = set(content(of))
+        over = [one for one in over if one.value <= named]
     return any(one.of == each.of and one.name in each.names for one in over for each in asking)
 
 
@@ -102,7 +131,8 @@ def _naming(role: str) -> re.Pattern[str]:
     gone = _NO_MORE + ("|old" if _HELD.fullmatch(role) else "")
     return re.compile(
         rf"\b(?:(?:my|our)|{_HAVING})(?: (?!(?:{gone})\b)[\w-]+)? {kind}s?"
-        r"(?:,|:|['’]s name is| is| are)?(?: called| named)? (?:(?:dr|mr|mrs|ms)\.? )?(?-i:[A-ZÀ-Þ])\w+"
+        r"(?:,|:|['’]s name is| is| are)?(?: called| named)? (?:(?:dr|mr|mrs|ms)\.? )?"
+        rf"(?!{PEOPLE}|{OFFICE})(?-i:[A-ZÀ-Þ])\w+"
         + (rf"|\b(?:my|our) {kind} {_IN_SMALL_LETTERS}" if _RELATIVE.fullmatch(role) else ""),
         re.IGNORECASE,
     )
@@ -114,8 +144,10 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _IN_SMALL_LETTERS = (  # "my sister nell is a vet", and not "my sister never is on time"
-    r"(?!(?:in|and|or|who|that|which|also|too|both|always|never|often|sometimes|once|soon|now|then|just|still|"
-    r"there|here|already|even|only|really|usually|finally|actually|recently|currently|probably|apparently|sadly|"
+    r"(?!(?:in|and|or|who|that|which|also|too|both|always|never|often|sometimes|once|soon|now|then|just|"
+    r"still|"
+    r"there|here|already|even|only|really|usually|finally|actually|recently|currently|probably|"
+    r"apparently|sadly|"
     r"luckily|is|was|has|had|will|would|can|could|should|may|might|must|does|did|from|with|of|at|on|for|to|"
     r"says?|said|thinks?|loves?|likes?)\b)(?-i:[a-z]{3,}) "
     r"(?:is|has|lives|works|likes|loves|plays|studies|turned)\b"
@@ -129,7 +161,7 @@ _HELD = re.compile(  # whom it calls old is one no more: "my old boss", and not 
     re.IGNORECASE,
 )
 _HAVING = (  # and not "Ines has a dog called Luna", nor "I know that Ines has one"
-    r"(?:i|we)(?:['’]ve)? (?:(?-i:[a-z]+) ){0,3}?(?:an?|one|two|three|four|five|six)"
+    r"(?:i|we)(?:['’]ve)? (?:(?-i:[a-z]+) ){0,3}?(?:an?|another|one|two|three|four|five|six)"
 )
 _LONGEST_READ = 200  # characters
 _NOW = re.compile(
@@ -146,6 +178,26 @@ _DO = rf"(?:do|does|{_BE})"
 _TOWN = r"(?:what|which) (?:city|town|place|country|street)"
 _NAME = r"(?:'s name| called| named)?"
 _Names: TypeAlias = tuple[str, ...] | Callable[[re.Match[str]], tuple[str, ...]]
+_ONE_OF = (  # and not what is asked of the talk itself
+    r"(?P<kind>(?!(?:question|answer|message|session|word|sentence|thing|problem|idea|opinion|"
+    r"turn)s?\b)(?-i:[a-z])[\w-]*(?: (?-i:[a-z])[\w-]*)?)"
+)
+_HAVING_ONE = (
+    r"(?:still )?(?:have|has|own|drive|driving|ride|riding|use|using|keep|rent|wear|play|bank with|go "
+    r"to|train at)"
+)
+
+
+def _of_kind(match: re.Match[str]) -> tuple[str, ...]:
+    """The relations by which somebody tells what they have of a kind."""
+    kind = match["kind"].lower()
+    return own_name(kind), called_name(kind), f"{NAME_OF}{kind}", slot_name(kind), *_MOVED_ON.get(kind, ())
+
+
+_MOVED_ON = {  # how what one moves about on is told of: "I drive a Skoda"
+    **dict.fromkeys(("car", "van", "truck", "lorry"), ("drive",)),
+    **dict.fromkeys(("bike", "bicycle", "motorbike", "motorcycle", "scooter", "horse"), ("ride",)),
+}
 _SPOUSE = ("spouse", *(f"{NAME_OF}{role}" for role in ("wife", "husband", "spouse")))
 _WORDINGS: list[tuple[str, _Names]] = [
     (rf"where {_DO} {_WHO} (?:live|living|based|reside|residing)", ("home",)),
@@ -181,6 +233,13 @@ _WORDINGS: list[tuple[str, _Names]] = [
         rf"(?P<does>{DAILY})",
         lambda m: (daily_name(m["does"]),),
     ),
+    (
+        r"how (?:much|many mg of|many tablets of|many pills of) (?P<what>(?:vitamin )?[\w-]+) "
+        r"(?:do|am|should) (?P<who>i) (?:take|taking|on)",
+        lambda m: (dose_name(m["what"]),),
+    ),
+    (r"what is (?P<who>my) (?:dose|dosage) of (?P<what>[\w-]+)", lambda m: (dose_name(m["what"]),)),
+    (r"what is (?P<who>my) (?P<what>[\w-]+) (?:dose|dosage)", lambda m: (dose_name(m["what"]),)),
     (rf"how old {_BE} {_WHO}", ("age",)),
     (r"what is (?P<who>my|our) age", ("age",)),
     (rf"who {_BE} {_WHO} married to", ("spouse",)),
@@ -197,7 +256,7 @@ _WORDINGS: list[tuple[str, _Names]] = [
     (r"what is (?P<who>my|our) (?:home |street )?address", ("address", "home")),
     (
         rf"(?:what|who|which|when) (?:is|are) {OWNER} (?P<slot>{SLOT}|{PERSON}){_NAME}",
-        lambda m: (slot_name(m["slot"]), f"{NAME_OF}{m['slot'].lower()}"),
+        lambda m: (slot_name(m["slot"]), f"{NAME_OF}{m['slot'].lower()}", called_name(m["slot"])),
     ),
     (
         rf"when (?:is|are|does|do) (?:my|the|our) (?P<thing>{EVENT})(?: leave| start| begin| take place| "
@@ -208,10 +267,33 @@ _WORDINGS: list[tuple[str, _Names]] = [
         r"when (?:is|are) (?P<thing>(?:the|my|our) [\w -]+?|(?-i:[A-ZÀ-Þ])[\w-]+) due",
         lambda m: (event_name(m["thing"]),),
     ),
-    (r"who is (?:my|our) (?P<role>[\w-]+)", lambda m: (f"{NAME_OF}{m['role'].lower()}",)),
+    (
+        r"who is (?:my|our) (?P<role>[\w-]+)",
+        lambda m: (f"{NAME_OF}{m['role'].lower()}", called_name(m["role"])),
+    ),
     (
         r"(?:what|who) (?:is|are) (?:my|our) (?P<role>[\w-]+)(?:'s? names?| called| named)",
-        lambda m: (f"{NAME_OF}{m['role'].lower()}",),
+        lambda m: (f"{NAME_OF}{m['role'].lower()}", called_name(m["role"])),
+    ),
+    (rf"am (?P<who>i) (?:still |now )?(?:an? )?{DIET}", ("diet",)),
+    (rf"{_DO} {_WHO} (?:still )?(?:eat|drink) (?:meat|fish|alcohol)", ("diet",)),
+    (r"what is (?P<who>my) diet", ("diet",)),
+    (
+        rf"(?:what|which)(?: (?:kind|sort|type|make|brand) of)? {_ONE_OF} (?:do|am|are) (?P<who>i|we) "
+        rf"{_HAVING_ONE}"
+        r"(?: at| with| to)?",
+        _of_kind,
+    ),
+    (rf"(?:do|am|are) (?P<who>i|we) {_HAVING_ONE} (?:(?:an?|any) )?{_ONE_OF}", _of_kind),
+    (rf"(?:what|which) is (?P<who>my|our) {_ONE_OF}", _of_kind),
+    (rf"what (?:kind|sort|type|make|brand) of {_ONE_OF} is (?P<who>mine|ours)", _of_kind),
+    (
+        r"(?:when|(?:on )?(?:what|which) (?:week)?days?) (?:do|am|are|is) (?P<who>i|we) (?P<does>[\w' -]+)",
+        lambda m: (days_name(m["does"]),),
+    ),
+    (
+        r"(?:when|(?:on )?(?:what|which) (?:week)?days?) (?:is|are) (?P<who>my|our) (?P<does>[\w' -]+)",
+        lambda m: (days_name(m["does"]), event_name(m["does"])),
     ),
 ]
 _QUESTIONS = [(re.compile(_LEAD + wording, re.IGNORECASE), names) for wording, names in _WORDINGS]

@@ -55,9 +55,13 @@ _SLOT_CHANGED = (
     rf"(?:i|we) {AM}(?:changed|updated|switched) (?P<who>my|our) (?P<slot>{SLOT}) (?:from .+? )?to "
     rf"{VALUE}",
     rf"(?P<who>my|our) (?P<slot>{SLOT}) (?:has )?(?:changed|moved|switched) (?:from .+? )?to {VALUE}",
-    rf"(?:i|we) {AM}an? new (?P<slot>{SLOT}) ?[:,] (?:it is )?(?P<who>){VALUE}",
+    rf"(?:i|we) {AM}an? new (?P<slot>{SLOT}|(?:mobile )?number) ?[:,] (?:it is )?(?P<who>){VALUE}",
+    rf"(?:i|we) {AM}an? new (?P<slot>{PERSON})(?:[:,]| called| named| :)? (?:(?:he|she|it) is |(?:his|"
+    rf"her) name is )?"
+    rf"(?:called )?(?P<who>)(?P<value>(?!{PEOPLE})(?:(?:dr|mr|mrs|ms|prof)\.? )?{NAMED}){END}",
 )
 _MAIL_OR_PHONE = re.compile(r"\b(e-?mail|phone)(?: address| number)$", re.IGNORECASE)
+_BARE_NUMBER = re.compile(r"(?:mobile )?number$", re.IGNORECASE)  # whoever has a new one means the phone's
 
 
 def slot_name(words: str) -> str:
@@ -73,7 +77,8 @@ def thing_name(words: str) -> str:
 def _slot(match: re.Match[str]) -> Iterator[Relation]:
     if says_how_it_is(match["value"]) or re.search(r"\bone of\b", match["slot"], re.IGNORECASE):
         return
-    yield from one_of(match["who"], slot_name(match["slot"]), cut(match["value"]))
+    slot = "phone" if _BARE_NUMBER.match(match["slot"]) and "new" in match[0].lower() else match["slot"]
+    yield from one_of(match["who"], slot_name(slot), cut(match["value"]))
 
 
 # Where a thing is, and what is done by habit: of these the later holds only where it is said to be new
@@ -122,6 +127,13 @@ _IS_WHEN = (
     rf"(?:the|my|our) (?P<thing>{EVENT}) (?:is|are|leaves|starts|begins|takes place) "
     rf"(?P<moved>{_MOVED} )?(?:to|on|at|in|until|till|by|from) {VALUE}"
 )
+_TO_WHEN = rf"(?:back |forward |up |again )?(?:from (?:\S+ ){{1,3}}?)?(?:to|until|till|for) {VALUE}"
+_MOVES = rf"(?:the|my|our) (?P<thing>{EVENT}) {AM}(?P<moved>{_MOVED}) {_TO_WHEN}"
+_IS_MOVED_BY = (
+    rf"(?:i|we|he|she|they|{NAMED}|(?:my|our|the) [\w-]+) {AM}(?P<moved>{_MOVED}) (?:the|my|our) "
+    rf"(?P<thing>{EVENT}) "
+    rf"{_TO_WHEN}"
+)
 
 
 _ANYTHING = r"(?:(?:the|my|our) (?:[\w-]+ ){0,2}?[\w-]+|(?-i:[A-ZÀ-Þ])[\w-]+)"
@@ -156,6 +168,6 @@ def _is_when(match: re.Match[str]) -> Iterator[Relation]:
 OF_THINGS: Wordings = (
     ((_IS_AT, _IS_PUT), _is_at),
     ((ONE_CHANGED, _OF_PERSON, _IS_PERSON, _OF_SLOT, *_SLOT_CHANGED), _slot),
-    ((_IS_WHEN, _IS_DUE), _is_when),
+    ((_IS_WHEN, _MOVES, _IS_MOVED_BY, _IS_DUE), _is_when),
     ((_DOES,), _does),
 )

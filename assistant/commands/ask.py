@@ -10,6 +10,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId, Words
+from stores.clock import stamp
 from stores.errors import VouchError, WrongUsage
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def _version(state: VersionState | None) -> dict[str, Any]:
     """Which version of its passage a source is; nothing of material, which is no passage."""
     if state is None:
         return {"version": None, "version_at": None}
-    return {"version": state.number, "version_at": state.created_at.isoformat()}
+    return {"version": state.number, "version_at": stamp(state.created_at)}
 
 
 def _message(text: tuple[str, ...]) -> tuple[str, str]:

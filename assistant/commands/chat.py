@@ -36,6 +36,11 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
       vouch chat < questions.txt > transcript.txt
     """
     call = Invocation(ctx)
+    if call.as_json:
+        raise WrongUsage(
+            "a chat has no results to give as JSON",
+            hint="`vouch ask --json TEXT` answers one message; `vouch export ID -o FILE` keeps a session.",
+        )
     if session_id is not None and last:
         raise WrongUsage("--session and --last exclude one another")
     if os.environ.get("VOUCH_SERVED"):  # by `vouch serve`: the screen is a browser's
@@ -61,10 +66,11 @@ def _plain(
     """reason: why there is no screen. goes_on: a conversation that was on the screen, with its draft."""
     from assistant.terminal.plain import PlainChat
     from assistant.terminal.plain_takeover import Takeover
-    from assistant.terminal.word_wrap import WordWrap, write_out
+    from assistant.terminal.word_wrap import printer
 
+    say = printer()
     if is_typed and sys.stdout.isatty() and not call.is_quiet:
-        write_out(f"Plain mode, because of {reason}.\n")
+        say(f"Plain mode, because of {reason}.\n")
     with call.assistant(limits_turns=True) as assistant:
         journal = assistant.journal
         refusal = _only_to_be_read(assistant, call.user) if is_typed else None
@@ -80,25 +86,25 @@ def _plain(
             session = journal.open_session(user_id)
         if is_typed and not call.is_quiet:
             yours, shared = assistant.catalogue.counts(user_id)
-            write_out(
+            say(
                 f"{assistant.pipeline.model_name} · {yours} passage{'s' if yours != 1 else ''} yours, "
                 f"{shared} shared · "
                 "/help lists commands, Ctrl+D leaves\n\n"
             )
         if refusal is not None:
             reason = refusal.message.rpartition(": ")[2]  # behind the address of the store
-            write_out(f"Read-only: {reason}. It is tried again with each message.\n\n")
+            say(f"Read-only: {reason}. It is tried again with each message.\n\n")
         ask = _typed if is_typed else _piped
         if goes_on and session is not None:
             takeover = Takeover(assistant, call.user, user_id, session)
-            write_out("".join(f"{line}\n" for line in takeover.last_messages()))
+            say("".join(f"{line}\n" for line in takeover.last_messages()))
             ask = takeover.asking(_typed)
         chat = PlainChat(
             assistant,
             user_id,
             session or 0,
             ask=ask,
-            say=WordWrap(write_out).say if is_typed and sys.stdout.isatty() else write_out,
+            say=say,
             echoes=not is_typed,
             timeout_seconds=call.timeout_seconds,
         )
@@ -107,8 +113,10 @@ def _plain(
 
 
 def _on_the_screen(call: Invocation, session_id: int | None, last: bool) -> int:
-    if not wants_colour(call.no_color, os.environ, True):
-        os.environ["NO_COLOR"] = "1"  # what the screen library goes by
+    has_colour = wants_colour(call.no_color, os.environ, True)
+    os.environ.pop("NO_COLOR", None)
+    if not has_colour:
+        os.environ["NO_COLOR"] = "1"  # the screen library goes by it, also where it is empty
     from assistant.terminal.screens.desk import SessionChoice
     from assistant.terminal.screens.run import run_screens
     from stores.glance import Glance, glance

@@ -9,7 +9,7 @@ import click
 
 from assistant.checks.check import Check, Look, counted
 from assistant.cli import common_options
-from assistant.invocation import Invocation, ProgressLine
+from assistant.invocation import Invocation
 from stores.one_line import one_line
 
 
@@ -34,7 +34,7 @@ def command(ctx: click.Context, online: bool, no_repair: bool, thorough: bool) -
     """
     call = Invocation(ctx)
     call.is_offline = call.is_offline or not online
-    line = ProgressLine(is_shown=call.shows_progress)
+    line = call.progress_line()
     how = Look(repairs=not no_repair, is_thorough=thorough, show=line.show)
     is_broken = False
     with call.assistant() as assistant:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation, ProgressLine
+from assistant.invocation import Invocation
 from stores.errors import EncoderUnavailable, WrongUsage
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _load_previous(assistant: Assistant) -> None:
 
 
 def _build(call: Invocation, change: EncoderChange) -> None:
-    line = ProgressLine(is_shown=call.shows_progress)
+    line = call.progress_line()
     total, done, began = change.missing(), 0, time.monotonic()
     try:
         for step in change.build():

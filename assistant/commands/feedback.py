@@ -9,6 +9,7 @@ import click
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId, Words
 from stores.errors import NotFound, WrongUsage
+from stores.one_line import short
 
 
 @click.command("feedback")
@@ -47,11 +48,17 @@ def command(
         user_id = assistant.journal.known_user_id(call.user)
         assistant.journal.turn(user_id, turn_id)
         if teach is not None:
+            from assistant.terminal.teaching import says_something
             from assistant.terminal.teaching import teach as keep_correction
 
             text = (sys.stdin.read() if teach == "-" else teach).strip()
             if not text:
                 raise WrongUsage("there is nothing to teach")
+            if not says_something(text):
+                raise WrongUsage(
+                    f"“{short(text)}” says nothing by itself, and was not kept",
+                    hint=f'Write a sentence: vouch feedback {turn_id} --teach "The room closes at four."',
+                )
             passage_id = keep_correction(assistant, user_id, turn_id, text)
             recorded = {"turn": turn_id, "rating": "taught", "passage": passage_id}
             said = (

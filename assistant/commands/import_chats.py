@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation, ProgressLine
+from assistant.invocation import Invocation
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
@@ -46,7 +46,7 @@ def command(ctx: click.Context, file: Path, learn: bool, dry_run: bool) -> int:
 
     call = Invocation(ctx)
     counts: Counter[str] = Counter()
-    progress = ProgressLine(is_shown=call.shows_progress)
+    progress = call.progress_line()
     with call.assistant() as assistant:
         take_in = None if dry_run else _take_in(assistant, call.user, learn=learn)
         origin = ""

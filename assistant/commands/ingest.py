@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation, ProgressLine, Words
+from assistant.invocation import Invocation, Words
 from stores.errors import UnreadableDocument, WrongUsage
 from stores.one_line import one_line
 
@@ -115,12 +115,12 @@ def _store(
     summary: str,
 ) -> None:
     from assistant.library.ingest import Encoding
-    from stores.records import SHARED, own_space
+    from stores.passages import SHARED, own_space
 
     began = time.monotonic()
     counts = {"new": 0, "same": 0, "replaced": 0}
     passages = 0
-    line = ProgressLine(is_shown=call.shows_progress)
+    line = call.progress_line()
     with call.assistant() as assistant:
         user_id = assistant.journal.user_id(call.user)
         assistant.catch_up()

@@ -13,12 +13,13 @@ from assistant.cli import common_options
 from assistant.commands import memory_claims, memory_files
 from assistant.invocation import Invocation, RowId, Words
 from assistant.paging import paged
+from stores.clock import stamp
 from stores.errors import WrongUsage
 from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.forgetting import Forgotten
+    from stores.forgetting import Forgotten, Mentions
 
 _NOTHING_YET = {
     "yours": "Nothing is remembered yet. What you said stands apart: --kind message.",
@@ -52,9 +53,10 @@ for each in (
 
 
 @command.command("list")
+@click.argument("words", nargs=-1, metavar="[WORDS]...", type=Words())
 @click.option("--scope", type=memory_files.SCOPES, default="yours", show_default=True, help="Whose.")
 @click.option("--kind", type=Words(), help="fact, preference, note, correction, message, document or all.")
-@click.option("--query", type=Words(), help="Words that must all stand in the text.")
+@click.option("--query", type=Words(), help="The same as WORDS.")
 @click.option("--since", type=click.DateTime(), help="Only newer than this.")
 @click.option("--limit", type=click.IntRange(min=1), help="How many at most.")
 @common_options
@@ -62,20 +64,23 @@ for each in (
 @paged
 def list_passages(
     ctx: click.Context,
+    words: tuple[str, ...],
     scope: Literal["yours", "shared", "all"],
     kind: str | None,
     query: str | None,
     since: datetime | None,
     limit: int | None,
 ) -> int:
-    """List memories, newest first: id, kind, scope and text.
+    """List memories, newest first: id, kind, scope and text. WORDS must all stand in the text.
 
-    Exits with 1 when nothing fits --kind, --query or --since; a memory that is still empty is no fault.
-    Your messages and your documents are left out, unless --kind names them or --query looks for words.
+    Exits with 1 when nothing fits WORDS, --kind or --since; a memory that is still empty is no fault.
+    Your messages and your documents are left out, unless --kind names them or WORDS are looked for.
     """
     from assistant.terminal.memory_history import passage_as_json
 
     call = Invocation(ctx)
+    if words:
+        query = " ".join(filter(None, (query, *words)))
     memories_only = kind is None and query is None
     with call.assistant() as assistant:
         user_id = assistant.journal.known_user_id(call.user)
@@ -138,22 +143,32 @@ def show(ctx: click.Context, passage_id: int) -> int:
 @click.argument("passage_ids", nargs=-1, metavar="ID...")
 @click.option("--all-mine", is_flag=True, help="Everything of yours: memory, transcripts, drafts.")
 @click.option("--shared", is_flag=True, help="Shared passages that you added too, for every user.")
+@click.option(
+    "--everywhere", is_flag=True, help="Also what else of yours holds a number, code or name of them."
+)
 @click.option("--yes", is_flag=True, help="Do not ask. A script has to say it.")
 @common_options
 @click.pass_context
-def forget(ctx: click.Context, passage_ids: tuple[str, ...], all_mine: bool, shared: bool, yes: bool) -> int:
+def forget(
+    ctx: click.Context,
+    passage_ids: tuple[str, ...],
+    all_mine: bool,
+    shared: bool,
+    everywhere: bool,
+    yes: bool,
+) -> int:
     """Forget passages for good: their texts are erased, and nothing brings them back.
 
     What was said or learned with them goes along, and so do the answers that were made with them. With -
     the ids are read from standard input, one a line. At a terminal it asks before; elsewhere nothing is
     forgotten without --yes.
     """
-    from assistant.terminal.forgetting import forget_for_good
+    from assistant.terminal.forgetting import forget_for_good, mentions_of, mentions_stay
 
     call = Invocation(ctx)
     with call.assistant() as assistant:
         user_id = assistant.journal.known_user_id(call.user)
-        ids = None
+        ids, stays = None, []
         if all_mine:
             _must_be_sure(call, yes)
         else:
@@ -161,7 +176,11 @@ def forget(ctx: click.Context, passage_ids: tuple[str, ...], all_mine: bool, sha
             if not ids:
                 raise WrongUsage("no passage is named", hint="`vouch memory list` shows their ids.")
             _ask_if_sure(call, assistant, user_id, ids, shared=shared, yes=yes)
-        forgotten, told = forget_for_good(assistant, user_id, ids)
+            mentions = mentions_of(assistant, user_id, ids)
+            everywhere = everywhere or (not yes and _takes_them_too(mentions))
+            stays = [mentions_stay(mentions)] if mentions and not everywhere else []
+        forgotten, told = forget_for_good(assistant, user_id, ids, everywhere=everywhere)
+        told = [*stays, *told]
     if all_mine and not (forgotten.lines or forgotten.turns):
         call.tell("There is nothing of yours to forget.")
         return 1
@@ -198,7 +217,7 @@ def undo(ctx: click.Context, receipt_id: int | None, lists: bool) -> int:
                             "receipt": receipt.id,
                             "action": receipt.action,
                             "summary": receipt.summary,
-                            "created_at": receipt.created_at.isoformat(),
+                            "created_at": stamp(receipt.created_at),
                         }
                     )
                 else:
@@ -255,6 +274,17 @@ def _ask_if_sure(
     for line in named_lines(passages):
         click.echo(line, err=True)
     click.confirm(sure_to_forget(passages).removesuffix(" [y/N]"), abort=True, err=True)  # click adds it
+
+
+def _takes_them_too(mentions: Mentions) -> bool:
+    """Names what else holds it, and asks; no is the default."""
+    from assistant.terminal.forgetting import mention_lines, sure_of_mentions
+
+    if not mentions:
+        return False
+    for line in mention_lines(mentions):
+        click.echo(line, err=True)
+    return click.confirm(sure_of_mentions(mentions).removesuffix(" [y/N]"), err=True)
 
 
 def _ids(words: Iterable[str]) -> list[int]:

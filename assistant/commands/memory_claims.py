@@ -10,13 +10,15 @@ import click
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId
 from assistant.paging import paged
+from stores.clock import stamp
 from stores.errors import WrongUsage
 from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.claim_decisions import Learned
-    from stores.records import Proposal, StatedClaim
+    from stores.open_proposals import OpenProposal
+    from stores.records import StatedClaim
     from stores.waiting_jobs import WaitingJob
 
 
@@ -108,10 +110,12 @@ def share(ctx: click.Context, passage_id: int) -> int:
 @click.pass_context
 @paged
 def proposals(ctx: click.Context, accept: int | None, refuse: int | None, withdraw: int | None) -> int:
-    """Show claims that users made and no passage decides, proposed for the shared memory.
+    """Show what is proposed for the shared memory: claims that no passage decides, changes and removals.
 
-    Those whom memory.curators names may decide them; nobody what they stated themselves. Who offered a
-    memory, or proposed to remove a shared passage, may take that back until it is decided.
+    A change tells what it would put in the place of what. Shown are those that somebody offered or that you
+    stated, and all to whom may decide: those whom memory.curators names, and nobody what they stated
+    themselves. Who offered a memory, or proposed to remove a shared passage, may take that back until it is
+    decided.
     """
     call = Invocation(ctx)
     if sum(number is not None for number in (accept, refuse, withdraw)) > 1:
@@ -122,8 +126,11 @@ def proposals(ctx: click.Context, accept: int | None, refuse: int | None, withdr
             click.echo(f"{withdraw}\twithdrawn")
             return 0
         if accept is None and refuse is None:
-            own = {it.id for it in assistant.proposals.of_user(assistant.journal.known_user_id(call.user))}
-            found = assistant.proposals.open()
+            from assistant.terminal.deciding import proposals_shown
+
+            user_id = assistant.journal.known_user_id(call.user)
+            own = {it.id for it in assistant.proposals.of_user(user_id)}
+            found = proposals_shown(assistant, user_id)
             for proposal in found:
                 is_own = proposal.id in own
                 call.give(_proposal_as_json(proposal, is_own)) if call.as_json else click.echo(
@@ -137,10 +144,11 @@ def proposals(ctx: click.Context, accept: int | None, refuse: int | None, withdr
             click.echo(f"{refuse}\trefused")
             return 0
         assert accept is not None, "one of both was given"
-        is_removal = assistant.proposals.removes(accept) is not None
+        action = assistant.proposals.action(accept)
         passage_id, receipt_id = assistant.proposals.accept(user_id, accept)
         assistant.catch_up()
-    click.echo(f"{accept}\taccepted\t{'removed ' if is_removal else ''}shared passage {passage_id}")
+    done = {"modify": "changed ", "delete": "removed "}.get(action, "")
+    click.echo(f"{accept}\taccepted\t{done}shared passage {passage_id}")
     call.tell(f"`vouch memory undo {receipt_id}` takes it back for everybody.")
     return 0
 
@@ -201,9 +209,9 @@ def _job_as_json(job: WaitingJob, about: str) -> dict[str, Any]:
         "why": job.why,
         "attempts": job.attempts,
         "error": job.error,
-        "failed_at": job.failed_at.isoformat() if job.failed_at else None,
-        "not_before": job.not_before.isoformat() if job.not_before else None,
-        "created_at": job.created_at.isoformat(),
+        "failed_at": stamp(job.failed_at) if job.failed_at else None,
+        "not_before": stamp(job.not_before) if job.not_before else None,
+        "created_at": stamp(job.created_at),
     }
 
 
@@ -223,18 +231,24 @@ def _learned_as_json(learned: Learned) -> dict[str, Any]:
     }
 
 
-def _proposal_line(proposal: Proposal, is_own: bool) -> str:
+def _proposal_line(proposal: OpenProposal, is_own: bool) -> str:
+    from assistant.terminal.deciding import proposed_line
+
     whose = ["yours"] if is_own else []
-    return "\t".join([str(proposal.id), proposal.reason, one_line(proposal.text), *whose])
+    return "\t".join([str(proposal.id), proposal.reason, proposed_line(proposal), *whose])
 
 
-def _proposal_as_json(proposal: Proposal, is_own: bool) -> dict[str, Any]:
+def _proposal_as_json(proposal: OpenProposal, is_own: bool) -> dict[str, Any]:
     return {
         "proposal": proposal.id,
         "reason": proposal.reason,
+        "action": proposal.action,
         "text": proposal.text,
+        "replaces": proposal.replaces,
+        "because": proposal.because,
+        "changed_since": proposal.is_outdated,
         "yours": is_own,
-        "created_at": proposal.created_at.isoformat(),
+        "created_at": stamp(proposal.created_at),
     }
 
 

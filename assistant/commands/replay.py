@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation, ProgressLine, Words, time_limit
+from assistant.invocation import Invocation, Words, time_limit
 from stores.errors import WrongUsage
 from stores.one_line import one_line
 
@@ -130,11 +130,21 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 def _run(call: Invocation, options: Mapping[str, Any]) -> int:
     if options["model"] or options["against"] or options["changed"]:
         return _compare(call, options)
+    _must_be_no_sessions(options["named"])
     replay, folder = _replay(call, options)
     progress = _Progress(call)
     runs = replay.play(progress.watch)
     progress.clear()
     return _report(call, replay, runs, folder, options)
+
+
+def _must_be_no_sessions(named: Sequence[str]) -> None:
+    """Raises `WrongUsage` where all that is named are numbers of sessions: those need two models."""
+    if all(name.isdecimal() and not Path(name).exists() for name in named):
+        raise WrongUsage(
+            "a session is replayed under two models, and none are named",
+            hint=f"As in: vouch replay {named[0]} --model live --against previous",
+        )
 
 
 def _compare(call: Invocation, options: Mapping[str, Any]) -> int:
@@ -235,7 +245,7 @@ class _Progress:
     """How far it is, how quickly it goes and how long it will take, where somebody watches."""
 
     def __init__(self, call: Invocation) -> None:
-        self._line = ProgressLine(is_shown=call.shows_progress)
+        self._line = call.progress_line()
         self._what, self._began, self._from = "", 0.0, 0
         self.clear = self._line.clear
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shlex
 import stat
 import sys
 from pathlib import Path
@@ -48,11 +49,20 @@ def command(ctx: click.Context, host: str, port: int, token_file: Path | None) -
         from assistant.terminal.serving import is_loopback, serve
     except ModuleNotFoundError as error:
         raise BackendMissing(
-            f"`vouch serve` needs the package {error.name}", hint="Install it: pip install 'vouch[serve]'"
+            f"`vouch serve` needs the package {error.name}",
+            hint=f"Install it: {_pip()} install 'vouch[serve]'",
         ) from error
     if not is_loopback(host):
         call.tell(f"Others can connect to {host}, and nothing that is sent is encrypted.")
     return serve(_chat_command(call), host=host, port=port, token=token, tell=lambda told: _tell(call, told))
+
+
+def _pip() -> str:
+    """The pip that installs for this Vouch, as it is typed here."""
+    beside, here = Path(sys.executable).with_name("pip"), Path.cwd()
+    if not beside.exists():
+        return "pip"
+    return shlex.quote(str(beside.relative_to(here) if beside.is_relative_to(here) else beside))
 
 
 def _chat_command(call: Invocation) -> list[str]:

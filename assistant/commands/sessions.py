@@ -11,7 +11,7 @@ import click
 from assistant.cli import common_options
 from assistant.invocation import Invocation, Words
 from assistant.paging import paged
-from stores.clock import local
+from stores.clock import local, stamp
 from stores.errors import WrongUsage
 from stores.one_line import one_line
 
@@ -55,6 +55,8 @@ def command(
       vouch sessions --from ChatGPT --delete
       vouch sessions --shelf deleted --from ChatGPT --bring-back
     """
+    from assistant.terminal.session_text import not_listed
+
     call = Invocation(ctx)
     if (change in ("bring-back", "erase")) != (shelf == "deleted") and change is not None:
         needed = "--shelf deleted" if change != "delete" else "another shelf than the deleted ones"
@@ -74,7 +76,7 @@ def command(
             _ask(call, lines)
         _list(call, lines)
         if shelf == "open" and (asked := assistant.sessions.count(user_id, "asked")):
-            call.tell(f"Apart from these, asked by `vouch ask`: {asked}. --shelf asked lists them.")
+            call.tell(not_listed(asked, "--shelf asked"))
         if change is not None and lines:
             _change(call, assistant, user_id, change, [line.session_id for line in lines])
     return 0 if lines else 1
@@ -127,8 +129,8 @@ def _list(call: Invocation, lines: Sequence[SessionLine]) -> None:
                     "session": line.session_id,
                     "title": line.title,
                     "turns": line.turns,
-                    "created_at": line.created_at.isoformat(timespec="seconds"),
-                    "last_at": line.last_at.isoformat(timespec="seconds"),
+                    "created_at": stamp(line.created_at),
+                    "last_at": stamp(line.last_at),
                     "imported_from": line.origin or None,
                     "private": line.is_private,
                 }
@@ -137,5 +139,5 @@ def _list(call: Invocation, lines: Sequence[SessionLine]) -> None:
             spoken = f"{local(line.last_at):%Y-%m-%d %H:%M}"
             click.echo(f"{line.session_id:>6}  {spoken}  {line.turns:>4} turns  {one_line(line.title)}")
         else:
-            spoken = line.last_at.isoformat(timespec="seconds")
+            spoken = stamp(line.last_at)
             click.echo(f"{line.session_id}\t{spoken}\t{line.turns}\t{one_line(line.title)}")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation
+from stores.clock import stamp
 from stores.errors import TryAgain, VouchError, WrongUsage
 from stores.one_line import one_line
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.records import Round
 
-_SAID_EVERY = 10.0  # seconds, where there is no terminal to redraw a line on
 _WATCHED_EVERY = 30.0
 _STANDARD_INPUT = 0
 
@@ -100,9 +100,7 @@ def command(
         assistant.catch_up()
         if watch:
             _watch(call, assistant, budget)
-        ended = assistant.learner.run(budget_seconds=budget, tell=_Teller(call).tell)
-        _give(call, ended)
-        return _exit_code(ended, require_better)
+        return _exit_code(_one_round(call, assistant, budget), require_better)
 
 
 def _be_led(call: Invocation) -> int:
@@ -114,9 +112,18 @@ def _be_led(call: Invocation) -> int:
     call.settings = replace(call.settings, encoder=of_training)
     with call.assistant() as assistant:
         follow(_STANDARD_INPUT, assistant.steering)
-        ended = assistant.learner.run(tell=_Teller(call).tell)
-        _give(call, ended)
-        return ended.exit_code
+        return _one_round(call, assistant, None).exit_code
+
+
+def _one_round(call: Invocation, assistant: Assistant, budget: float | None) -> Ended:
+    """Tells how far it is, and gives what came of it."""
+    teller = _Teller(call)
+    try:
+        ended = assistant.learner.run(budget_seconds=budget, tell=teller.tell)
+    finally:
+        teller.clear()
+    _give(call, ended)
+    return ended
 
 
 def _watch(call: Invocation, assistant: Assistant, budget: float | None) -> NoReturn:
@@ -124,7 +131,7 @@ def _watch(call: Invocation, assistant: Assistant, budget: float | None) -> NoRe
     while True:
         if assistant.occasions.is_due():
             try:
-                _give(call, assistant.learner.run(budget_seconds=budget, tell=_Teller(call).tell))
+                _one_round(call, assistant, budget)
             except TryAgain:
                 pass  # another learner is at it
             except VouchError as error:  # what cannot be learned from yet
@@ -155,31 +162,27 @@ def _go_back(call: Invocation, assistant: Assistant) -> int:
 
 
 class _Teller:
-    """Progress on standard error: a line that is redrawn, or one every ten seconds; with --json all of it."""
+    """How far a round is, for who watches; with --json all of it, as results."""
 
     def __init__(self, call: Invocation) -> None:
         self._call = call
-        self._said, self._phase = 0.0, ""
+        self._line = call.progress_line()
+        self.clear = self._line.clear
 
     def tell(self, progress: Progress) -> None:
-        """Shows how far a round is."""
+        """Shows it; that an earlier round cannot be gone on with is said to everybody."""
         if self._call.as_json:
             self._call.give({"round": progress.round_id, "phase": progress.phase, **progress.facts})
-            return
-        if self._call.is_quiet:
-            return
-        is_new = progress.phase != self._phase
-        if sys.stderr.isatty():
-            click.echo(f"\r\x1b[K{_told(progress)}", err=True, nl=False)
-        elif is_new or time.monotonic() - self._said > _SAID_EVERY:
-            click.echo(_told(progress), err=True)
-            self._said = time.monotonic()
-        self._phase = progress.phase
+        elif progress.phase == "dropped":
+            reason = one_line(progress.facts["reason"])
+            self._call.tell(f"Round {progress.round_id} is not gone on with: {reason}.")
+        else:
+            self._line.show(_told(progress))
 
 
 def _told(progress: Progress) -> str:
     facts = progress.facts
-    if "step" in facts:
+    if "seconds_left" in facts:
         return (
             f"round {progress.round_id}, step {facts['step']} of {facts['steps']}, loss {facts['loss']:.3f}, "
             f"{facts['examples_per_second']:.1f} questions/s, about {facts['seconds_left']:.0f} s left"
@@ -187,8 +190,7 @@ def _told(progress: Progress) -> str:
     if "questions_in_all" in facts:
         done, of = facts["questions"], facts["questions_in_all"]
         return f"round {progress.round_id}, compared on {done} of {of} questions"
-    why = f": {facts['reason']}" if "reason" in facts else ""
-    return f"round {progress.round_id}, {progress.phase}{why}"
+    return f"round {progress.round_id}, {progress.phase}"
 
 
 def _give(call: Invocation, ended: Ended) -> None:
@@ -203,8 +205,6 @@ def _give(call: Invocation, ended: Ended) -> None:
             }
         )
         return
-    if sys.stderr.isatty() and not call.is_quiet:
-        click.echo("", err=True)
     click.echo(f"round {ended.round_id}\t{ended.state}\t{one_line(ended.reason)}")
 
 
@@ -221,13 +221,15 @@ def _line(row: Round) -> str:
 
 
 def _as_json(row: Round) -> dict[str, Any]:
+    moments = {name: row.figures[name] for name in ("lease_until", "not_before") if name in row.figures}
+    told = {name: stamp(datetime.fromisoformat(moment)) for name, moment in moments.items()}
     return {
         "round": row.id,
         "recipe": row.recipe,
         "state": row.state,
         "reason": row.reason,
-        "created_at": row.created_at.isoformat(),
-        "ended_at": row.ended_at.isoformat() if row.ended_at else None,
+        "created_at": stamp(row.created_at),
+        "ended_at": stamp(row.ended_at) if row.ended_at else None,
         "settings": row.settings,
-        "figures": row.figures,
+        "figures": row.figures | told,
     }

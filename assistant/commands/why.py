@@ -10,11 +10,13 @@ from assistant.cli import common_options
 from assistant.commands.memory_claims import claim_as_json
 from assistant.invocation import Invocation, RowId
 from assistant.paging import paged
+from stores.clock import stamp
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.journal import FoundPassage
-    from stores.records import Passage, Turn
+    from stores.passages import Passage
+    from stores.records import Turn
     from stores.version_states import VersionState
 
 
@@ -65,8 +67,8 @@ def _as_json(assistant: Assistant, user_id: int, turn: Turn) -> dict[str, Any]:
         "state": turn.state,
         "failure": turn.failure,
         "model": turn.model,
-        "accepted_at": turn.accepted_at.isoformat(),
-        "answered_at": turn.answered_at.isoformat() if turn.answered_at else None,
+        "accepted_at": stamp(turn.accepted_at),
+        "answered_at": stamp(turn.answered_at) if turn.answered_at else None,
         "milliseconds": turn.details.get("milliseconds", {}),
         "invented_citations": turn.details.get("invented_citations", []),
         "left_out": turn.details.get("left_out", []),
@@ -100,5 +102,5 @@ def _found_as_json(
         "lift": round(found.lift, 4),
         "given": details.get("given", {}).get(str(found.version_id), 0.0),
         "state": state.state,
-        "state_since": state.since.isoformat() if state.since is not None else None,
+        "state_since": stamp(state.since) if state.since is not None else None,
     }

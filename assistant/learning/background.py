@@ -188,7 +188,7 @@ class BackgroundLearner:
             if is_asked or code not in (1, 3):
                 self._tell(f"No round was begun: {_reason(said)}.")
             return
-        if notice := heard.notice(code, _reason(said)):
+        if notice := heard.notice(code, _reason(said), is_asked=is_asked):
             self._tell(notice)
 
     def _begun(self, errors: IO[bytes]) -> subprocess.Popen[bytes] | None:
@@ -232,13 +232,15 @@ class _Heard:
         else:
             self._at = f"while {told['phase']}"
 
-    def notice(self, code: int, said: str) -> str:
-        """What a person is told of it; empty where they know already."""
+    def notice(self, code: int, said: str, *, is_asked: bool) -> str:
+        """What a person is told of it; empty where they know already, and where nothing changed unasked."""
         state, reason = ("failed", said) if self.ended is None else _state_and_reason(self.ended)
         if state == "promoted":
-            return f"Learned, in round {self.round_id}: {reason} /train back takes it back."
+            return f"Learned to find better, in round {self.round_id}. /train back takes it back."
         if state == "refused":
-            return f"Round {self.round_id} changed nothing. {reason}"
+            _log.info("round %s was refused: %s", self.round_id, reason)
+            told = f"Round {self.round_id} is over, and the model in use stays. /training tells why."
+            return told if is_asked else ""
         if state == "stopped" or (state == "waiting" and code == 0):
             return ""
         return (

@@ -12,7 +12,8 @@ from assistant.parts.search import Search
 from stores.errors import ModelUnreachable
 
 if TYPE_CHECKING:
-    from agents.interfaces import ChatModel, Judge, Vectors
+    from agents.chat_interfaces import ChatModel
+    from agents.interfaces import Judge, Vectors
     from agents.models.reader import OnnxReader
     from agents.readings import Readings
     from assistant.config import ModelSettings

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from assistant.parts.models import Models
 
 if TYPE_CHECKING:
-    from agents.interfaces import ChatModel
+    from agents.chat_interfaces import ChatModel
     from agents.responder import Responder
     from assistant.config import ModelSettings
     from assistant.library.ingest import Ingest
     from assistant.turns.answers_first import AnswersFirst
+    from assistant.turns.claim_agents import Agents
     from assistant.turns.pipeline import TurnPipeline
     from assistant.turns.player import TurnPlayer
-    from assistant.turns.remembering import Agents, Remembering
+    from assistant.turns.remembering import Remembering
 
 
 class Turns(Models):
@@ -51,7 +52,15 @@ class Turns(Models):
             messages_behind=partial(messages_behind, self.database),
             answers_first=self._answers_first,
             server=self.model_in_use.server,
+            became=self._what_became,
         )
+
+    def _what_became(self, user_id: int, turn_id: int, message: str) -> str:
+        from assistant.turns.what_became import what_became
+
+        claims = self.claims.of_turn(user_id, turn_id)
+        jobs = self.claim_jobs.waiting(user_id)
+        return what_became(message, turn_id, claims, jobs, learns=self.settings.memory.learn)
 
     def answer_with(self, model: ModelSettings) -> None:
         """From the next turn on, this model answers, and weighs where a chat model does; until the end.
@@ -117,7 +126,7 @@ class Turns(Models):
     def _remembering_agents(self) -> Agents:
         from agents.classifier import Classifier
         from agents.curator import RuleCurator
-        from assistant.turns.remembering import Agents
+        from assistant.turns.claim_agents import Agents
 
         memory, reader = self.settings.memory, self.reader
         by_model = memory.agents != "reader" and self.model_in_use.backend != "extractive"

@@ -24,7 +24,8 @@ from stores.clock import now, time_by
 from stores.database import database_file
 from stores.earlier_state import copy_untouched, go_back_to
 from stores.errors import NotFound, WrongUsage
-from stores.records import SHARED, Turn
+from stores.passages import SHARED
+from stores.records import Turn
 
 EXTRACTIVE = "extractive"
 _DATABASE = "vouch.db"

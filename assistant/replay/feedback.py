@@ -29,6 +29,14 @@ _LONGEST_ANSWER = 12  # words; a longer one is no longer said in passing
 
 
 @dataclass(frozen=True)
+class Wordings:
+    """How simulated users put what they know: statements, and asides that name a question and its answer."""
+
+    stated: tuple[str, ...] = STATED
+    asides: tuple[str, ...] = ASIDES
+
+
+@dataclass(frozen=True)
 class Feedback:
     """One thing a simulated user says after a question."""
 
@@ -41,6 +49,9 @@ class Feedback:
     is_statement: bool = True  # else the claim only names question and answer
 
 
+_USUAL = Wordings()
+
+
 def simulated(
     asked: Sequence[Mapping[str, Any]],
     others: Sequence[Mapping[str, Any]],
@@ -48,6 +59,7 @@ def simulated(
     seed: int,
     is_near: bool = False,
     shares: Mapping[FeedbackKind, float] = SHARES,
+    wordings: Wordings = _USUAL,
 ) -> list[Feedback]:
     """One piece of feedback for each question, in their order.
 
@@ -66,7 +78,7 @@ def simulated(
             if other is None:
                 continue
             answer = other
-        found.append(_said(kind, record, answer, rng))
+        found.append(_said(kind, record, answer, rng, wordings))
     return found
 
 
@@ -108,7 +120,9 @@ def _can_be_said(record: Mapping[str, Any]) -> bool:
     return 0 < len(answer.split()) <= _LONGEST_ANSWER and bool(plain_words(answer))
 
 
-def _said(kind: FeedbackKind, record: Mapping[str, Any], answer: str, rng: random.Random) -> Feedback:
+def _said(
+    kind: FeedbackKind, record: Mapping[str, Any], answer: str, rng: random.Random, wordings: Wordings
+) -> Feedback:
     question = record["question"].strip()
     facts = (question, tuple(record["answers"]), frozenset(record["passage_ids"]))
     if kind == "unrelated":
@@ -117,10 +131,10 @@ def _said(kind: FeedbackKind, record: Mapping[str, Any], answer: str, rng: rando
     made = statement(question, record["answers"][0])
     if made is not None:
         said = made.within_sentence(answer)
-        message = rng.choice(STATED).format(said=said, Said=said[0].upper() + said[1:])
+        message = rng.choice(wordings.stated).format(said=said, Said=said[0].upper() + said[1:])
         return Feedback(kind, message, made.with_answer(answer), *facts)
     asked = question if question.endswith("?") else f"{question}?"
-    message = rng.choice(ASIDES).format(question=asked, answer=answer)
+    message = rng.choice(wordings.asides).format(question=asked, answer=answer)
     return Feedback(kind, message, f'The answer to "{asked}" is {answer}.', *facts, is_statement=False)
 
 

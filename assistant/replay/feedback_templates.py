@@ -42,6 +42,33 @@ ASIDES = (
     'In our quiz the right answer to "{question}" was {answer}.',
 )
 
+# Others, which the rules of the summarizer were not measured on at first. They know eight of the thirteen
+# statements by now: a figure taken since no longer tells how the rules do on what nobody foresaw.
+HELD_OUT_STATED = (
+    "Turns out {said}.",
+    "{Said}, if I remember rightly.",
+    "We had this at school: {said}.",
+    "A quick search tells me that {said}.",
+    "I saw a programme about it, and apparently {said}.",
+    "While cooking I heard on the radio that {said}.",
+    "I'd always wondered, and now I know: {said}.",
+    "Small detail: {said}.",
+    "It says in my old encyclopedia that {said}.",
+    "One thing I picked up on holiday is that {said}.",
+    "{Said}, just so it's on record.",
+    "Well, since we are at it, {said}.",
+    "The way I understand it, {said}.",
+)
+
+HELD_OUT_ASIDES = (
+    'Regarding "{question}", the answer is {answer}.',
+    '"{question}" I now know the answer: {answer}.',
+    'I asked my teacher "{question}" and she told me the answer was {answer}.',
+    'We wondered "{question}" last night. It is {answer}.',
+    'As for "{question}": {answer}.',
+    'For the question "{question}" the correct reply is {answer}.',
+)
+
 UNRELATED = (
     "I'm having a cup of tea while I read this.",
     "My bicycle has a flat tyre again.",

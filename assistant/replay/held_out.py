@@ -1,6 +1,6 @@
 """A candidate against the live retriever, on questions that neither was trained on.
 
-    held-out lessons -> both search -> the first ten of either are judged -> R@5, nDCG@10
+    held-out lessons -> both search -> the first ten of either are judged -> R@5, R@10, nDCG@10
       -> slices by month and by domain -> promoted or not
 
 Both search the same spaces at the same moment, and what either finds is judged anew by the same judge. What
@@ -37,6 +37,7 @@ class Side:
     """How well one of the two found what answers a question; each from 0 to 1."""
 
     recall_at_5: float
+    recall_at_10: float  # told, and decides nothing
     ndcg_at_10: float
 
 
@@ -110,9 +111,11 @@ def decided(
         return Comparison(Promotion(False, "Refused: no held-out question has an answer."), 0)
     sides = [each.candidate for each in scored], [each.live for each in scored]
     recall = [[side.recall_at_5 for side in each] for each in sides]
+    recall_at_10 = [[side.recall_at_10 for side in each] for each in sides]
     ndcg = [[side.ndcg_at_10 for side in each] for each in sides]
     gains = {
         "R@5": paired_gain(*recall, seed=seed),
+        "R@10": paired_gain(*recall_at_10, seed=seed),
         _SLICED_BY: paired_gain(*ndcg, seed=seed),
     }
     months = _gains_of(slices(scored, lambda each: each.month), seed)
@@ -126,7 +129,7 @@ def decided(
     promoted = promotion({_SLICED_BY: gains[_SLICED_BY]}, must_keep, threshold=threshold, margin=margin)
     figures: dict[str, Any] = {
         name: {"live": _mean(old), "candidate": _mean(new), **_as_facts(gains[name])}
-        for name, (new, old) in (("R@5", recall), (_SLICED_BY, ndcg))
+        for name, (new, old) in (("R@5", recall), ("R@10", recall_at_10), (_SLICED_BY, ndcg))
     }
     figures["slices"] = {month: _as_facts(gain) for month, gain in months.items()}
     figures["domains"] = [{"name": name, **_as_facts(gain)} for name, gain in domains.items()]
@@ -154,7 +157,7 @@ def _gains_of(parts: Mapping[str, Sequence[Scored]], seed: int) -> dict[str, Gai
 
 def _side(found: Sequence[Candidate], answers: set[str], gains: Mapping[str, float]) -> Side:
     ids = [str(each.passage.version_id) for each in found]
-    return Side(success_at(ids, answers, 5), ndcg_at(ids, gains, 10))
+    return Side(success_at(ids, answers, 5), success_at(ids, answers, 10), ndcg_at(ids, gains, 10))
 
 
 def _mean(scores: Sequence[float]) -> float:

@@ -31,7 +31,7 @@ from assistant.replay.datasets import (
     table_questions,
 )
 from stores.errors import WrongUsage
-from stores.records import well_formed
+from stores.well_formed import well_formed
 
 Columns = TypeVar("Columns", QuestionColumns, PassageColumns)
 

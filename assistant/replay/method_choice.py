@@ -16,7 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from agents.interfaces import ChatModel, Encoder, Vectors
+from agents.chat_interfaces import ChatModel
+from agents.interfaces import Encoder, Vectors
 from assistant.learning.training_child import Tell, train_apart
 from assistant.replay import query2doc, query_rewrite
 from assistant.replay.datasets import ReplayPassage, ReplayQuestion

@@ -24,7 +24,7 @@ from assistant.library.plain_text import plain_line, unwrapped
 from assistant.replay.datasets import EVERYBODY, ReplayPassage, ReplayQuestion
 from assistant.wiring import Assistant
 from stores.clock import time_by
-from stores.records import SHARED, Passage
+from stores.passages import SHARED, Passage
 
 NAMES = "names.json"  # in a filled store
 _FORM = 2  # of a filled store; another number has all of them filled anew

@@ -20,7 +20,8 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from agents.interfaces import ChatModel, Judge
+from agents.chat_interfaces import ChatModel
+from agents.interfaces import Judge
 from agents.models.encoder import OnnxEncoder
 from assistant.config import Settings
 from assistant.locations import Locations
@@ -48,7 +49,7 @@ from assistant.replay.steps import Steps
 from assistant.wiring import Assistant, trainable
 from stores.errors import StoreUnavailable, WrongUsage
 from stores.lessons import Lessons
-from stores.records import Passage
+from stores.passages import Passage
 
 FORMAT = 1  # of what a replay leaves behind
 PLAN, REPLIES, STEPS = "plan.json", "replies.jsonl", "steps.jsonl"

@@ -12,7 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import cast
 
-from agents.interfaces import Candidate, ChatModel, Judge, Judged, SearchableSpace, Vector
+from agents.chat_interfaces import ChatModel
+from agents.interfaces import Candidate, Judge, Judged, SearchableSpace, Vector
 from agents.reranker import Judgement
 from agents.retriever import Retrieved, Retriever, Signals
 from assistant.config import Settings

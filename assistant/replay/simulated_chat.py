@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
-from agents.interfaces import ChatMessage, ContinuationScore, ReplyRequest
+from agents.chat_interfaces import ChatMessage, ContinuationScore, ReplyRequest
 from agents.token_budget import estimated_tokens
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.own_store import Names

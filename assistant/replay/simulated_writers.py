@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from agents.interfaces import ChatMessage
+from agents.chat_interfaces import ChatMessage
 from agents.sentences import sentences
 from agents.token_budget import estimated_tokens
 from assistant.replay import query2doc, query_rewrite

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from json import dumps
 from typing import Protocol
 
-from agents.interfaces import ChatMessage, ChatModel
+from agents.chat_interfaces import ChatMessage, ChatModel
 from assistant.replay.methods import Asked
 from stores.errors import MalformedReply
 from stores.one_line import one_line

@@ -3,6 +3,7 @@
 screens/        the chat on the whole screen
 plain           the chat as lines: a transcript that is also the form for pipes
 plain_commands  what is typed there with a slash in front: all that the screen has
+plain_reply     a reply as it comes, and that it is waited for
 plain_waiting   a message whose model is busy, tried again by itself
 plain_transcript  what was said before, in its form
 slash_commands  the commands that the screen and plain mode share

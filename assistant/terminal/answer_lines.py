@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from agents.interfaces import CutAtLimit, Source
+from agents.chat_interfaces import CutAtLimit, Source
 from assistant.terminal.memory_history import when
 from stores.one_line import one_line, short
 
@@ -39,6 +39,14 @@ def cut_line(cut: CutAtLimit) -> str:
     return f"(The reply was cut{where}; model.max_tokens in settings.toml sets how long one may be.)"
 
 
+def invented_line(numbers: Sequence[int]) -> str:
+    """How many citations of an answer stand for no passage, and their numbers; empty where there are none."""
+    if not numbers:
+        return ""
+    told = ", ".join(f"[{number}]" for number in dict.fromkeys(numbers))
+    return f"{len(numbers)} citation{' names' if len(numbers) == 1 else 's name'} no passage: {told}"
+
+
 def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
     """What a turn's answer was made from, as it was then, and what became of that since."""
     assert turn.id is not None, "a stored turn has an id"
@@ -50,6 +58,8 @@ def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
     if turn.standalone not in ("", turn.message):
         yield f"Searched as: {one_line(turn.standalone)}"
     yield f"Answered by {one_line(turn.model) or 'nobody'}: {turn.state}"
+    if invented := invented_line(turn.details.get("invented_citations", [])):
+        yield invented
     cited = turn.details.get("cited", [])
     for entry in found[:_SHOWN]:
         if entry.version_id not in passages:

@@ -15,10 +15,12 @@ from stores.one_line import one_line, short
 if TYPE_CHECKING:
     from assistant.terminal.screens.drafts import Drafts
     from assistant.wiring import Assistant
-    from stores.catalogue import History, PassageLine
-    from stores.forgetting import Forgetting, Forgotten
+    from stores.forgetting import Forgetting, Forgotten, Mentions
+    from stores.passage_history import History
+    from stores.passage_lines import PassageLine
 
-_OPTIONS = ("--yes", "--shared")  # behind /forget, as behind `vouch memory forget`
+_OPTIONS = ("--yes", "--shared", "--everywhere")  # behind /forget, as behind `vouch memory forget`
+_MOST_SHOWN = 10  # of what else holds a number or a name
 
 
 class OthersPassage(WrongUsage):
@@ -58,6 +60,42 @@ def sure_to_forget(passages: Sequence[PassageLine]) -> str:
     what = "this passage" if len(passages) == 1 else f"these {len(passages)} passages"
     whom = ", for every user" if any(passage.scope == "shared" for passage in passages) else ""
     return f"Forget {what} for good{whom}? This cannot be undone. [y/N]"
+
+
+def mentions_of(assistant: Assistant, user_id: int, passage_ids: Sequence[int]) -> Mentions:
+    """What else of the user's own holds a number, a code or a name of these passages."""
+    from stores.forgetting import Forgetting
+
+    return Forgetting(assistant.database).mentions(user_id, passage_ids)
+
+
+def mention_lines(mentions: Mentions) -> Iterator[str]:
+    """What is shown before it is asked whether that goes too."""
+    yield f"{_quoted(mentions.values)} {'stands' if len(mentions.values) == 1 else 'stand'} elsewhere, too:"
+    turns = (f"{'turn':>5}  {turn_id:<10}  {short(message)}" for turn_id, message in mentions.turns)
+    lines = [*named_lines(mentions.lines), *turns]
+    yield from lines[:_MOST_SHOWN]
+    if len(lines) > _MOST_SHOWN:
+        yield f"... and {len(lines) - _MOST_SHOWN} more"
+
+
+def sure_of_mentions(mentions: Mentions) -> str:
+    """What is asked of what else holds it, behind its lines."""
+    count = len(mentions.lines) + len(mentions.turns)
+    return f"Forget {'that' if count == 1 else f'these {count}'} for good, too? [y/N]"
+
+
+def mentions_stay(mentions: Mentions) -> str:
+    """What is told where it was not asked, or denied."""
+    ids = " ".join(str(line.passage_id) for line in mentions.lines)
+    where = [f"passage{'s' if len(mentions.lines) > 1 else ''} {ids}"] if mentions.lines else []
+    where += [_turns([turn_id for turn_id, _ in mentions.turns])] if mentions.turns else []
+    also = f"; `/forget {ids}` forgets the passages too" if mentions.lines else ""
+    return f"{_quoted(mentions.values)} still stands in your {' and in '.join(where)}{also}."
+
+
+def _quoted(values: Sequence[str]) -> str:
+    return " and ".join(f"“{short(value)}”" for value in values[:3]) + (" ..." if len(values) > 3 else "")
 
 
 def not_sure(how: str) -> WrongUsage:
@@ -101,11 +139,19 @@ def forget_when_sure(
         if not is_yes(ask()):
             yield "Nothing was forgotten."
             return
-    forgotten, told = forget_for_good(assistant, user_id, named)
+    mentions = mentions_of(assistant, user_id, named)
+    everywhere = "--everywhere" in options
+    if mentions and not everywhere and "--yes" not in options and ask is not None:
+        yield from mention_lines(mentions)
+        yield sure_of_mentions(mentions)
+        everywhere = is_yes(ask())
+    forgotten, told = forget_for_good(assistant, user_id, named, everywhere=everywhere)
     for passage in forgotten.lines:
         yield f"Forgotten: “{short(passage.text)}”."
     for passage in forgotten.with_them:
         yield f"Forgotten with it: “{short(passage.text)}”."
+    if mentions and not everywhere:
+        yield mentions_stay(mentions)
     yield from told
 
 
@@ -131,16 +177,19 @@ def _could_be_meant(
 
 
 def forget_for_good(
-    assistant: Assistant, user_id: int, passage_ids: Sequence[int] | None
+    assistant: Assistant, user_id: int, passage_ids: Sequence[int] | None, *, everywhere: bool = False
 ) -> tuple[Forgotten, list[str]]:
-    """Forgets and says what went and what still holds it. passage_ids: None for everything of the user's."""
+    """Forgets and says what went and what still holds it. passage_ids: None for everything of the user's.
+
+    everywhere: also what else of the user's own holds a number, a code or a name of them.
+    """
     from stores.forgetting import Forgetting
 
     forgetting = Forgetting(assistant.database)
     forgotten = (
         forgetting.forget_everything(user_id)
         if passage_ids is None
-        else forgetting.forget(user_id, passage_ids)
+        else forgetting.forget(user_id, passage_ids, with_mentions=everywhere)
     )
     if passage_ids is None:
         _drafts(assistant, user_id).clear()
@@ -194,7 +243,8 @@ def _went(forgotten: Forgotten) -> Iterator[str]:
     if forgotten.answers:
         yield f"Blank now, since it was made with it: the answer of {_turns(forgotten.answers)}."
     if forgotten.answers_of_others:
-        yield f"Blank now, for the same reason: {forgotten.answers_of_others} answers of other users."
+        some = "1 answer" if forgotten.answers_of_others == 1 else f"{forgotten.answers_of_others} answers"
+        yield f"Blank now, for the same reason: {some} of other users."
     if forgotten.marked:
         yield f"Taken out word for word: {_turns(forgotten.marked)}."
 

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from stores.clock import local
+from stores.clock import local, stamp
 from stores.one_line import one_line
 
 if TYPE_CHECKING:
-    from stores.catalogue import History, PassageLine
-    from stores.records import Passage, PassageVersion, StatedClaim
+    from stores.passage_history import History
+    from stores.passage_lines import PassageLine
+    from stores.passages import Passage
+    from stores.records import PassageVersion, StatedClaim
     from stores.version_states import VersionState
 
 _MODELS = ("summarizer", "discriminator", "curator")  # who decides about a claim, as its grounds name them
@@ -32,7 +34,7 @@ def history_lines(history: History) -> Iterator[str]:
     if history.imported_at:
         yield f"Imported  {when(history.imported_at)}; what is told of earlier stood in the file"
     yield (
-        f"Used      in {history.answers} answers of yours; "
+        f"Used      in {history.answers} answer{'s' if history.answers != 1 else ''} of yours; "
         f"by the judge: helpful {history.judged_helpful}, useless {history.judged_useless}"
     )
     own = {receipt.id for receipt in history.receipts}
@@ -54,7 +56,7 @@ def history_as_json(history: History) -> dict[str, Any]:
         "state": _newest_state(history),
         "turn": history.turn.id if history.turn else None,
         "session": history.session_title,
-        "imported_at": history.imported_at.isoformat() if history.imported_at else None,
+        "imported_at": stamp(history.imported_at) if history.imported_at else None,
         "answers": history.answers,
         "judged_helpful": history.judged_helpful,
         "judged_useless": history.judged_useless,
@@ -64,11 +66,11 @@ def history_as_json(history: History) -> dict[str, Any]:
                 "title": version.title,
                 "text": version.text,
                 "author": version.author,
-                "created_at": version.created_at.isoformat(),
-                "told_at": history.told.get(version.id or 0, version.created_at).isoformat(),
+                "created_at": stamp(version.created_at),
+                "told_at": stamp(history.told.get(version.id or 0, version.created_at)),
                 "added_by": version.added_by if version.added_by in own else None,
                 "state": history.states[version.id or 0].state,
-                "removed_at": version.removed_at.isoformat() if version.removed_at else None,
+                "removed_at": stamp(version.removed_at) if version.removed_at else None,
                 "removed_by": version.removed_by if version.removed_by in own else None,
             }
             for version in history.versions
@@ -78,9 +80,9 @@ def history_as_json(history: History) -> dict[str, Any]:
                 "receipt": receipt.id,
                 "action": receipt.action,
                 "summary": receipt.summary,
-                "created_at": receipt.created_at.isoformat(),
+                "created_at": stamp(receipt.created_at),
                 "undone": receipt.undone_at is not None,
-                "undone_at": receipt.undone_at.isoformat() if receipt.undone_at else None,
+                "undone_at": stamp(receipt.undone_at) if receipt.undone_at else None,
             }
             for receipt in history.receipts
         ],
@@ -96,7 +98,7 @@ def passage_as_json(line: PassageLine) -> dict[str, Any]:
         "title": line.title,
         "text": line.text,
         "source": line.source,
-        "created_at": line.created_at.isoformat(),
+        "created_at": stamp(line.created_at),
     }
 
 

@@ -10,6 +10,12 @@ from stores.one_line import one_line, short
 if TYPE_CHECKING:
     from stores.claim_decisions import Learned
 
+_PROPOSED = {
+    "add": "It is proposed for the shared memory",
+    "modify": "A change of what is shared is proposed",
+    "delete": "A removal of what is shared is proposed",
+}
+
 
 class Notices:
     """Notices of the user who sits here, put in on one thread and taken out on another."""
@@ -56,11 +62,9 @@ def learned_line(learned: Learned, undo: str) -> str:
 
     said = f"“{short(learned.text)}”"
     back = f"{undo} {learned.receipt_id}"
-    proposed = (
-        f" It is proposed for the shared memory, as proposal {learned.proposal_id}."
-        if learned.proposal_id is not None
-        else ""
-    )
+    proposed = ""
+    if learned.proposal_id is not None:
+        proposed = f" {_PROPOSED[learned.proposed_action]}, as proposal {learned.proposal_id}."
     if learned.receipt_id is None and learned.state == "rejected":
         return f"It stays yours alone: {said}: {learned.reason}."
     if learned.receipt_id is None and learned.status == "incorrect":

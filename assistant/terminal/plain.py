@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assistant.terminal.answer_lines import cut_line, source_line
+from assistant.terminal.answer_lines import cut_line, invented_line, source_line
 from assistant.terminal.notices import Notices
 from assistant.terminal.plain_commands import PlainCommands
+from assistant.terminal.plain_reply import PlainReply
 from assistant.terminal.plain_waiting import wait_out
 from assistant.terminal.screens.trying_again import can_wait
-from assistant.turns.events import Accepted, Event, Wrote
 from stores.errors import ModelBusy, VouchError
 from stores.one_line import one_line
 
@@ -141,25 +141,26 @@ class PlainChat:
         """Has a message answered, and tells of it all but the empty line behind it."""
         self.failure = None
         self._say("Assistant: ")
-        watcher = _Watcher(self._say)
+        reply = PlainReply(self._say, tells_waits=not self._echoes)
         commands = self._commands
         try:
             commands.begin_session()
-            finished = self._assistant.player.play(
-                self._user_id,
-                commands.session_id,
-                message,
-                watch=watcher.watch,
-                timeout_seconds=self._timeout_seconds,
-                instead_of=instead_of,
-            )
+            with reply:
+                finished = self._assistant.player.play(
+                    self._user_id,
+                    commands.session_id,
+                    message,
+                    watch=reply.watch,
+                    timeout_seconds=self._timeout_seconds,
+                    instead_of=instead_of,
+                )
         except KeyboardInterrupt:
             self._say("\n(stopped)\n")
-            return _Tried(watcher.is_kept)
+            return _Tried(reply.is_kept)
         except VouchError as error:
             self._say("\n")
             self._fail(error, f"(failed: {error.message})")
-            return _Tried(watcher.is_kept, error=error)
+            return _Tried(reply.is_kept, error=error)
         self._say("\n")
         if finished.error is not None:
             self._fail(finished.error, f"(failed: {finished.error.message})")
@@ -167,7 +168,9 @@ class PlainChat:
             self._say(f"{cut_line(finished.cut)}\n")
         for source in finished.cited:
             self._say(f"{source_line(source)}\n")
-        return _Tried(True, has_ended=True, error=None if watcher.has_written else finished.error)
+        if invented := invented_line(finished.invented):
+            self._say(f"({invented})\n")
+        return _Tried(True, has_ended=True, error=None if reply.has_written else finished.error)
 
     def _command(self, line: str) -> None:
         for said in self._commands.run(line):
@@ -188,18 +191,3 @@ class _Tried:
     is_kept: bool  # the message is stored
     has_ended: bool = False
     error: VouchError | None = None  # where nothing of an answer had come
-
-
-class _Watcher:
-    """Prints a reply as it comes."""
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-        self.is_kept = False
-        self.has_written = False
-
-    def watch(self, event: Event) -> None:
-        self.is_kept = self.is_kept or isinstance(event, Accepted)
-        if isinstance(event, Wrote):
-            self.has_written = True
-            self._say(event.text)

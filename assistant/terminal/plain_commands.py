@@ -14,7 +14,7 @@ from assistant.terminal.menus import asked_number
 from assistant.terminal.plain_transcript import transcript_lines
 from assistant.terminal.slash_commands import SLASH_COMMANDS, SlashCommands
 from assistant.terminal.standing_text import standing_there
-from assistant.terminal.typed_ids import typed_id
+from assistant.terminal.typed_ids import turn_and_text, typed_id
 from stores.clock import local
 from stores.errors import NotFound, WrongUsage
 from stores.one_line import one_line, short
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PLAIN_COMMANDS = {
     "/find": "WORDS: find them in this session, and in all others",
     "/retry": "[TURN]: answer your last message again, or that turn's; the earlier answer is kept",
-    "/change": "[TEXT or TURN]: change your last message, or that turn's; the old one is kept",
+    "/change": "[TURN] [TEXT]: change your last message, or that turn's; the old one is kept",
     "/branch": "[NUMBER]: the next branch of this session, or that one",
     "/compare": "[TURN]: answers by the live model and the one before",
     "/edit": "[TEXT]: write a message in your editor",
@@ -123,20 +123,31 @@ class PlainCommands(SlashCommands):
         yield f"Turn {turn.id} is answered again. The earlier answer is kept: /branch goes there."
         self._message = Message(turn.message, turn.id)
 
-    def _change(self, text: str) -> Iterator[str]:
-        turn = self._turn_here(text if typed_id(text) is not None else "")
-        if text and typed_id(text) is None:
+    def _change(self, typed: str) -> Iterator[str]:
+        number, text = turn_and_text(typed)
+        turn = self._turn_to_change(number, typed if text else "")
+        if text:
             yield f"Turn {turn.id} is kept as it was: /branch goes there."
             self._message = Message(_without_its_slash(text), turn.id)
         elif self._menu is None:
             yield "Write what your last message is to be: /change When does it open?"
         else:
             yield "Change it and press Enter; an empty line leaves it as it was."
-            typed = self._typed_from(turn.message)
-            if typed:
-                self._message = Message(_without_its_slash(typed), turn.id, is_typed=True)
+            changed = self._typed_from(turn.message)
+            if changed:
+                self._message = Message(_without_its_slash(changed), turn.id, is_typed=True)
             else:
                 yield "It stays as it was."
+
+    def _turn_to_change(self, number: int | None, typed: str) -> Turn:
+        """That turn, or the last one. typed: with a text, which may have begun with a number of its own."""
+        try:
+            return self._turn_here("" if number is None else str(number))
+        except NotFound as error:
+            last = self._assistant.journal.turns(self._user_id, self.session_id, limit=1)
+            if number is not None and typed and last:
+                error.hint = f"As the text of your last message: /change {last[0].id} {short(typed)}"
+            raise
 
     def _turn_here(self, number: str) -> Turn:
         """The turn of this session that is meant, or the last one. Raises `NotFound`."""

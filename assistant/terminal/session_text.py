@@ -9,16 +9,24 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stores.clock import local
+from stores.clock import local, stamp
 from stores.errors import NotFound, WrongUsage
 from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.records import Passage, Turn
+    from stores.passages import Passage
+    from stores.records import Turn
     from stores.session_list import SessionTree
 
 SCHEMA = 1
+
+
+def not_listed(asked: int, lists_them: str) -> str:
+    """That sessions of single questions are apart. lists_them: what is typed to see them."""
+    if asked == 1:
+        return f"1 session of `vouch ask` is not listed here: {lists_them} lists it."
+    return f"{asked} sessions of `vouch ask` are not listed here: {lists_them} lists them."
 
 
 def write_session(assistant: Assistant, user_id: int, session_id: int, path: Path) -> int:
@@ -59,7 +67,7 @@ def session_object(assistant: Assistant, user_id: int, tree: SessionTree) -> dic
         "session": {
             "id": tree.session_id,
             "title": tree.title,
-            "created_at": _time(tree.created_at),
+            "created_at": stamp(tree.created_at),
             "imported_from": tree.origin or None,
             "private": tree.is_private,
             "branch": list(tree.branch),
@@ -74,8 +82,8 @@ def session_object(assistant: Assistant, user_id: int, tree: SessionTree) -> dic
                 "state": turn.state,
                 "model": turn.model,
                 "rating": ratings.get(turn.id or 0),
-                "accepted_at": _time(turn.accepted_at),
-                "answered_at": _time(turn.answered_at) if turn.answered_at else None,
+                "accepted_at": stamp(turn.accepted_at),
+                "answered_at": stamp(turn.answered_at) if turn.answered_at else None,
                 "sources": [
                     {"number": number, "scope": passage.scope, "title": passage.title, "text": passage.text}
                     for number, passage in _cited(assistant, user_id, turn)
@@ -122,10 +130,6 @@ def _cited(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[tuple[int
     for number in cited:
         if number in found and found[number] in passages:
             yield number, passages[found[number]][0]
-
-
-def _time(moment: datetime) -> str:
-    return moment.isoformat()
 
 
 def _day(moment: datetime) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -17,7 +18,7 @@ from assistant.terminal.near_commands import did_you_mean
 from assistant.terminal.removing import propose_when_sure
 from assistant.terminal.replaying import replay_session, session_to_replay
 from assistant.terminal.sharing import share_memory, shared_line
-from assistant.terminal.teaching import teach
+from assistant.terminal.teaching import HOW_TO_TEACH, says_something, teach
 from assistant.terminal.training import steer_training
 from assistant.terminal.typed_ids import typed_id
 from assistant.terminal.undoing import in_chat, told_in_chat, undone_lines, what_stays, what_was_said
@@ -29,10 +30,11 @@ from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.catalogue import PassageLine
     from stores.claim_decisions import Learned
+    from stores.passage_lines import PassageLine
     from stores.records import Turn
 
+_TELLS_EVERY_SECONDS = 10.0  # in plain mode, how far it is
 SLASH_COMMANDS = {
     "/help": "what can be typed here",
     "/remember": "TEXT: keep a note in your own memory",
@@ -88,6 +90,7 @@ class SlashCommands:
         self.goes_plain = False  # it is over on the screen, and is to go on in plain mode
         self._learn = learn
         self._here = WrittenHere()
+        self._told_to_stay: tuple[int, ...] = ()  # passages of a message, which undo has told of
         self.wait = Wait()
 
     def run(self, line: str) -> Iterator[str]:
@@ -163,6 +166,11 @@ class SlashCommands:
         except NotFound:
             if not (said := self._latest_statement()):
                 raise
+            ids = tuple(passage.passage_id for passage in said)
+            if ids == self._told_to_stay:
+                yield "Nothing of this session is left to undo."
+                return
+            self._told_to_stay = ids
             yield from what_stays(said)
             yield "Nothing else of this session can be undone."
 
@@ -234,8 +242,10 @@ class SlashCommands:
         return f"Noted for turn {turn_id}: {rating}."
 
     def _teach(self, text: str) -> Iterator[str]:
-        if not text:
-            yield "Write what the answer should have been: /teach The room closes at four."
+        if not says_something(text):
+            yield (
+                f"Not kept: “{short(text)}” says nothing by itself. {HOW_TO_TEACH}" if text else HOW_TO_TEACH
+            )
             return
         turn = self._last_turn("`vouch feedback TURN --teach TEXT` corrects another one.")
         passage_id = teach(self._assistant, self._user_id, _known(turn.id), text)
@@ -269,7 +279,7 @@ class SlashCommands:
         from assistant.library.ingest import Ingested
         from assistant.library.reading_process import ReadingProcess
         from stores.errors import UnreadableDocument
-        from stores.records import own_space
+        from stores.passages import own_space
 
         if not path:
             yield "Name a file or a folder: /ingest notes.md"
@@ -278,7 +288,7 @@ class SlashCommands:
         for unreadable in found.unreadable:
             yield one_line(unreadable.message)
         counts: dict[str, Counter[str]] = {}  # by file; a collection holds many documents
-        before = self._newest_receipt()
+        before, told_at = self._newest_receipt(), time.monotonic()
         with ReadingProcess() as reading:
             to_read = (document for file in found.files for document in reading.read(file))
             for step in self._assistant.ingest.run(
@@ -289,6 +299,9 @@ class SlashCommands:
                 elif isinstance(step, Ingested):
                     counted = counts.setdefault(step.source.partition("#")[0], Counter())
                     counted.update({step.change: 1, "passages": step.passages})
+                elif self._menu is not None and time.monotonic() - told_at >= _TELLS_EVERY_SECONDS:
+                    told_at = time.monotonic()
+                    yield f"Passages read so far: {step.passages}. Ctrl+C stops; what is done is kept."
         newest = self._newest_receipt()
         if newest != before:
             self.note_written(Written(f"ingested {path}", newest))
@@ -328,6 +341,8 @@ class SlashCommands:
         yield f"Written to {one_line(str(file))}: {turns} turn{'s' if turns != 1 else ''}."
 
     def _sessions(self, words: str) -> Iterator[str]:
+        from assistant.terminal.session_text import not_listed
+
         wanted = words.casefold().split()
         lines = self._assistant.sessions.lines(self._user_id, limit=20 if not wanted else 10_000)
         found = [s for s in lines if all(word in s.title.casefold() for word in wanted)][:20]
@@ -335,7 +350,7 @@ class SlashCommands:
             began = f"{local(session.created_at):%Y-%m-%d %H:%M}"
             yield f"{session.session_id:>5}  {began}  {session.turns:>3} turns  {one_line(session.title)}"
         if asked := self._assistant.sessions.count(self._user_id, "asked"):
-            yield f"Apart from these, by `vouch ask`: {asked}. `vouch sessions --shelf asked` lists them."
+            yield not_listed(asked, "`vouch sessions --shelf asked`")
         if self._menu is None or not found:
             yield "`vouch chat --session ID` goes on with one."
             return
@@ -355,7 +370,7 @@ class SlashCommands:
         self.session_id = self._assistant.journal.open_session(
             self._user_id, title="(private)", is_private=True
         )
-        yield "A private session: nothing said here is remembered, trained on, or found later."
+        yield "This session is private: I learn nothing from what you tell me, and no other session finds it."
         yield "Its transcript is kept, under /sessions; answers may use your memory."
 
     def _quit(self, _rest: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What an answer should have been, kept."""
+"""What an answer should have been, kept, where it says something by itself."""
 
 from __future__ import annotations
 
@@ -8,6 +8,28 @@ from stores.claims import NewClaim
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
+
+HOW_TO_TEACH = "Write what the answer should have been: /teach The room closes at four."
+SAYS_NOTHING = "Not kept: it says nothing by itself. Write a sentence."
+_STATES_NOTHING = frozenset("yes ok okay text".split())  # TEXT, as the commands write what is to be put in
+
+
+def says_something(text: str) -> bool:
+    """Whether a correction can be kept: something in it is understood without the question.
+
+    "The room closes at four." and a name or number do ("Friday", "1888"); "what", "yes", a question and
+    another bare word ("blue") do not.
+    """
+    from agents.sentences import is_question, sentences
+    from agents.values import content
+
+    told = [each.text for each in sentences(text) if not is_question(each.text)]
+    return any(content(each) and not _is_bare_word(each) for each in told)
+
+
+def _is_bare_word(sentence: str) -> bool:
+    word = sentence.strip(" .!,;:\"'“”…")
+    return word.isascii() and word.isalpha() and (word.islower() or word.lower() in _STATES_NOTHING)
 
 
 def teach(assistant: Assistant, user_id: int, turn_id: int, text: str) -> int:

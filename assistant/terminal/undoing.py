@@ -10,9 +10,9 @@ from stores.one_line import short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.catalogue import PassageLine
     from stores.errors import VouchError
     from stores.knowledge import Undone
+    from stores.passage_lines import PassageLine
     from stores.records import Receipt
 
 _NAMED = 3  # passages and writes that are told one by one

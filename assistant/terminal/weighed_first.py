@@ -98,7 +98,7 @@ def wait_until_weighed(
 
 
 def _as_it_stands(assistant: Assistant, user_id: int, message: LastMessage) -> LastMessage:
+    waiting = assistant.claim_jobs.waiting(user_id)  # before the claims: theirs begin as the turn's ends
     subjects = {("weigh", claim.id) for claim in assistant.claims.of_turn(user_id, message.turn_id)}
     subjects.add(("summarize", message.turn_id))
-    waiting = assistant.claim_jobs.waiting(user_id)
     return replace(message, jobs=tuple(job for job in waiting if (job.kind, job.subject_id) in subjects))

@@ -19,15 +19,16 @@ from assistant.terminal.weighed_first import (
 )
 from stores.errors import CannotUndo
 from stores.one_line import short
-from stores.records import REMOVAL, SHARED
+from stores.passages import SHARED
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from assistant.wiring import Assistant
     from stores.claim_decisions import Learned
+    from stores.open_proposals import OpenProposal
     from stores.ratings import Rating
-    from stores.records import Proposal, Receipt
+    from stores.records import Receipt
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Latest:
     named: str = ""  # as it is asked about
     typed: str = ""  # what takes back just this
     rating: Rating | None = None
-    proposal: Proposal | None = None
+    proposal: OpenProposal | None = None
     receipts: tuple[Receipt, ...] = ()
 
     @property
@@ -143,7 +144,7 @@ def _take_back(
         yield f"Undone: turn {latest.rating.turn_id} was rated {latest.rating.rating}."
         return
     if latest.proposal is not None:
-        yield withdraw_proposal(assistant, user_id, latest.proposal.id or 0)
+        yield withdraw_proposal(assistant, user_id, latest.proposal.id)
         return
     if latest.is_for_everyone and ask is not None:
         yield _sure_to_take_back(latest.receipts)
@@ -177,11 +178,11 @@ def _latest(assistant: Assistant, user_id: int, session_id: int, here: WrittenHe
 def withdraw_proposal(assistant: Assistant, user_id: int, proposal_id: int) -> str:
     """Takes back what the user has offered, or proposed to remove; returns what is told of it."""
     proposal = assistant.proposals.withdraw(user_id, proposal_id)
-    what = "to remove" if proposal.reason == REMOVAL else "to share"
+    what = {"add": "to share", "modify": "to change what is shared to"}.get(proposal.action, "to remove")
     return f"Taken back: proposal {proposal_id}, {what} “{short(proposal.text)}”."
 
 
-def _latest_proposal(assistant: Assistant, user_id: int, ids: tuple[int, ...]) -> Proposal | None:
+def _latest_proposal(assistant: Assistant, user_id: int, ids: tuple[int, ...]) -> OpenProposal | None:
     """The newest of these that still waits."""
     if not ids:
         return None

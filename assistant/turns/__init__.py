@@ -2,10 +2,14 @@
 
 events           what a turn tells those who watch it
 searching        what searches now, taken once a turn
-pipeline         the turn itself, top to bottom
+pipeline         the turn itself, top to bottom; turn_in_progress, what it has come to know so far
 settled          words that became knowledge answer no more as a message
 reworded         memories that say it in other words than their user
+what_became      what became of a message that its user asks about
 remembering      what the user stated becomes knowledge, once it was weighed
+weighing         one claim beside what is known: its verdict, its place, and the write
+claim_agents     who decides what becomes knowledge
+background_steps what follows a turn: one thread, and no step while an answer is given
 told_order       what becomes of a claim that was told before what it meets
 holding          a job that is being done stays with who does it
 answers_first    who answers goes first, who remembers waits

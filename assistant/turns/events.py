@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from agents.interfaces import AugmentedQuery, Candidate, CutAtLimit, LeftOut, Source
+from agents.chat_interfaces import CutAtLimit, LeftOut, Source
+from agents.interfaces import AugmentedQuery, Candidate
 from stores.errors import VouchError
 
 

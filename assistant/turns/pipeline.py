@@ -11,35 +11,44 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from dataclasses import asdict, replace
-from typing import Any, ParamSpec, TypeVar
+from dataclasses import replace
+from typing import ParamSpec, TypeVar
 
-from agents.interfaces import CutAtLimit, Encoder, Exchange, ReplyRequest
+from agents.chat_interfaces import CutAtLimit
+from agents.interfaces import Encoder, Exchange
+from agents.of_oneself import asks_for_all
 from agents.own_statements import OwnStatements
 from agents.query_augmenter import QueryAugmenter
 from agents.reranker import Reranked, Reranker
-from agents.responder import Citations, Responder
+from agents.responder import Responder
 from agents.retriever import Retrieved
+from agents.said_here import Said, said_before_here
+from agents.sentences import asks_only
+from agents.what_became import asks_what_became
 from assistant.log import fields
 from assistant.turns.answers_first import AnswersFirst
-from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, Wrote
-from assistant.turns.reworded import MessagesBehind, with_reworded_marked
+from assistant.turns.events import Accepted, Chosen, Event, Searched, Wrote
+from assistant.turns.reworded import MessagesBehind, beside_their_messages
 from assistant.turns.searching import Searching
 from assistant.turns.settled import without_settled
+from assistant.turns.turn_in_progress import TurnInProgress
+from assistant.turns.what_became import NOT_HERE, NOTHING_STATED
 from stores.clock import now
 from stores.errors import VouchError, WrongUsage
-from stores.journal import FoundPassage, Journal, Judged, Outcome
-from stores.records import Passage, well_formed
+from stores.journal import Journal
+from stores.passages import Passage
+from stores.records import Turn
+from stores.well_formed import well_formed
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _log = logging.getLogger(__name__)
 _MATERIAL_SOURCES = 3  # passages of handed-over material put before the model, at most
+_LOOKED_BACK = 200  # turns of a private session, the newest, that are looked through for what was said
 
 
 class TurnPipeline:
@@ -61,6 +70,7 @@ class TurnPipeline:
         messages_behind: MessagesBehind = lambda user_id, versions: {},
         answers_first: AnswersFirst | None = None,
         server: str = "",
+        became: Callable[[int, int, str], str] = lambda user_id, turn_id, message: "",
     ) -> None:
         """searching: what searches now, asked once a turn. cut: a long text as passages.
 
@@ -70,6 +80,7 @@ class TurnPipeline:
         messages_behind: what a user wrote that their memories were made from, by version id.
         answers_first: what works in the background waits for it.
         server: the host that the chat model runs at, kept with each turn; empty where that is this process.
+        became: what became of a user's message, in words, by its turn.
         """
         self._journal = journal
         self._searching = searching
@@ -84,6 +95,7 @@ class TurnPipeline:
         self._messages_behind = messages_behind
         self._answers_first = answers_first or AnswersFirst()
         self._server = server
+        self._became_of = became
         self._model_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
         self._earlier_responders: list[Responder] = []
 
@@ -134,7 +146,7 @@ class TurnPipeline:
             learns=self._learns,
             instead_of=instead_of,
         )
-        turn = _TurnInProgress(accepted.turn_id)
+        turn = TurnInProgress(accepted.turn_id)
         try:
             yield Accepted(accepted.turn_id, accepted.session_id)
 
@@ -152,15 +164,27 @@ class TurnPipeline:
             handed_over = await self._on_thread(
                 self._best_of_material, searching.encoder, material, retrieved
             )
+            is_kept = bool(accepted.version_ids)
+            said_here = (
+                []
+                if is_kept
+                else await self._on_thread(
+                    self._said_here, user_id, session_id, query.text, accepted.turn_id, instead_of
+                )
+            )
             turn.note("rerank", reranked=reranked)
 
+            in_front = [*handed_over, *said_here]
             request = await self._on_thread(
                 self._responder.prepare,
                 message,
                 query.text,
-                [*handed_over, *await self._on_thread(self._marked, user_id, reranked)],
+                [*in_front, *await self._on_thread(self._marked, user_id, reranked)],
                 earlier,
-                is_kept=bool(accepted.version_ids),
+                is_kept=is_kept,
+                at_least=len(in_front) + sum(candidate.given > 0 for candidate in reranked.order),
+                not_put_first=retrieved.not_put_first,
+                became=await self._on_thread(self._became, user_id, message, earlier, is_kept),
             )
             turn.note("prepare", request=request, model=self._responder.model_name, server=self._server)
             yield Chosen(request.sources, self._responder.model_name, request.left_out)
@@ -213,14 +237,39 @@ class TurnPipeline:
 
     def _marked(self, user_id: int, reranked: Reranked) -> list[Passage]:
         passages = [candidate.passage for candidate in reranked.order]
-        return with_reworded_marked(passages, user_id, self._messages_behind)
+        return beside_their_messages(passages, user_id, self._messages_behind)
 
     def _recent(self, user_id: int, session_id: int, instead_of: int | None) -> list[Exchange]:
-        if instead_of is None:
-            turns = self._journal.turns(user_id, session_id, limit=self._history_turns)
-        else:
-            turns = self._journal.turns_before(user_id, instead_of, limit=self._history_turns)
+        turns = self._turns_before(user_id, session_id, instead_of, limit=self._history_turns)
         return [Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in turns]
+
+    def _turns_before(
+        self, user_id: int, session_id: int, instead_of: int | None, *, limit: int
+    ) -> list[Turn]:
+        if instead_of is None:
+            return self._journal.turns(user_id, session_id, limit=limit)
+        return self._journal.turns_before(user_id, instead_of, limit=limit)
+
+    def _said_here(
+        self, user_id: int, session_id: int, question: str, turn_id: int, instead_of: int | None
+    ) -> list[Passage]:
+        """What was said before this turn in a private session and may answer: its transcript alone has it."""
+        if not self._journal.is_private(user_id, session_id):
+            return []
+        turns = self._turns_before(user_id, session_id, instead_of, limit=_LOOKED_BACK)
+        said = [Said(turn.id or 0, turn.message, turn.accepted_at) for turn in turns]
+        earlier = [one for one in said if one.turn_id != turn_id]
+        return said_before_here(question, earlier, all_of_it=bool(asks_for_all(question)))
+
+    def _became(self, user_id: int, message: str, earlier: Sequence[Exchange], is_kept: bool) -> str:
+        """What became of the last message that stated something, where that is all that is asked."""
+        if not asks_what_became(message):
+            return ""
+        stated = (one for one in reversed(earlier) if not asks_only(one.message))
+        last = next((one for one in stated if not asks_what_became(one.message)), None)
+        if not is_kept:
+            return NOT_HERE
+        return NOTHING_STATED if last is None else self._became_of(user_id, last.turn_id, last.message)
 
     def _best_of_material(self, encoder: Encoder, material: str, retrieved: Retrieved) -> list[Passage]:
         """The passages of what was handed over that are nearest to the question, in reading order."""
@@ -239,130 +288,6 @@ class TurnPipeline:
 def _is_being_stopped() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-class _TurnInProgress:
-    """What a turn has come to know so far, so that it can be kept however it ends."""
-
-    def __init__(self, turn_id: int) -> None:
-        self.turn_id = turn_id
-        self.citations = Citations(())
-        self._began = self._last = time.monotonic()
-        self._milliseconds: dict[str, float] = {}
-        self._pieces: list[str] = []
-        self._known: dict[str, Any] = {}
-
-    def note(self, step: str, **known: Any) -> None:
-        """A step is done; how long it took, and what came of it."""
-        moment = time.monotonic()
-        self._milliseconds[step] = round((moment - self._last) * 1000, 2)
-        self._last = moment
-        self._known.update(known)
-        if "request" in known:
-            self.citations = Citations(known["request"].sources)
-
-    def heard(self, piece: str) -> None:
-        if not self._pieces:
-            self._milliseconds["first word"] = round((time.monotonic() - self._began) * 1000, 2)
-        self._pieces.append(piece)
-
-    def was_cut(self, cut: CutAtLimit) -> None:
-        self._known["cut"] = cut
-
-    def outcome(self, state: str, failure: str = "") -> Outcome:
-        retrieved: Retrieved | None = self._known.get("retrieved")
-        reranked: Reranked | None = self._known.get("reranked")
-        request: ReplyRequest | None = self._known.get("request")
-        return Outcome(
-            state=state,
-            answer="".join(self._pieces),
-            failure=failure,
-            model=self._known.get("model", ""),
-            standalone=self._known.get("standalone", ""),
-            query=self._known.get("query", "") if retrieved else "",
-            strategy=self._known.get("strategy", "original"),
-            encoder_version=retrieved.encoder_version if retrieved else "",
-            found=_found(retrieved, reranked, request),
-            judged=_judged(reranked),
-            details={
-                "milliseconds": self._milliseconds,
-                "cited": self.citations.cited,
-                **_given(retrieved),
-                "invented_citations": self.citations.invented,
-                "left_out": [asdict(left_out) for left_out in (request.left_out if request else ())],
-                "is_cut": "cut" in self._known,
-                **({"sent_to": self._known["server"]} if "server" in self._known else {}),
-            },
-        )
-
-    def told_to_the_log(self) -> dict[str, object]:
-        """How long the steps took and how much was found; no text."""
-        retrieved: Retrieved | None = self._known.get("retrieved")
-        return {
-            "model": self._known.get("model", ""),
-            "candidates": len(retrieved.candidates) if retrieved else 0,
-            "left_out": len(self._known["request"].left_out) if "request" in self._known else 0,
-            "is_cut": "cut" in self._known,
-            "milliseconds": dict(self._milliseconds),
-        }
-
-    def finished(self, state: str, error: VouchError | None = None) -> Finished:
-        request: ReplyRequest | None = self._known.get("request")
-        sources = {source.number: source for source in request.sources} if request else {}
-        return Finished(
-            self.turn_id,
-            state,
-            "".join(self._pieces),
-            tuple(sources[number] for number in self.citations.cited),
-            tuple(self.citations.invented),
-            time.monotonic() - self._began,
-            error,
-            self._known.get("cut"),
-        )
-
-
-def _found(
-    retrieved: Retrieved | None, reranked: Reranked | None, request: ReplyRequest | None
-) -> list[FoundPassage]:
-    if retrieved is None:
-        return []
-    order = reranked.order if reranked else retrieved.candidates
-    numbers = {s.passage.version_id: s.number for s in request.sources} if request else {}
-    return [
-        FoundPassage(
-            version_id=candidate.passage.version_id,
-            found_rank=candidate.found_rank,
-            dense=candidate.dense,
-            lexical=candidate.lexical,
-            lift=candidate.lift,
-            score=candidate.score,
-            final_rank=rank,
-            citation=numbers.get(candidate.passage.version_id),
-        )
-        for rank, candidate in enumerate(order, start=1)
-    ]
-
-
-def _given(retrieved: Retrieved | None) -> dict[str, dict[str, float]]:
-    """What candidates gained as statements that give what was asked for, by version id; mostly nothing."""
-    candidates = retrieved.candidates if retrieved else ()
-    given = {str(c.passage.version_id): c.given for c in candidates if c.given}
-    return {"given": given} if given else {}
-
-
-def _judged(reranked: Reranked | None) -> list[Judged]:
-    return [
-        Judged(
-            version_id=judgement.candidate.passage.version_id,
-            judge=judgement.judge,
-            label=judgement.verdict.label,
-            score=judgement.verdict.score,
-            found_rank=judgement.candidate.found_rank,
-            tokens_in=judgement.tokens_in,
-            tokens_out=judgement.tokens_out,
-        )
-        for judgement in (reranked.judgements if reranked else ())
-    ]
 
 
 def _material_passage(text: str, position: int) -> Passage:

@@ -1,6 +1,8 @@
-"""Which memories say in other words what their user said: these are not put between quotation marks.
+"""Memories beside the messages that they were made from: what was said in other words, and what earlier.
 
-"I have cats: Tom and Jerry." came of "I have three cats: Tom, Jerry and Kit." and "I no longer have Kit."
+"I have cats: Tom and Jerry." came of "I have three cats: Tom, Jerry and Kit." and "I no longer have Kit.", so
+it is not put between quotation marks. "I live in Ghent. My landlord is Ann." may be of today by its landlord
+alone: what of it stands in older messages only was told then.
 """
 
 from __future__ import annotations
@@ -11,33 +13,38 @@ from dataclasses import replace
 
 from agents.claim_rules.own_part import plain_text
 from agents.sentences import sentences
-from stores.records import Passage
+from stores.messages_behind import MessageBehind
+from stores.passages import Passage
 
-MessagesBehind = Callable[[int, Sequence[int]], Mapping[int, Sequence[str]]]
+MessagesBehind = Callable[[int, Sequence[int]], Mapping[int, Sequence[MessageBehind]]]
 _MEMORIES = ("fact", "preference")  # kinds of passages that are written for claims
 
 
-def with_reworded_marked(
+def beside_their_messages(
     passages: Sequence[Passage], user_id: int, messages_behind: MessagesBehind
 ) -> list[Passage]:
-    """The passages; marked, where a sentence of a memory stands in none of the messages behind it.
+    """The passages; marked, where a sentence of a memory stands in none of the messages behind it, and dated.
 
     messages_behind: of a user, and of versions by id; one that it leaves out was written by hand.
     """
     own = [p.version_id for p in passages if p.kind in _MEMORIES and not p.is_shared]
     behind = messages_behind(user_id, own) if own else {}
     return [
-        replace(passage, is_reworded=True)
-        if passage.version_id in behind and not _stands_in(passage.text, behind[passage.version_id])
-        else passage
+        _beside(passage, behind[passage.version_id]) if passage.version_id in behind else passage
         for passage in passages
     ]
 
 
-def _stands_in(text: str, messages: Sequence[str]) -> bool:
-    """Whether each sentence of a text stands in one of the messages, up to capitals, spaces and its stop."""
-    said = [_folded(message) for message in messages]
-    return all(any(_has(message, _folded(each.text)) for message in said) for each in sentences(text))
+def _beside(passage: Passage, messages: Sequence[MessageBehind]) -> Passage:
+    """Sentences are found in messages up to capitals, spaces and their stop."""
+    said = [(_folded(message.text), message.told_at) for message in messages]
+    parts = [sentence.text for sentence in sentences(passage.text)]
+    told = {part: [at for message, at in said if _has(message, _folded(part))] for part in parts}
+    return replace(
+        passage,
+        is_reworded=not all(told.values()),
+        told_before=tuple((part, max(at)) for part, at in told.items() if at and len(parts) > 1),
+    )
 
 
 def _has(message: str, words: str) -> bool:

@@ -15,11 +15,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from agents.interfaces import Candidate, Claim, Curation, Weighed
+from agents.claim_interfaces import Claim, Curation, Weighed
+from agents.interfaces import Candidate
 from agents.sentences import Sentence, sentences
 from stores.earlier_versions import Rewritten
+from stores.passages import Passage
 from stores.receipts import shortened
-from stores.records import Passage
 from stores.told_dates import GonePassage, ToldLater
 
 Curate: TypeAlias = Callable[[Claim, Weighed, Sequence[Candidate]], Awaitable[Curation]]
@@ -106,7 +107,11 @@ class ToldOrder:
         met: Sequence[tuple[Passage, str]],
     ) -> Placed:
         """Beside what was told later; what the claim itself would have replaced has had its time, too."""
-        rewritten = [Rewritten(p.passage_id, p.version_id, text) for p, text in met if text != p.text]
+        rewritten = [
+            Rewritten(p.passage_id, p.version_id, text)
+            for p, said in met
+            if (text := await self._still_so(claim, p, said, nearest, later)) != p.text
+        ]
         older = [c for c in nearest if c.passage.version_id not in later.live]
         over = await self._curate(claim, _UNDECIDED, older)
         if over.action in ("modify", "delete") and over.passage and len(sentences(over.passage.text)) <= 1:
@@ -115,6 +120,27 @@ class ToldOrder:
         is_of_it = curation.passage is not None and curation.passage.version_id == passage.version_id
         text = curation.text if is_of_it and curation.action == "modify" else ""
         return Placed(_earlier(claim, passage, text, passage.text), True, tuple(rewritten))
+
+    async def _still_so(
+        self, claim: Claim, passage: Passage, said: str, nearest: Sequence[Candidate], later: ToldLater
+    ) -> str:
+        """What a later passage says once the claim is known, less what other later words change of that.
+
+        said: the same, by this passage alone. The claim "my boss is Ben and I live in Bonn" leaves "I live in
+        Bonn" beside a newer boss, and nothing where a newer home is known as well.
+        """
+        own = {sentence.text for sentence in sentences(passage.text)}
+        newer = [c for c in nearest if c.passage.version_id in later.live]
+        others = [c for c in newer if c.passage.version_id != passage.version_id]
+        over: set[str] = set()
+        for text in {sentence.text for sentence in sentences(said)} - own:
+            part = replace(claim, text=text, quote=text)
+            if await self._met_by(part, others, later):
+                over.add(text)
+        if not over:
+            return said
+        left = [sentence.text for sentence in sentences(said) if sentence.text not in over]
+        return passage.text if set(left) <= own else " ".join(left)
 
     async def _beside_gone(self, claim: Claim, gone: GonePassage) -> Placed | None:
         dense = self._cosines[gone.last.text]

@@ -18,6 +18,7 @@ desk             the assistant, on threads of its own
 writing          a reply while it is written
 worker_thread    one of these threads
 loop_calls       what such a thread calls on the loop of the screen
+everywhere       the keys that hold everywhere lead from any screen to any other
 key_order        a key that leads elsewhere is waited for by those behind it
 conversation     what is said: followed, and read message by message
 mounted_messages the messages of a session, of which a few are mounted
@@ -33,18 +34,24 @@ messages         the records behind them
 prompt           where messages are typed
 folded_paste     long pastes, folded to one line
 whole_paste      a paste arrives whole, whatever control characters are in it
+other_keys       keys in xterm's other encoding
 notice_line      what was learned, with the way back
 rate_strip       the keys that rate the last answer
+no_colour        what is painted where NO_COLOR is set
+untaken_keys     what is said of a key that nothing takes
 key_line         the line of keys at the bottom
 two_sided_line   a line with words at both ends
 wrapped_line     the same on several rows, where one has no room
 why_facts        why an answer was given, from what is stored
 why_view         the same beside the conversation, or on a screen of its own
+passage_actions  what its keys do: mark a passage, remove it, compare the turn
+passage_page     a passage on a page, with the same keys
 memory_door      the chat opens Memory, and offers no undo that is done already
 memory_screen    Memory: the list by scope, and a box that tells of the marked one
 memory_actions   what its keys do
 memory_writing   that, by the functions of the commands, on the assistant's thread
 memory_page      a page of rows, read from the stores
+marked_list      a list whose marked row can be found without colour
 memory_list      the rows as columns
 memory_detail    all there is to know about one memory
 memory_privacy   what is kept about a user, who can read it, what left the machine

@@ -129,10 +129,14 @@ class AnswerActions(Surroundings):
 
     async def taught(self, text: str) -> None:
         """Keeps what the answer should have been."""
-        from assistant.terminal.teaching import teach
+        from assistant.terminal.teaching import SAYS_NOTHING, says_something, teach
 
         turn_id = self.teaches
         assert turn_id is not None, "an answer is being corrected"
+        if not says_something(text):
+            self.prompt.put(text)  # still to be mended; Esc leaves it
+            self.tell(SAYS_NOTHING)
+            return
         self.end_teaching()
         passage_id = await self.desk.do(lambda assistant, user_id: teach(assistant, user_id, turn_id, text))
         await self.conversation.add(Message("Teach", text))
@@ -161,7 +165,11 @@ class AnswerActions(Surroundings):
         panel = self.query_one("#why")
         if turn_id is None and panel.has_class("-open") and self.size.width >= _WIDE:
             panel.remove_class("-open")
-            return
+        else:
+            self.open_why(turn_id)
+
+    def open_why(self, turn_id: int | None = None) -> None:
+        """Opens it, of the last answer where no turn is named."""
         answer = self.answer
         wanted = turn_id if turn_id is not None else (answer.turn_id if answer else None)
         if wanted is None:
@@ -176,7 +184,9 @@ class AnswerActions(Surroundings):
             self.query_one("#why").add_class("-open")
             await self.refresh_why(turn_id)
         else:
-            self.app.push_screen(WhyScreen(self.desk, await self._facts(turn_id)))
+            facts = await self._facts(turn_id)
+            if self.app.screen is self.screen:  # else another key came meanwhile
+                self.app.push_screen(WhyScreen(self.desk, facts))
 
     async def refresh_why(self, turn_id: int | None) -> None:
         """Has the panel tell of another turn."""

@@ -8,20 +8,24 @@ import select
 import signal
 import sys
 import termios
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from textual import events
 from textual.app import SystemCommand
-from textual.screen import Screen
+from textual.filter import LineFilter
+from textual.screen import ModalScreen, Screen
 
 from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.chat import ChatScreen
 from assistant.terminal.screens.desk import Desk, SessionChoice
 from assistant.terminal.screens.drafts import Drafts
-from assistant.terminal.screens.key_order import KeysInOrder
+from assistant.terminal.screens.everywhere import COMES_FIRST, Everywhere
 from assistant.terminal.screens.keys import APP, CHAT, PROMPT, SCREEN_COMMANDS, shown
+from assistant.terminal.screens.no_colour import REVERSED, WithoutColour
+from assistant.terminal.screens.passage_actions import PassageActions
 from assistant.terminal.screens.prompt import BURST_SECONDS
-from assistant.terminal.screens.why_view import WhyView
+from assistant.terminal.screens.untaken_keys import untaken_told
 from assistant.terminal.screens.work import Telling
 from stores.errors import VouchError
 from stores.one_line import one_line
@@ -31,19 +35,22 @@ T = TypeVar("T")
 _ENDS_WITHIN_SECONDS = 8.0  # what runs; then it is left as a killed process leaves it
 
 
-class ChatApp(KeysInOrder):
+class ChatApp(Everywhere):
     """Returns the exit code."""
 
     BINDINGS = bindings(APP)
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (40, "-narrow"), (60, "-normal"), (100, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (11, "-low"), (14, "-tall")]  # noqa: RUF012
     TITLE = "Vouch"
-    CSS = """
+    CSS = (
+        """
     .keys { height: 1; padding: 0 1; color: $text-muted; }
     Input > .input--placeholder { color: $text-muted; }
     OptionList > .option-list--option-disabled { color: $text-muted; }
     OptionList:focus > .option-list--option-highlighted { background: $primary-darken-1; }
     """
+        + REVERSED
+    )
 
     def __init__(
         self,
@@ -62,6 +69,7 @@ class ChatApp(KeysInOrder):
         status: what the status line tells where there is nothing newer.
         """
         super().__init__()
+        self._without_colour = WithoutColour()
         self.theme = theme
         self.changed_keys = dict(changed_keys)
         self.set_keymap(self.changed_keys)
@@ -81,6 +89,10 @@ class ChatApp(KeysInOrder):
             status=status,
         )
 
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Without colour, the library would paint in greys."""
+        return [self._without_colour] if self.no_color else super().get_line_filters()
+
     def get_default_screen(self) -> Screen[Any]:
         """The chat."""
         return self.chat
@@ -94,6 +106,8 @@ class ChatApp(KeysInOrder):
             loop.add_signal_handler(number, self.leave, 128 + number)
         loop.add_signal_handler(signal.SIGHUP, self._hung_up)
         self.set_interval(1.0, self._look_for_the_terminal)
+        # Behind `fg` the terminal shows nothing any more, and the library would draw only what has changed.
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
 
     # Leaving
 
@@ -179,19 +193,37 @@ class ChatApp(KeysInOrder):
         elif isinstance(self.screen, Telling):
             self.screen.tell(sentence)
         else:
-            self.notify(one_line(sentence), markup=False)
+            told = one_line(sentence)
+            if all(known.message != told for known in self._notifications):
+                self.notify(told, markup=False)
 
     # Why this answer, on the chat or on a screen of its own
 
-    def on_why_view_wants_comparison(self, event: WhyView.WantsComparison) -> None:
+    def on_passage_actions_wants_comparison(self, event: PassageActions.WantsComparison) -> None:
         """A turn under the live model and the one before."""
         self.chat.compare_turn(event.turn_id)
 
-    def on_why_view_changed(self, event: WhyView.Changed) -> None:
+    def on_passage_actions_changed(self, event: PassageActions.Changed) -> None:
         """A passage was taken out of answers, or came back."""
         self.chat.heard_of_removal(event.told, event.receipt_id, is_undone=event.is_undone)
 
     # Keys
+
+    async def on_key(self, event: events.Key) -> None:
+        """A key that no text took: its action, or else one line that says that it has none here."""
+        event.prevent_default()  # or the library would act on it once more
+        if await self._check_bindings(event.key):
+            return
+        is_of_chat = event.key in self.leading_keys and self.screen is not self.chat
+        if isinstance(self.screen, ModalScreen):
+            if is_of_chat:
+                self.tell(COMES_FIRST)
+        elif told := untaken_told(event, shown(self._help_keys[0]), is_of_chat, self.screen):
+            self.tell(told)
+
+    @property
+    def _help_keys(self) -> list[str]:
+        return self.changed_keys.get("help", "f1").split(",")
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Every action and command, with its key."""
@@ -202,19 +234,28 @@ class ChatApp(KeysInOrder):
             pressed = shown(self.changed_keys.get(key.id, key.keys))
             slash = f" · {key.slash}" if key.slash else ""
             action = key.action.removeprefix("screen.")
-            target = self if key in APP else chat
+            run = self.run_action if key in APP else self._run_in_chat
             yield SystemCommand(
-                key.words.capitalize(), f"{pressed}{slash}", lambda t=target, a=action: self._run(t, a)
+                key.words.capitalize(), f"{pressed}{slash}", lambda r=run, a=action: self.call_later(r, a)
             )
         for name, about in sorted((chat.desk.slash_commands | SCREEN_COMMANDS).items()):
             shown_about = about.replace("[", r"\[")  # which the palette takes for markup
-            yield SystemCommand(name, shown_about, lambda name=name: self._begin_command(name))
+            yield SystemCommand(
+                name, shown_about, lambda name=name: self.call_later(self._begin_command, name)
+            )
 
-    def _run(self, target: Any, action: str) -> None:
-        self.call_later(self.run_action, action, target)
+    async def _run_in_chat(self, action: str) -> None:
+        if self.screen is self.chat:
+            await self.run_action(action, self.chat)
+        elif action == "help":
+            self.open_help()
+        elif await self.goes_back_to(self.chat):
+            await self.does_in_chat(action)
 
-    def _begin_command(self, name: str) -> None:
+    async def _begin_command(self, name: str) -> None:
         """A command that takes something is put into the prompt, the others are run."""
+        if not await self.goes_back_to(self.chat):
+            return
         about = (self.chat.desk.slash_commands | SCREEN_COMMANDS).get(name, "")
         needs_words = about[:1].isupper() and ":" in about
         if needs_words:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assistant.terminal.screens.answer_actions import AnswerActions
 from assistant.terminal.screens.messages import Message
+from assistant.terminal.typed_ids import turn_and_text
 from stores.one_line import one_line
 
 if TYPE_CHECKING:
@@ -34,14 +35,47 @@ class BranchActions(AnswerActions):
         if asked is None:
             self.tell("no message to change")
         elif self._may_branch():
-            prompt = self.prompt
-            if self.changes is None and self.teaches is None:
-                self.stashed = prompt.take()
-            self.changes, self.teaches = asked.turn_id, None
-            prompt.add_class("-teaching")
-            prompt.border_title = "Changing an earlier message; it is kept as it was. Esc leaves it"
-            prompt.put(asked.text)
-            prompt.focus()
+            self._begin_changing(asked)
+
+    def change_turn(self, typed: str) -> None:
+        """The same of the turn that is named; a text behind it is sent at once in place of its message."""
+        if typed:
+            self.work(self._change_turn(typed))
+        else:
+            self.action_change_current()
+
+    async def _change_turn(self, typed: str) -> None:
+        number, text = turn_and_text(typed)
+        asked = self._asked_message if number is None else await self._message_of(number)
+        if asked is not None and self._may_branch():
+            if text:
+                await self._send_instead(asked, text)
+            else:
+                self._begin_changing(asked)
+            return
+        if asked is None:
+            where = f"there is no turn {number} in this session"
+            self.tell("no message to change" if number is None else where)
+        if not self.prompt.text:
+            self.prompt.put(f"/change {typed}")
+
+    async def _message_of(self, turn_id: int) -> Message | None:
+        """The message of a turn of the branch that is on, however far above."""
+        while True:
+            found = (m for m in self.conversation.messages if m.turn_id == turn_id and m.speaker == "You")
+            if (message := next(found, None)) is not None or self.conversation.is_whole:
+                return message
+            await self.conversation.fetch()
+
+    def _begin_changing(self, asked: Message) -> None:
+        prompt = self.prompt
+        if self.changes is None and self.teaches is None:
+            self.stashed = prompt.take()
+        self.changes, self.teaches = asked.turn_id, None
+        prompt.add_class("-teaching")
+        prompt.border_title = "Changing an earlier message; it is kept as it was. Esc leaves it"
+        prompt.put(asked.text)
+        prompt.focus()
 
     def end_changing(self) -> None:
         """The prompt is for the next message again, with what stood in it."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from assistant.terminal.screens.bindings import bindings
@@ -123,6 +123,14 @@ class ChatScreen(Screen[None], ChatOpening):
         self.set_interval(_LOOKS_EVERY_SECONDS, self._look)
         self.call_after_refresh(lambda: self.work(self.open()))
 
+    def on_screen_suspend(self) -> None:
+        """Something is open above: a question takes room, and the notice gives some."""
+        self.notices.give_way(isinstance(self.app.screen, ModalScreen))
+
+    def on_screen_resume(self) -> None:
+        """It is closed."""
+        self.notices.give_way(False)
+
     # Sending
 
     def on_prompt_sent(self, event: Prompt.Sent) -> None:
@@ -179,7 +187,7 @@ class ChatScreen(Screen[None], ChatOpening):
         answers = [
             m for m in self.conversation.messages if m.speaker == "Assistant" and m.turn_id is not None
         ]
-        if name == "/teach" and not rest.strip():
+        if name == "/teach" and not _can_be_taught(rest):
             return
         if rest.strip().isdecimal() and name != "/teach":
             answers = [m for m in answers if m.turn_id == int(rest)]
@@ -264,3 +272,9 @@ class ChatScreen(Screen[None], ChatOpening):
             self._asked.set_result(None)
         await self.talk.end()
         self.save_draft()
+
+
+def _can_be_taught(text: str) -> bool:
+    from assistant.terminal.teaching import says_something
+
+    return says_something(text)

@@ -18,7 +18,6 @@ from assistant.terminal.screens.draft_keeping import DraftKeeping
 from assistant.terminal.screens.editor import edit
 from assistant.terminal.screens.keys import SCREEN_COMMANDS
 from assistant.terminal.screens.memory_door import MemoryDoor
-from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.prompt import Prompt
 from assistant.terminal.screens.reading_actions import ReadingActions
 from assistant.terminal.screens.training_actions import TrainingActions
@@ -48,11 +47,10 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
 
     def action_help(self) -> None:
         """All keys and commands."""
-        from assistant.terminal.screens.help_text import help_text
+        from assistant.terminal.screens.screen_help import open_help
 
-        width = self.app.size.width - 6
-        text = help_text(self._app.changed_keys, self.desk.slash_commands, width=width)
-        self.app.push_screen(PageScreen("Help", text))
+        place = "Why this answer" if self.query_one("#why").has_focus_within else ""
+        open_help(self, self.desk, "Reading" if self.conversation.has_focus else place)
 
     def action_sessions(self, words: str = "") -> None:
         """The list of sessions. words: of a title, filtered by at once."""
@@ -125,7 +123,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
             self.tell("")
         elif self.conversation.messages:
             if self.prompt.text:
-                self.tell("reading: what is typed waits in the prompt · Esc back")
+                self.tell_reader("reading: what is typed waits in the prompt · Esc back")
             grace = _TYPED_ON_SECONDS if self._burst_seconds and self.prompt.text else 0.0
             self.conversation.typing_until = time.monotonic() + grace if grace else 0.0
             self.conversation.focus()
@@ -255,7 +253,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         return {
             "/compare": self._compare,
             "/branch": self.choose_branch,
-            "/change": lambda _: self.action_change_current(),
+            "/change": self.change_turn,
             "/copy": lambda _: self.action_copy(),
             "/edit": lambda _: self.action_editor(),
             "/find": self.find,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.containers import Container, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
@@ -31,7 +32,7 @@ from assistant.terminal.screens.printable import printable
 from assistant.terminal.screens.screen_help import HasHelp
 from assistant.terminal.screens.training_lines import bar
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
-from assistant.terminal.screens.work import host
+from assistant.terminal.screens.work import GivesWay, host
 from stores.errors import VouchError
 from stores.one_line import one_line
 
@@ -47,9 +48,10 @@ _FEW_KEYS = "1 first  2 second  0 equal  n next  Esc back"
 _FEWEST_KEYS = "1 2 better  0 equal  n next  Esc back"
 
 
-class CompareScreen(Screen[None], HasHelp):
+class CompareScreen(Screen[None], HasHelp, GivesWay):
     """Plays, and then shows what differs, the greatest change first."""
 
+    place = _TITLE
     BINDINGS = bindings(COMPARE)
     DEFAULT_CSS = """
     CompareScreen > #compare-title { height: 2; padding: 0 1; border-bottom: solid $border-blurred; }
@@ -295,5 +297,9 @@ class CompareScreen(Screen[None], HasHelp):
 
     def action_back(self) -> None:
         """Leaves off, and goes back."""
+        self.give_way()
+
+    def give_way(self) -> AwaitComplete:
+        """Nobody waits for the two models any more."""
         self._child.leave()
-        self.dismiss()
+        return self.dismiss()

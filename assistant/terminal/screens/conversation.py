@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.message import Message as Posted
 
 from assistant.terminal.screens.bindings import bindings
@@ -53,6 +54,7 @@ class Conversation(MountedMessages, PaintsNothing):
         self._follows = follows
         self._reads_above = False
         self._height_when_left = 0
+        self._laid_out_for = Size()  # of the terminal
 
     # Following
 
@@ -98,6 +100,24 @@ class Conversation(MountedMessages, PaintsNothing):
             self.run_worker(self.mount_older(), exclusive=False, group="older")
         elif new_value > old_value and new_value >= self.max_scroll_y - 2 and self._last < len(self.messages):
             self.run_worker(self.mount_newer(), exclusive=False, group="newer")
+
+    def keep_in_view(self, size: Size, new_lines: int = 0) -> None:
+        """Another size of the terminal: the message that is read stays in view, once that is laid out.
+
+        new_lines: that came since somebody scrolled up; at another width there are not more of them.
+        """
+        if not size.area or size == self._laid_out_for:
+            return  # a terminal that has none tells of it again and again
+        is_first, self._laid_out_for = not self._laid_out_for.area, size
+        if not is_first:
+            self.call_after_refresh(self._show_again, new_lines)
+
+    def _show_again(self, new_lines: int) -> None:
+        if self._reads_above:
+            self._height_when_left = self.virtual_size.height - new_lines
+        if self.has_focus and self.current is not None:
+            self.read(self.current)
+        self.post_message(self.Followed())
 
     # Reading
 

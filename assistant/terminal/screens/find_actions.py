@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from assistant.terminal.screens.draft_keeping import DraftKeeping
+from assistant.terminal.screens.keys import SCREEN_COMMANDS
 from assistant.terminal.screens.messages import Message
 from stores.one_line import one_line
 
@@ -17,6 +18,7 @@ class FindActions(DraftKeeping):
     """What was found last, and where among it somebody reads."""
 
     _words = ""
+    _typed_last = ""  # there, whether something was chosen or not
     _found: Sequence[FoundTurn] = ()
     _place = 0
 
@@ -45,12 +47,17 @@ class FindActions(DraftKeeping):
             )
 
         def chosen(choice: tuple[str, list[FoundTurn], int] | None) -> None:
+            self._typed_last = screen.typed
             if choice is not None:
                 self._words, self._found, self._place = choice
                 self.work(self._go_to_found())
 
         screen = FindScreen(
-            finds, session_id=session_id, words=words or self._words, is_private=self.is_private
+            finds,
+            session_id=session_id,
+            words=words or self._typed_last,
+            is_private=self.is_private,
+            commands=[*self.desk.slash_commands, *SCREEN_COMMANDS] if self.conversation.has_focus else (),
         )
         self.app.push_screen(screen, chosen)
 
@@ -66,7 +73,7 @@ class FindActions(DraftKeeping):
         found = self._found[self._place]
         if await self.show_turn(found.session_id, found.turn_id, is_answer=found.is_answer):
             where = f"{self._place + 1} of {len(self._found)} with {one_line(self._words)}"
-            self.tell(f"{where} · n next, N previous")
+            self.tell_reader(f"{where} · n next, N previous")
 
     async def show_turn(self, session_id: int, turn_id: int, *, is_answer: bool = False) -> bool:
         """Goes to a turn of any session, in a branch that it is in, and reads it. False: it could not."""

@@ -13,6 +13,7 @@ from textual.widgets.option_list import Option
 
 from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.keys import FIND
+from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.screens.work import Telling
 from stores.clock import local
 from stores.one_line import one_line, short
@@ -22,13 +23,16 @@ if TYPE_CHECKING:
 
 _WAITS_SECONDS = 0.12  # after a key, for the next one
 _NARROW = 60
-_KEYS = "Enter open  Esc back  Up Down choose  Tab list"
+_KEYS = "Enter open  Esc back{}  Up Down choose  Tab list"
+_FROM_READING = "  Esc Esc prompt"
+_SHORTEST_COMMAND = 2  # letters of what may be meant for one
 Finds = Callable[[str], Awaitable[Sequence["FoundTurn"]]]
 
 
 class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
     """Dismissed with the words, the turns that hold them, and which of them was chosen."""
 
+    place = "Find"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(FIND),
         Binding("ctrl+c", "back", show=False, priority=True),  # the field would copy
@@ -41,23 +45,36 @@ class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
     FindScreen > OptionList:focus { border: round $primary; }
     """
 
-    def __init__(self, finds: Finds, *, session_id: int, words: str = "", is_private: bool = False) -> None:
-        """finds: what holds the words. session_id: of the session that is on. words: looked for at once."""
+    def __init__(
+        self,
+        finds: Finds,
+        *,
+        session_id: int,
+        words: str = "",
+        is_private: bool = False,
+        commands: Sequence[str] = (),
+    ) -> None:
+        """finds: what holds the words. session_id: of the session that is on. words: looked for at once.
+
+        commands: of the prompt, where somebody who reads has typed `/`, and may have meant one of them.
+        """
         super().__init__()
         self._finds = finds
         self._session_id = session_id
         self._words = words
         self._is_private = is_private
+        self._commands = sorted(commands)
         self._found: list[FoundTurn] = []
         self._chosen: list[int | None] = []  # by row: which of those found; None for a heading
         self._looked_for = ""  # what those shown hold
+        self.typed = words  # until now
 
     def compose(self) -> ComposeResult:
         """What is looked for, what was found, and the keys."""
         yield Static("Find", markup=False, id="find-title")
         yield Input(self._words, placeholder="Words of a message or an answer", compact=True)
-        yield OptionList(markup=False)
-        yield Static(_KEYS, markup=False, classes="keys")
+        yield MarkedList(markup=False)
+        yield Static(_KEYS.format(_FROM_READING if self._commands else ""), markup=False, classes="keys")
 
     def on_mount(self) -> None:
         """Looks at once for what is there already."""
@@ -73,6 +90,7 @@ class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Looks while one types, as soon as the keys pause."""
+        self.typed = event.value
         self.set_timer(_WAITS_SECONDS, lambda words=event.value: self._look(words))
 
     def _look(self, words: str) -> None:
@@ -101,7 +119,17 @@ class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
         if self._found:
             self.tell(f"{len(self._found)} with {one_line(self._looked_for)}")
         else:
-            self.tell(f"nothing with {one_line(self._looked_for)}" if self._looked_for.strip() else "")
+            self.tell(
+                f"nothing with {one_line(self._looked_for)}{self._meant}" if self._looked_for.strip() else ""
+            )
+
+    @property
+    def _meant(self) -> str:
+        """How to get to the command that may have been meant, where there is one."""
+        typed = self._looked_for.split()[0].lower().removeprefix("/")
+        is_long = len(typed) >= _SHORTEST_COMMAND
+        name = next((name for name in self._commands if is_long and name[1:].startswith(typed)), "")
+        return f" · {name} is a command: Esc Esc, then type it" if name else ""
 
     def _told(self, found: FoundTurn) -> str:
         speaker = "Assistant" if found.is_answer else "You"

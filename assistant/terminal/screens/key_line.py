@@ -47,6 +47,20 @@ def keys_that_fit(keys: Sequence[str], width: int) -> str:
     return told
 
 
+class FittingKeys(Widget):
+    """The keys of a screen, as many as there is room for at its present width."""
+
+    def __init__(self, keys: Sequence[str], *, few: str = "") -> None:
+        """few: in their place where there is little room; empty: as many as fit."""
+        super().__init__(classes="keys")
+        self._all, self._few = keys, few
+
+    def render(self) -> Content:
+        """The keys, as far as the width goes."""
+        width = self.app.size.width
+        return Content(self._few if self._few and width < _NARROW else keys_that_fit(self._all, width))
+
+
 class KeyLine(Widget):
     """As many keys as fit; or a sentence, where there is no status line."""
 
@@ -59,6 +73,11 @@ class KeyLine(Widget):
         keys = (*PROMPT, *CHAT, *APP, *READING)
         self._keys = {key.id: shown(changed.get(key.id, key.keys).split(",")[0]) for key in keys}
         self._told = ""
+
+    @property
+    def reading(self) -> str:
+        """What the prompt says while the keys read."""
+        return f"Reading: {self._keys['read_back']} to type, {self._keys['read_find']} to find"
 
     def tell(self, sentence: str) -> None:
         """A sentence in place of the keys; an empty one brings them back."""

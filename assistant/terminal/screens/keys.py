@@ -207,6 +207,7 @@ FIXED = {  # keys that are what they are, by place
     "In the prompt": (
         ("Up, Down", "on the first and last line: older and newer prompts of this session"),
         ("PageUp, PageDown", "scroll the conversation, while the prompt has one line"),
+        ("F6, F7", "select the line; select all that is typed"),
         ("End", "at the end of the line: follow the newest line"),
     ),
     "Reading": (("PageUp, PageDown", "by page"), ("1 to 9", "open that source")),
@@ -214,7 +215,7 @@ FIXED = {  # keys that are what they are, by place
 SCREEN_COMMANDS = {  # besides those of plain mode
     "/compare": "[TURN]: answers by the live model and the one before",
     "/branch": "[NUMBER]: the next branch of this session, or that one",
-    "/change": "change your last message, and go on from there; the old one is kept",
+    "/change": "[TURN] [TEXT]: change your last message, or that turn's; the old one is kept",
     "/copy": "copy the last answer",
     "/edit": "write the prompt in your editor",
     "/find": "[TEXT]: find it in this session, and in all others",

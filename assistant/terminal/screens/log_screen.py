@@ -13,9 +13,12 @@ from textual.widgets.option_list import Option
 from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.keys import LOG
 from assistant.terminal.screens.log_lines import LEVELS, MOST_LINES, LogLine, last_lines, log_file
+from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.screen_help import HasHelp
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
+from assistant.terminal.screens.work import Telling
+from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 _LOOKS_EVERY_SECONDS = 1.0
 
 
-class LogRows(OptionList):
+class LogRows(MarkedList):
     """The rows; a wheel that turns is told."""
 
     class Turned(Posted):
@@ -43,7 +46,7 @@ class LogRows(OptionList):
         self.post_message(self.Turned(is_up=False))
 
 
-class LogScreen(Screen[None], HasHelp):
+class LogScreen(Screen[None], HasHelp, Telling):
     """Rows of the log; the newest is below."""
 
     place = "Log"
@@ -80,6 +83,10 @@ class LogScreen(Screen[None], HasHelp):
         self._show()
         self._look()
         self.set_interval(_LOOKS_EVERY_SECONDS, self._look)
+
+    def tell(self, sentence: str) -> None:
+        """In the frame, below the rows."""
+        self.query_one(OptionList).border_subtitle = one_line(sentence)
 
     def on_input_changed(self) -> None:
         """Filters while one types."""

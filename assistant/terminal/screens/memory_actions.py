@@ -16,14 +16,14 @@ from assistant.terminal.screens.memory_list import MemoryList
 from assistant.terminal.screens.memory_page import SCOPES, MemoryRow, Wanted
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.small_screens import Question
-from assistant.terminal.screens.work import Telling, host
+from assistant.terminal.screens.work import Telling
 from stores.errors import NotFound, VouchError
 from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.terminal.written_here import Written
     from assistant.wiring import Assistant
-    from stores.catalogue import PassageLine
+    from stores.passage_lines import PassageLine
 
 
 class MemoryActions(Telling):
@@ -32,7 +32,7 @@ class MemoryActions(Telling):
     desk: Desk
     wanted: Wanted
     changed: Callable[[bool], None]
-    _unsaved: dict[int, str] | None = None  # what was typed over a memory and not kept, by passage
+    _unsaved: dict[int, str]  # what was typed over a memory and not kept, by passage
 
     @property
     def row(self) -> MemoryRow | None:
@@ -125,12 +125,9 @@ class MemoryActions(Telling):
 
     def action_help(self) -> None:
         """All keys."""
-        from assistant.terminal.screens.help_text import help_text
+        from assistant.terminal.screens.screen_help import open_help
 
-        text = help_text(
-            host(self).changed_keys, self.desk.slash_commands, width=self.app.size.width - 6, first="Memory"
-        )
-        self.app.push_screen(PageScreen("Help", text))
+        open_help(self, self.desk, "Memory")
 
     # Changing
 
@@ -153,7 +150,6 @@ class MemoryActions(Telling):
             if old.scope == "yours"
             else "It is shared: your text goes through the check, and the shared one stays until then."
         )
-        self._unsaved = self._unsaved or {}
         typed = self._unsaved.pop(passage_id, old.text)
         title = f"Edit {passage_id} · {old.kind}"
         keeps, text = await self.app.push_screen_wait(EditText(title, typed, about))
@@ -171,7 +167,15 @@ class MemoryActions(Telling):
             self.work(self._forget(row.passage_id or 0))
 
     async def _forget(self, passage_id: int) -> None:
-        from assistant.terminal.forgetting import named_lines, sure_to_forget, to_be_forgotten
+        from assistant.terminal.forgetting import (
+            mention_lines,
+            mentions_of,
+            mentions_stay,
+            named_lines,
+            sure_of_mentions,
+            sure_to_forget,
+            to_be_forgotten,
+        )
         from assistant.terminal.screens.memory_writing import forget
         from assistant.terminal.undoing import in_chat
 
@@ -187,8 +191,18 @@ class MemoryActions(Telling):
         if not await self.app.push_screen_wait(Question(question, yes="forget", no="keep")):
             self.tell("nothing was forgotten")
             return
+        mentions = await self.desk.look(lambda assistant, user: mentions_of(assistant, user, [passage_id]))
+        everywhere = False
+        if mentions:
+            lines = [line.strip() for line in mention_lines(mentions)]
+            also = "\n".join([*lines, sure_of_mentions(mentions).removesuffix(" [y/N]")])
+            everywhere = await self.app.push_screen_wait(Question(also, yes="forget", no="keep"))
         self.tell("forgetting …")
-        told = await self.desk.do(lambda assistant, user: forget(assistant, user, [passage_id]))
+        told = await self.desk.do(
+            lambda assistant, user: forget(assistant, user, [passage_id], everywhere=everywhere)
+        )
+        if mentions and not everywhere:
+            told.append(mentions_stay(mentions))
         self._wrote(told[0], has_forgotten=True)
         self.app.push_screen(PageScreen("Forgotten", "\n".join(told)))
 

@@ -15,8 +15,8 @@ from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.catalogue import History
     from stores.memory_uses import Sent, Uses
+    from stores.passage_history import History
 
 _LABEL = 10  # columns
 _UNCHECKED = {

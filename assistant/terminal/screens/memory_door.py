@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from assistant.terminal.screens.answer_actions import AnswerActions
 from assistant.terminal.screens.desk import Counts
 
 
 class MemoryDoor(AnswerActions):
     """Opens the screen, and follows what was changed there."""
+
+    @cached_property
+    def _unsaved_memories(self) -> dict[int, str]:
+        """What was typed over a memory and not kept, by passage."""
+        return {}
 
     def action_memory(self, words: str = "") -> None:
         """What is remembered; words, or a number, that are looked for at once."""
@@ -17,7 +24,10 @@ class MemoryDoor(AnswerActions):
         from assistant.terminal.screens.memory_screen import MemoryScreen
 
         if not any(isinstance(screen, MemoryScreen) for screen in self.app.screen_stack):
-            self.app.push_screen(MemoryScreen(self.desk, words, changed=self._memory_changed))
+            screen = MemoryScreen(
+                self.desk, words, changed=self._memory_changed, unsaved=self._unsaved_memories
+            )
+            self.app.push_screen(screen)
 
     def _memory_changed(self, has_forgotten: bool) -> None:
         self.work(self._follow_memory(has_forgotten))
@@ -37,7 +47,7 @@ class MemoryDoor(AnswerActions):
         from stores.memory_rows import MemoryRows
 
         offered = self.notices.receipts
-        undone = await self.desk.look(
-            lambda assistant, user_id: MemoryRows(assistant.database).undone(user_id, offered)
+        past = await self.desk.look(
+            lambda assistant, user_id: MemoryRows(assistant.database).not_to_undo(user_id, offered)
         )
-        self.notices.withdraw(undone)
+        self.notices.withdraw(past)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from rich.cells import set_cell_size
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.screens.memory_page import MemoryRow
 
 _NARROW = 60  # columns under which only number and text are told
@@ -19,11 +19,11 @@ _EDGES = 3  # columns beside the rows: padding and scroll bar
 _NEAR = 20  # rows from the end at which more are fetched
 
 
-class MemoryList(OptionList):
+class MemoryList(MarkedList):
     """The rows; more of them are wanted when somebody comes near the end."""
 
     DEFAULT_CSS = """
-    MemoryList { height: 1fr; border: none; padding: 0 1; background: transparent; }
+    MemoryList { height: 1fr; border: none; padding: 0 1 0 0; background: transparent; }
     MemoryList { text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1; }
     MemoryList:focus { border: none; background-tint: $foreground 0%; }
     """

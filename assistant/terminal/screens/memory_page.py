@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from assistant.terminal.deciding import proposals_shown, proposed_line
 from assistant.terminal.waiting import told_failure, told_reason
 from stores.one_line import one_line
-from stores.records import REMOVAL
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.catalogue import PassageLine
     from stores.memory_rows import Beside, GoneLine
-    from stores.records import Proposal, StatedClaim
+    from stores.open_proposals import OpenProposal
+    from stores.passage_lines import PassageLine
+    from stores.records import StatedClaim
     from stores.waiting_jobs import WaitingJob
 
 Scope: TypeAlias = Literal["all", "yours", "shared", "waiting", "forgotten"]
@@ -222,30 +223,33 @@ def _weighed(claim: StatedClaim, waits: Sequence[tuple[str, str]]) -> MemoryRow:
 
 def _proposals(assistant: Assistant, user_id: int) -> Iterator[MemoryRow]:
     own = {proposal.id for proposal in assistant.proposals.of_user(user_id)}
-    for proposal in assistant.proposals.open():
+    for proposal in proposals_shown(assistant, user_id):
         yield _proposed(proposal, is_own=proposal.id in own)
 
 
-def _proposed(proposal: Proposal, *, is_own: bool) -> MemoryRow:
+_FOR_ALL = "for the shared memory"
+_PROPOSED = {
+    "modify": "as a change of the shared memory, for every user",
+    "delete": "to be removed from the shared memory, for every user",
+}
+
+
+def _proposed(proposal: OpenProposal, *, is_own: bool) -> MemoryRow:
     return MemoryRow(
         key=f"proposal {proposal.id}",
         name=f"p{proposal.id}",
         kind="proposal",
-        text=one_line(proposal.text),
+        text=proposed_line(proposal),
         origin=proposal.reason,
         used="",
         scope="shared",
         is_waiting=True,
         proposal_id=proposal.id,
         told=(
-            (
-                "Proposed",
-                "to be removed from the shared memory, for every user"
-                if proposal.reason == REMOVAL
-                else f"for the shared memory, because of: {proposal.reason}",
-            ),
+            ("Proposed", _PROPOSED.get(proposal.action, f"{_FOR_ALL}, because of: {proposal.reason}")),
             ("Since", f"{proposal.created_at.astimezone():%d %B %Y %H:%M}"),
             ("Waits", "for somebody else who may decide: a accepts, d puts it away"),
+            *((("But", "that passage has changed since: d puts it away"),) if proposal.is_outdated else ()),
             *((("Yours", "u takes it back"),) if is_own else ()),
         ),
     )

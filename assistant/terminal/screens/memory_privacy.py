@@ -17,7 +17,8 @@ from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.keys import PRIVACY
 from assistant.terminal.screens.memory_detail import is_here, sent_lines, trained
 from assistant.terminal.screens.printable import printable
-from assistant.terminal.screens.work import Working
+from assistant.terminal.screens.work import Telling
+from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
@@ -111,9 +112,10 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' if number != 1 else ''}"
 
 
-class PrivacyScreen(Working, Screen[bool]):
+class PrivacyScreen(Telling, Screen[bool]):
     """The page. Dismissed with True when everything is to be forgotten, which was typed."""
 
+    place = "Privacy"
     BINDINGS = bindings(PRIVACY)
     DEFAULT_CSS = """
     PrivacyScreen > VerticalScroll { border: round $border; padding: 0 1; height: 1fr; }
@@ -135,6 +137,10 @@ class PrivacyScreen(Working, Screen[bool]):
     def on_mount(self) -> None:
         """The arrow keys scroll."""
         self.query_one(VerticalScroll).focus()
+
+    def tell(self, sentence: str) -> None:
+        """In the frame, below the text."""
+        self.query_one(VerticalScroll).border_subtitle = one_line(sentence)
 
     def action_forget_everything(self) -> None:
         """Asks for a sentence first: nothing brings it back."""

@@ -40,6 +40,7 @@ _KEYS = {
     "memory_kinds": "all kinds",
     "memory_help": "help",
 }
+_KEYS_FIRST = ("memory_open", "memory_forget", "memory_undo")  # where there is room for little else
 _FIRST = {
     "all": "Nothing is remembered yet, neither of you nor shared.",
     "yours": (
@@ -55,6 +56,7 @@ _FIRST = {
 class MemoryScreen(MemoryActions, Screen[None]):
     """The list with its scopes, and a box that tells of the marked memory."""
 
+    place = "Memory"
     BINDINGS = bindings(MEMORY)
     DEFAULT_CSS = """
     MemoryScreen #memory-title, MemoryScreen #memory-scopes, MemoryScreen #memory-told { padding: 0 1; }
@@ -75,15 +77,22 @@ class MemoryScreen(MemoryActions, Screen[None]):
     """
 
     def __init__(
-        self, desk: Desk, words: str = "", *, changed: Callable[[bool], None] = lambda has_forgotten: None
+        self,
+        desk: Desk,
+        words: str = "",
+        *,
+        changed: Callable[[bool], None] = lambda has_forgotten: None,
+        unsaved: dict[int, str] | None = None,
     ) -> None:
         """words: what is looked for at once, or the number of one memory.
 
         changed: called when something was written here, and told whether something was forgotten.
+        unsaved: what was typed over a memory and not kept, by passage; written to.
         """
         super().__init__()
         self.desk = desk
         self.changed = changed
+        self._unsaved = {} if unsaved is None else unsaved
         self.wanted = Wanted(words="" if words.isdecimal() else words)
         self._number = int(words) if words.isdecimal() and len(words) <= 18 else None
         self._found: Found | None = None
@@ -288,8 +297,9 @@ class MemoryScreen(MemoryActions, Screen[None]):
         keys = {key.id: shown(changed.get(key.id, key.keys).split(",")[0]) for key in MEMORY}
         back = f"  {keys['memory_back']} back"
         line = ""
-        for name, words in _KEYS.items():
-            longer = f"{line}  {keys[name]} {words}".strip()
+        first = _KEYS_FIRST if self.app.size.width < _NARROW else ()
+        for name in dict.fromkeys((*first, *_KEYS)):
+            longer = f"{line}  {keys[name]} {_KEYS[name]}".strip()
             if len(longer) + len(back) > self.app.size.width - 2:
                 break
             line = longer

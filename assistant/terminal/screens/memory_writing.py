@@ -15,7 +15,7 @@ from stores.errors import VouchError, WrongUsage
 from stores.knowledge import EDITABLE
 from stores.memory_rows import MemoryRows
 from stores.one_line import one_line, short
-from stores.records import SHARED
+from stores.passages import SHARED
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
@@ -34,9 +34,11 @@ class Undoable:
     beyond: str  # what else it concerns, which is asked about first; empty for one memory of one's own
 
 
-def forget(assistant: Assistant, user_id: int, passage_ids: list[int] | None) -> list[str]:
+def forget(
+    assistant: Assistant, user_id: int, passage_ids: list[int] | None, *, everywhere: bool = False
+) -> list[str]:
     """Forgets for good; returns what went and what still holds it, a line each."""
-    forgotten, told = forget_for_good(assistant, user_id, passage_ids)
+    forgotten, told = forget_for_good(assistant, user_id, passage_ids, everywhere=everywhere)
     return [
         *(f"Forgotten: “{short(line.text)}”." for line in forgotten.lines),
         *(f"Forgotten with it: “{short(line.text)}”." for line in forgotten.with_them),

@@ -83,7 +83,8 @@ class MessageView(BlankBox):
     def say(self, line: str) -> None:
         """A further line of what a command says."""
         self.message.text = f"{self.message.text}\n{line}" if self.message.text else line
-        self.query_one(".words", Static).update(printable(self.message.text))
+        for words in self.query(".words").results(Static):  # none where it is taken down already
+            words.update(printable(self.message.text))
 
     def update(self) -> None:
         """Shows the message's state and sources as they are now."""

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from agents.interfaces import Source
+    from agents.chat_interfaces import Source
     from assistant.wiring import Assistant
     from stores.glance import GlancedTurn
-    from stores.records import Passage, Turn
+    from stores.passages import Passage
+    from stores.records import Turn
 
 State: TypeAlias = Literal["queued", "waiting", "writing", "done", "stopped", "failed", "unanswered"]
 
@@ -82,6 +83,8 @@ def cited_source(source: Source) -> CitedSource:
     passage = source.passage
     if passage.kind == "material":
         return CitedSource(source.number, 0, f"handed over  “{short(passage.text)}”")
+    if passage.version_id < 0:  # in no store: a private session's own words
+        return CitedSource(source.number, 0, f"said here  “{short(passage.text)}”")
     return CitedSource(source.number, passage.version_id, f"{passage.scope:<6}  {passage_name(passage)}")
 
 
@@ -115,7 +118,7 @@ def messages_of(turns: Sequence[Turn | GlancedTurn], ratings: Mapping[int, str])
 
 def sources_of(assistant: Assistant, user_id: int, turn_id: int) -> tuple[CitedSource, ...]:
     """What an answer cites, in the order of its first citations, as far as it is kept."""
-    from agents.interfaces import Source
+    from agents.chat_interfaces import Source
 
     cited = assistant.journal.turn(user_id, turn_id).details.get("cited", [])
     found = {f.citation: f.version_id for f in assistant.journal.found_in(user_id, turn_id) if f.citation}

@@ -44,7 +44,7 @@ class _Queued:
 
 
 class NoticeLine(WrappedLine):
-    """Shows one notice; of those that wait, the newest follows. All that was told can be read whole."""
+    """Shows the newest notice, then those that wait behind it. All that was told can be read whole."""
 
     DEFAULT_CSS = "NoticeLine { display: none; padding: 0 1; color: $text-primary; }"
     RIGHT_STYLE = "not bold"  # dim, its colour could hardly be read
@@ -53,10 +53,23 @@ class NoticeLine(WrappedLine):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._queue: list[_Queued] = []  # the one that is shown, then those that wait, the newest first
+        self._queue: list[_Queued] = []  # the newest first: it is shown, the others wait
         self._history: deque[tuple[datetime, str]] = deque(maxlen=_KEPT)
-        self._told = 0  # of those that came together
+        self._told = 0  # of those that are counted, how many were done with
         self._since = 0.0
+        self._gives_way = False
+
+    @property
+    def has_several_rows(self) -> bool:
+        """Not while a question is open above the conversation."""
+        return super().has_several_rows and not self._gives_way
+
+    def give_way(self, gives_way: bool) -> None:
+        """Takes one row, as while a question is open, or again as many as it needs."""
+        if gives_way != self._gives_way:
+            self._gives_way = gives_way
+            self._show()
+            self.refresh(layout=True)
 
     @property
     def current(self) -> Notice | None:
@@ -64,11 +77,11 @@ class NoticeLine(WrappedLine):
         return self._queue[0].notice if self._queue else None
 
     def put(self, notice: Notice) -> None:
-        """Shows a notice, or has it wait for the one that is shown."""
-        self._queue.insert(1, _Queued(notice))
+        """Shows a notice; the one that was shown waits behind it. The count begins anew with it."""
+        self._queue.insert(0, _Queued(notice))
         self.note(notice.words)
-        if len(self._queue) == 1:
-            self._begin()
+        self._told = 0
+        self._begin()
         self._show()
 
     def note(self, words: str) -> None:

@@ -8,15 +8,18 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from assistant.terminal.screens.printable import printable
+from assistant.terminal.screens.work import Telling
+from stores.one_line import one_line
 
 
-class PageScreen(Screen[None]):
+class PageScreen(Screen[None], Telling):
     """Text that scrolls."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape,f1,q", "dismiss", "back")]
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,q", "dismiss", "back")]
     DEFAULT_CSS = """
     PageScreen > VerticalScroll { border: round $border; padding: 0 1; height: 1fr; }
     PageScreen > VerticalScroll { border-title-color: $foreground; }
@@ -32,7 +35,19 @@ class PageScreen(Screen[None]):
         with VerticalScroll() as frame:
             frame.border_title = self._title
             yield Static(printable(self._text), markup=False, id="page")
-        yield Static(" Up Down scroll  Esc back", markup=False, classes="keys")
+        yield self.keys()
+
+    def keys(self) -> Widget:
+        """The line of keys."""
+        return Static(" Up Down scroll  Esc back", markup=False, classes="keys")
+
+    def show(self, text: str) -> None:
+        """Another text in its place."""
+        self.query_one("#page", Static).update(printable(text))
+
+    def tell(self, sentence: str) -> None:
+        """In the frame, below the text."""
+        self.query_one(VerticalScroll).border_subtitle = one_line(sentence)
 
     def on_mount(self) -> None:
         """The arrow keys scroll."""

@@ -13,7 +13,9 @@ from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.folded_paste import FoldedPastes
 from assistant.terminal.screens.keys import PROMPT
 from assistant.terminal.screens.printable import printable
+from assistant.terminal.screens.work import host
 
+ASKS = "Ask anything, or / for commands"
 BURST_SECONDS = 0.03  # between keys that nobody typed: a paste that the terminal does not mark
 _HOLDS_SECONDS = 0.05
 
@@ -70,7 +72,7 @@ class Prompt(TextArea):
             id=id,
             tab_behavior="focus",
             highlight_cursor_line=False,
-            placeholder="Ask anything, or / for commands",
+            placeholder=ASKS,
         )
         self.sent: list[str] = []  # oldest first
         self._older = 0  # how far back in what was sent; 0 is what is being typed
@@ -187,6 +189,20 @@ class Prompt(TextArea):
             self.post_message(self.WantsCompletion())
         else:
             self.screen.focus_next()
+
+    def action_select_line(self) -> None:
+        """The line of the cursor; where nothing is typed, what the key is for."""
+        self._tell_of_selecting()
+        super().action_select_line()
+
+    def action_select_all(self) -> None:
+        """All that is typed; where that is nothing, what the key is for."""
+        self._tell_of_selecting()
+        super().action_select_all()
+
+    def _tell_of_selecting(self) -> None:
+        if not self.text:
+            host(self).tell("F6 selects a line, F7 all that is typed")
 
     def action_end_input(self) -> None:
         """Leaves on an empty prompt; otherwise deletes to the right."""

@@ -64,19 +64,16 @@ class ReadingActions(BranchActions, FindActions, AnswerActions):
         if answer is None or answer.turn_id is None or not cited:
             self.tell(f"this answer has no source [{number}]")
         elif cited[0].version_id == 0:
-            self.tell("that text was handed over with the message and is kept nowhere else")
+            self.tell("that text was said or handed over in this session, and is kept nowhere else")
         else:
             self.work(self._open_source(answer.turn_id, cited[0].version_id))
 
     async def _open_source(self, turn_id: int, version_id: int) -> None:
-        from assistant.terminal.screens.why_facts import found_row, passage_page
+        from assistant.terminal.screens.passage_page import PassagePage
 
-        page = await self.desk.look(
-            lambda assistant, user_id: passage_page(
-                assistant, user_id, found_row(assistant, user_id, turn_id, version_id)
-            )
-        )
-        self.app.push_screen(PageScreen(*page))
+        page = await PassagePage.of(self.desk, turn_id, version_id)
+        if self.app.screen is self.screen:  # else another key came meanwhile
+            self.app.push_screen(page)
 
     def action_learned(self) -> None:
         """What was learned from the turn that is read."""

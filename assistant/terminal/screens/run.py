@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import signal
 import sys
@@ -10,15 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from textual.theme import BUILTIN_THEMES
-
 from assistant.terminal.screens.app import ChatApp
 from assistant.terminal.screens.desk import Desk, Glances, Opens, SessionChoice
 from assistant.terminal.screens.drafts import Drafts
 from assistant.terminal.screens.keys import keymap
 from assistant.terminal.screens.short_pauses import set_aside, short_pauses
 from assistant.terminal.screens.whole_paste import whole_pastes
-from stores.errors import WrongUsage
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,6 @@ def run_screens(
     Raises what the chat could not be opened for, and any defect.
     """
     changed_keys = keymap(keys, send_with=send_with)
-    _check_theme(theme)
     desk = Desk(opens, user=user, timeout_seconds=timeout_seconds, glances=glances)
     app = ChatApp(
         desk,
@@ -85,10 +80,3 @@ def run_screens(
             code or 0
         )  # a library is still loading on its thread, and would fall over the interpreter's end
     return Left(code or 0, session_id)
-
-
-def _check_theme(theme: str) -> None:
-    if theme not in BUILTIN_THEMES:
-        near = difflib.get_close_matches(theme, BUILTIN_THEMES, n=1, cutoff=0.4)
-        meant = f"Did you mean {near[0]}?" if near else "/theme in the chat lists them."
-        raise WrongUsage(f"terminal.theme is {theme!r}, which is no theme", hint=meant)

@@ -1,14 +1,29 @@
-"""Help on a screen of its own: all keys, those of this screen first."""
+"""Help on a screen of its own: all keys, those of the screen that is open first."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from textual.widget import Widget
 
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.work import Working, host
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk
+
+
+class HelpPage(PageScreen):
+    """The page; the key that opened it closes it."""
+
+
+def open_help(widget: Widget, desk: Desk, place: str) -> None:
+    """Opens it. place: whose keys are told first; empty: those of the chat."""
+    from assistant.terminal.screens.help_text import help_text
+
+    width = widget.app.size.width - 6  # border, padding and scroll bar
+    text = help_text(host(widget).changed_keys, desk.slash_commands, width=width, first=place)
+    widget.app.push_screen(HelpPage("Help", text))
 
 
 class HasHelp(Working):
@@ -19,8 +34,4 @@ class HasHelp(Working):
 
     def action_help(self) -> None:
         """All keys."""
-        from assistant.terminal.screens.help_text import help_text
-
-        keys, commands = host(self).changed_keys, self._desk.slash_commands
-        text = help_text(keys, commands, width=self.app.size.width - 6, first=self.place)
-        self.app.push_screen(PageScreen("Help", text))
+        open_help(self, self._desk, self.place)

@@ -6,16 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias, get_args
 
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.desk import Desk
-from assistant.terminal.screens.key_line import keys_that_fit
+from assistant.terminal.screens.key_line import FittingKeys
 from assistant.terminal.screens.keys import SESSIONS
+from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
-from assistant.terminal.screens.work import Telling
+from assistant.terminal.screens.work import GivesWay, Telling
 from stores.clock import local
 from stores.one_line import one_line, short
 
@@ -30,9 +32,9 @@ _ASKED_TOLD = "each is one question of `vouch ask`; go on with one, and it is li
 _KEYS = (
     "Enter open",
     "Esc back",
-    "/ find",
     "x delete",
     "u undo",
+    "/ find",
     "z archive",
     "e title",
     "Tab shelf",
@@ -41,9 +43,10 @@ _KEYS = (
 Change: TypeAlias = "Callable[[Sessions, int], object]"  # given the sessions and the user
 
 
-class SessionsScreen(Telling, Screen[int | None]):
+class SessionsScreen(Telling, GivesWay, Screen[int | None]):
     """Dismissed with the session that was chosen."""
 
+    place = "Sessions"
     BINDINGS = bindings(SESSIONS)
     DEFAULT_CSS = """
     SessionsScreen > TwoSidedLine { padding: 0 1; }
@@ -72,14 +75,15 @@ class SessionsScreen(Telling, Screen[int | None]):
         self._renames: SessionLine | None = None
         self._undo: list[tuple[int, str, Change]] = []  # of which session, what was done, what undoes it
         self._is_gone = False  # the session that is on was deleted
+        self._is_narrow = False  # the rows are
 
     def compose(self) -> ComposeResult:
         """The list, and a field for a filter or a title."""
         yield TwoSidedLine("Sessions", id="sessions-title")
-        yield OptionList(markup=False)
+        yield MarkedList(markup=False)
         yield Input(compact=True, select_on_focus=False)
         yield Static("", markup=False, id="sessions-told")
-        yield Static(keys_that_fit(_KEYS, self.app.size.width), markup=False, classes="keys")
+        yield FittingKeys(_KEYS)
 
     def on_mount(self) -> None:
         """The newest first."""
@@ -87,6 +91,11 @@ class SessionsScreen(Telling, Screen[int | None]):
         if self._words:
             self._open_field("Words of a title; Enter opens the marked one", self._words)
         self.work(self._load())
+
+    def on_resize(self) -> None:
+        """A narrow row tells less."""
+        if self._counts and self._is_narrow != (self.app.size.width < _NARROW):
+            self._show()
 
     def tell(self, sentence: str) -> None:
         """Above the keys."""
@@ -122,6 +131,7 @@ class SessionsScreen(Telling, Screen[int | None]):
                 self.tell(_ASKED_TOLD)
 
     def _show(self) -> None:
+        self._is_narrow = self.app.size.width < _NARROW
         place = self._options.highlighted or 0
         wanted = [] if self._renames else self._field.value.casefold().split()
         self._found = [s for s in self._sessions if all(word in s.title.casefold() for word in wanted)]
@@ -131,7 +141,7 @@ class SessionsScreen(Telling, Screen[int | None]):
         self._options.highlighted = min(place, len(self._found) - 1) if self._found else None
         shelves = [f"{name} {self._counts[name]}" for name in self._shelves if name in self._counts]
         shelves = [f"[{told}]" if told.startswith(self._shelf) else told for told in shelves]
-        if self.app.size.width < _NARROW:
+        if self._is_narrow:
             shelves = [told for told in shelves if told.startswith("[")]
         self.query_one("#sessions-title", TwoSidedLine).say(
             f"Sessions · {len(self._found)}", "  ".join(shelves)
@@ -153,7 +163,7 @@ class SessionsScreen(Telling, Screen[int | None]):
         title = one_line(session.title) or "(no title)"
         if session.origin:
             title += f"  · from {session.origin}"
-        if self.app.size.width < _NARROW:
+        if self._is_narrow:
             return f"{here}{local(session.last_at):%Y-%m-%d}  {title}"
         spoken = f"{local(session.last_at):%Y-%m-%d %H:%M}"
         return f"{here}{session.session_id:>5}  {spoken}  {turns:>9}  {title}"
@@ -247,7 +257,18 @@ class SessionsScreen(Telling, Screen[int | None]):
         if self._field.has_focus:
             self._leave_field()
         else:
-            self.dismiss(NEW_SESSION if self._is_gone else None)
+            self.give_way()
+
+    @property
+    def comes_first(self) -> str:
+        """A title that is being typed."""
+        renamed = self._renames
+        is_typed = renamed is not None and self._field.value != renamed.title
+        return "a title is being typed: Enter keeps it, Esc leaves it as it was" if is_typed else ""
+
+    def give_way(self) -> AwaitComplete:
+        """Closes it; where the session that was on is deleted, a new one is on."""
+        return self.dismiss(NEW_SESSION if self._is_gone else None)
 
     def action_archive(self) -> None:
         """Archives the marked session; an archived or a deleted one comes back."""

@@ -8,6 +8,7 @@ from assistant.terminal.screens.chat_parts import ChatParts
 from assistant.terminal.screens.desk import Counts
 from assistant.terminal.screens.key_line import KeyLine
 from assistant.terminal.screens.notice_line import NoticeLine
+from assistant.terminal.screens.prompt import ASKS
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.wrapped_line import fits
 from stores.errors import StoreUnavailable, VouchError
@@ -29,6 +30,8 @@ class Surroundings(ChatParts):
     branch_told = ""  # which branch is on, where there are several
     _counts: Counts | None = None
     _lines_below = 0
+    _told = ""  # the latest sentence
+    _told_to_reader = ""  # what the status line tells of the keys of reading
 
     def tell_while_opening(self, sentence: str) -> None:
         """The same, and told again behind every other sentence until it is open."""
@@ -46,8 +49,18 @@ class Surroundings(ChatParts):
         if sentence and self.desk.slash_commands:
             for notices in self.query(NoticeLine).results():  # it may be gone already, where this is left
                 notices.note(told)
-        is_small = self.size.height < _LOW
-        self.query_one(KeyLine).tell(told if is_small else "")
+        self._told = told
+        self._show_among_keys()
+
+    def _show_among_keys(self) -> None:
+        """Where there is no status line, what it would tell, but not how things stand anyway."""
+        is_news = self._told != one_line(self.standing) or not self.desk.slash_commands
+        self.query_one(KeyLine).tell(self._told if is_news and self.size.height < _LOW else "")
+
+    def tell_reader(self, sentence: str) -> None:
+        """The same, of keys that only reading has: it goes when the prompt is gone back to."""
+        self.tell(sentence)
+        self._told_to_reader = one_line(sentence)
 
     def show_header(self) -> None:
         """The session's title, and what is known."""
@@ -82,8 +95,10 @@ class Surroundings(ChatParts):
         self.show_header()
 
     def on_resize(self) -> None:
-        """The header tells what there is room for."""
+        """The header tells what there is room for, and the conversation shows what is read."""
         self.show_header()
+        self._show_among_keys()
+        self.conversation.keep_in_view(self.size, self._lines_below)
 
     def on_conversation_followed(self) -> None:
         """Tells how much came while somebody reads above."""
@@ -95,8 +110,14 @@ class Surroundings(ChatParts):
             below.update(f"{lines} new line{'s' if lines != 1 else ''}, End to follow")
 
     def on_descendant_focus(self) -> None:
-        """The line of keys tells those of what has the focus."""
-        self.query_one(KeyLine).reads = self.conversation.has_focus
+        """The line of keys tells those of what has the focus, and the prompt says so while they read."""
+        keys, reads = self.query_one(KeyLine), self.conversation.has_focus
+        keys.reads = reads
+        self.prompt.placeholder = keys.reading if reads else ASKS
+        if self._told_to_reader and self.prompt.has_focus:
+            if self.query_one("#status", TwoSidedLine).left == self._told_to_reader:
+                self.tell("")
+            self._told_to_reader = ""
 
     def on_descendant_blur(self) -> None:
         """The same where the focus went to nothing, as when a browser's window loses it."""

@@ -246,7 +246,7 @@ class Talk:
 
 
 def _note(error: VouchError | None, cut: object) -> str:
-    from agents.interfaces import CutAtLimit
+    from agents.chat_interfaces import CutAtLimit
     from assistant.terminal.answer_lines import cut_line
 
     hint = one_line(error.hint) if error else ""

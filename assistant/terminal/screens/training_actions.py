@@ -90,7 +90,8 @@ class TrainingActions(AnswerActions):
         from assistant.terminal.screens.training_screen import TrainingScreen
 
         facts = await self.desk.look(lambda assistant, _user_id: training_facts(assistant))
-        self.app.push_screen(TrainingScreen(self.desk, facts, self._compare_session))
+        if self.app.screen is self.screen:  # else another key came meanwhile
+            self.app.push_screen(TrainingScreen(self.desk, facts, self._compare_session))
 
     def action_log(self) -> None:
         """The log."""
@@ -156,7 +157,7 @@ class TrainingActions(AnswerActions):
         from assistant.terminal.screens.compare_facts import Sides
         from assistant.terminal.screens.compare_screen import CompareScreen
 
-        here = self.talk.session_id
+        here, asked_on = self.talk.session_id, self.app.screen
         session = await self.desk.look(
             lambda assistant, user_id: session_id or session_to_compare(assistant, user_id, here, turn_id)
         )
@@ -177,7 +178,8 @@ class TrainingActions(AnswerActions):
             session_id=session,
             newest=newest if is_longer else None,
         )
-        self.app.push_screen(CompareScreen(self.desk, child, sides, turn_id))
+        if self.app.screen is asked_on:  # else another key came meanwhile
+            self.app.push_screen(CompareScreen(self.desk, child, sides, turn_id))
 
     @property
     def _is_open(self) -> bool:

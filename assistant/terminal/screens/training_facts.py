@@ -13,6 +13,7 @@ from stores.one_line import one_line
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.records import Round
+    from stores.round_lineage import RoundLineage
 
 SHOWN_ROUNDS = 50
 DECIDED_BY = "nDCG@10"  # the measure that must gain
@@ -34,6 +35,7 @@ class TrainingFacts:
     is_leading: bool  # a round of this chat's own is under way
     least_gain: float
     margin: float
+    lineage: RoundLineage | None = None  # from what the round learns that runs or waits
 
     @property
     def current(self) -> Round | None:
@@ -89,7 +91,34 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
         is_leading=learner.is_leading,
         least_gain=learning.least_gain,
         margin=learning.margin,
+        lineage=_lineage(assistant, rounds, known),
     )
+
+
+def _lineage(
+    assistant: Assistant, rounds: Sequence[Round], known: TrainingFacts | None
+) -> RoundLineage | None:
+    """Of the round that runs or waits; counted once, as what it learns from stays the same."""
+    from stores.round_lineage import lineage_of
+
+    row = rounds[0] if rounds and rounds[0].state in ("running", "waiting") else None
+    if row is None:
+        return None
+    if known is not None and known.lineage is not None and known.current and known.current.id == row.id:
+        return known.lineage
+    return lineage_of(assistant.database, row)
+
+
+def learned_from(facts: TrainingFacts, row: Round) -> str:
+    """From how many lessons a round learns; of the one that runs also what users said of them."""
+    lessons = len(row.settings.get("turns", ())) - int(row.settings.get("held_out", 0))
+    told = [f"{lessons} lesson{'s' if lessons != 1 else ''}"]
+    if facts.lineage is not None and facts.current is row:
+        rated, taught = facts.lineage.rated, facts.lineage.rated.get("taught", 0)
+        ratings = sum(rated.values()) - taught
+        told += [f"{ratings} rating{'s' if ratings != 1 else ''}"] if ratings else []
+        told += [f"{taught} correction{'s' if taught != 1 else ''}"] if taught else []
+    return f"from {', '.join(told)}"
 
 
 def _rounds(assistant: Assistant, known: Sequence[Round]) -> list[Round]:
@@ -130,7 +159,12 @@ def comparison_of(row: Round) -> dict[str, Mapping[str, Any]]:
 def gain_of(row: Round) -> str:
     """What the candidate won or lost, in the measure that decides; empty where it was not compared."""
     told = comparison_of(row).get(DECIDED_BY)
-    return f"{told['gain']:+.3f} {DECIDED_BY}" if told else ""
+    return f"{DECIDED_BY} {points(told['gain'])} points" if told else ""
+
+
+def points(share: float) -> str:
+    """A difference in points, as the reasons tell it: 100 of them are the whole."""
+    return f"{100 * share:+.2f}"
 
 
 def reason_of(row: Round) -> str:
@@ -186,6 +220,18 @@ def measured_table(row: Round) -> MeasuredTable | None:
 _MEASURED = {"ndcg_at_10": DECIDED_BY, "recall_at_5": "R@5", "reciprocal_rank": "MRR"}
 
 
+def forgetting_of(row: Round) -> tuple[str, float] | None:
+    """The month or domain that lost most, and its gain, a negative share; None where none was large enough.
+
+    Where none lost, the name is empty and the gain 0.
+    """
+    found = slices_of(row)
+    if not found:
+        return None
+    name, gain, _ = min(found, key=lambda each: each[1])
+    return (name, gain) if gain < 0 else ("", 0.0)
+
+
 def slices_of(row: Round) -> list[tuple[str, float, int]]:
     """Months, then domains: name, gain and number of its questions, of those with enough of them."""
     compared = row.figures.get("comparison", {})
@@ -196,8 +242,8 @@ def slices_of(row: Round) -> list[tuple[str, float, int]]:
 
 def rule(facts: TrainingFacts) -> str:
     """When a candidate goes live, in words."""
-    over = f" more than {facts.least_gain:.3f}" if facts.least_gain else ""
+    over = f" more than {100 * facts.least_gain:.2f} points" if facts.least_gain else ""
     return (
         f"Goes live when {DECIDED_BY} surely gains{over}, and neither R@5, a month nor a domain "
-        f"loses more than {facts.margin:.3f}."
+        f"loses more than {100 * facts.margin:.2f} points."
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -12,9 +11,12 @@ from assistant.terminal.screens.plot import sparkline
 from assistant.terminal.screens.training_facts import (
     TrainingFacts,
     curve_of,
+    forgetting_of,
     gain_of,
     is_silent,
+    learned_from,
     measured_table,
+    points,
     reason_of,
     slices_of,
 )
@@ -26,9 +28,9 @@ if TYPE_CHECKING:
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _NARROW = 60  # columns
 _SPARK = 8  # columns of the curve in the status line
+_WITHOUT_A_WORD = "without a word"  # a learner that was killed has recorded no reason
 _SLICES = 3  # told in the table; the page of a round tells all
 _SLICE_COLUMNS = 26
-_GAIN = re.compile(r"^nDCG@10 [+-]\d+\.\d+ points ")
 _PHASES = {  # as a learner notes them, and as a person reads them
     "": "beginning",
     "reading": "reading the lessons",
@@ -68,11 +70,9 @@ def progress_line(facts: TrainingFacts, width: int) -> str:
     """How far the round is that runs; where none does, what is needed for one."""
     row = facts.current
     if row is None:
-        return _needed(facts)
-    if row.state == "waiting":
-        return f"round {row.id} waits: {one_line(row.reason)}"
-    if is_silent(row):
-        return f"round {row.id} broke off; it goes on at the next occasion"
+        return _first_that_fits(_needed(facts), width)
+    if row.state == "waiting" or is_silent(row):
+        return _first_that_fits(_broken_off(row), width)
     done, of, words = _how_far(row)
     if not of:
         return f"round {row.id}: {words}"
@@ -83,12 +83,16 @@ def progress_line(facts: TrainingFacts, width: int) -> str:
         tail.append(f"about {lasting(float(left))} left")
     told = " ".join(tail)
     room = width - len(words) - len(told) - 4
-    return f"{words} {bar(done, of, min(36, room))} {told}" if room >= 8 else f"{words}, {told}"
+    if room >= 8:
+        return f"{words} {bar(done, of, min(36, room))} {told}"
+    return _first_that_fits([f"{words}, {told}", f"{words}, {tail[-1]}", words], width)
 
 
 def status_line(row: Round, width: int) -> tuple[str, str]:
     """A round that runs, for the chat: words for the left end and, where there is room, the right one."""
     done, of, words = _how_far(row)
+    if is_silent(row):
+        return f"training: round {row.id} broke off{_where(row)}", ""
     waits = ", waiting" if row.figures.get("is_paused") else ""
     left = f"training: round {row.id}, {words}{waits}"
     if of:
@@ -106,19 +110,22 @@ def status_line(row: Round, width: int) -> tuple[str, str]:
 
 
 def round_line(facts: TrainingFacts, row: Round, width: int) -> str:
-    """A round in the list: number, state, gain, when, reason."""
+    """A round in the list: number, state, when, gain, reason; a narrow one without the reason."""
     state, gain, reason = facts.state_of(row), gain_of(row), reason_of(row)
     day = row.created_at.astimezone()
     when = f"{day.day:>2} {day:%b %H:%M}"
     if row.state == "running" and not reason:
-        reason = f"from {len(row.settings.get('turns', ()))} lessons"
-    reason = _GAIN.sub("", reason)  # it stands before it
+        reason = learned_from(facts, row)
+    if gain and not reason.startswith(gain):
+        reason = f"{gain}; {reason}"
+    if state in ("broken off", "waiting", "failed"):
+        reason = "; ".join(filter(None, (_where(row).strip(), one_line(row.reason) or _WITHOUT_A_WORD)))
     is_off = state in ("replaced", "stepped back")
     if is_off and facts.previous and facts.name_of(facts.previous) == f"{row.id}":
         reason = f"one step back · {reason}"
     if width < _NARROW:
-        return f"{row.id:>3} {state:<12} {gain.partition(' ')[0]:<6} {when}"
-    return f"{row.id:>3}  {state:<12} {gain:<15} {when:<12}  {reason}"
+        return f"{row.id:>3} {state:<12} {when:<12} {' '.join(gain.split()[1:2])}".rstrip()
+    return f"{row.id:>3}  {state:<12} {when:<12}  {reason}"
 
 
 def table_lines(row: Round, width: int) -> list[str]:
@@ -127,35 +134,68 @@ def table_lines(row: Round, width: int) -> list[str]:
     if table is None:
         return []
     shown = width >= 50  # the intervals too
-    head = f"{'':<9}{table.columns[0]:>7}{table.columns[1]:>11}{'':>8}"
-    lines = [head.rstrip()]
+    head = f"{'':<9}{table.columns[0]:>7}{table.columns[1]:>11}{'points':>8}"
+    lines = [head]
     for each in table.rows:
-        line = f"{each.name:<9}{each.before:>7.3f}{each.after:>11.3f} {each.after - each.before:>+7.3f}"
+        line = f"{each.name:<9}{each.before:>7.3f}{each.after:>11.3f} {points(each.after - each.before):>7}"
         if shown and each.low is not None and each.high is not None:
-            line += f"  [{each.low:+.3f}, {each.high:+.3f}]"
+            line += f"  [{points(each.low)}, {points(each.high)}]"
         lines.append(line)
     worst = sorted(slices_of(row), key=lambda each: each[1])[:_SLICES]
-    lines += [f"{slice_name(name)}  {gain:>+7.3f}" for name, gain, _ in worst]
+    if (forgotten := forgetting_of(row)) is not None:
+        lines.append(f"forgetting {slice_name(forgotten[0], 16)} {points(forgotten[1]):>7}")
+        worst = worst[1:] if forgotten[0] else worst
+    lines += [f"{slice_name(name)}  {points(gain):>7}" for name, gain, _ in worst]
     return lines
 
 
-def slice_name(name: str) -> str:
+def slice_name(name: str, columns: int = _SLICE_COLUMNS) -> str:
     """A month or a domain in a column of its own; of a long name the end, which differs."""
     shown = name
-    while cell_len(shown) > _SLICE_COLUMNS:
+    while cell_len(shown) > columns:
         name = name[1:]
         shown = f"…{name}"
-    return shown + " " * (_SLICE_COLUMNS - cell_len(shown))
+    return shown + " " * (columns - cell_len(shown))
 
 
-def _needed(facts: TrainingFacts) -> str:
+def _needed(facts: TrainingFacts) -> list[str]:
+    """What is needed for a round, each sentence shorter than the one before."""
     new, wanted = facts.new_lessons, facts.begins_at
-    told = f"{new} of {wanted} new lessons"
     if facts.is_paused:
-        return f"{told}; training in this chat waits until Space"
-    if not facts.in_chat:
-        return f"{told}; s begins a round (learning.in_chat is false)"
-    return f"{told}; then a round begins by itself" if new < wanted else f"{told}; a round begins soon"
+        then = ["; training in this chat waits until Space", "; waits until Space"]
+    elif not facts.in_chat:
+        then = ["; s begins a round (learning.in_chat is false)", "; s begins a round"]
+    elif new < wanted:
+        then = ["; then a round begins by itself", ", then a round"]
+    else:
+        then = ["; a round begins soon", "; a round soon"]
+    return [f"{new} of {wanted} new lessons{then[0]}", *(f"{new} of {wanted} lessons{each}" for each in then)]
+
+
+def _broken_off(row: Round) -> list[str]:
+    """Where a round broke off, why, and that it goes on; each sentence shorter than the one before."""
+    head = f"round {row.id} {'waits' if row.state == 'waiting' else 'broke off'}"
+    where, why = _where(row), f": {one_line(row.reason)}" if row.reason else f", {_WITHOUT_A_WORD}"
+    return [
+        f"{head}{where}{why}; it goes on at the next occasion",
+        f"{head}{where}{why}; it goes on later",
+        f"{head}{where}; it goes on at the next occasion",
+        f"{head}; it goes on at the next occasion",
+        f"{head}; it goes on later",
+    ]
+
+
+def _where(row: Round) -> str:
+    """How far a round had come when it broke off, behind a blank; empty where that is not known."""
+    _, of, words = _how_far(row)
+    if of:
+        return f" at {words}"
+    return f" while {words}" if row.figures.get("phase") else ""
+
+
+def _first_that_fits(sentences: Sequence[str], width: int) -> str:
+    """The longest of them that has room; the last one where none has."""
+    return next((each for each in sentences if cell_len(each) <= width), sentences[-1])
 
 
 def _how_far(row: Round) -> tuple[float, float, str]:

@@ -6,7 +6,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from assistant.terminal.screens.training_facts import TrainingFacts, comparison_of, slices_of, version_of
+from assistant.terminal.screens.training_facts import (
+    TrainingFacts,
+    comparison_of,
+    points,
+    slices_of,
+    version_of,
+)
 from assistant.terminal.screens.training_lines import slice_name
 from stores.one_line import one_line
 
@@ -46,14 +52,14 @@ def _figures(row: Round) -> Iterator[str]:
     compared = comparison_of(row)
     if compared:
         yield f"Held-out questions: {row.figures['comparison'].get('questions', 0)}"
-        yield "           live  candidate  difference and its interval"
+        yield "           live  candidate  points and their interval"
     for name, told in compared.items():
         yield (
             f"{name:<9}{told['live']:>6.3f}{told['candidate']:>11.3f}  "
-            f"{told['gain']:+.4f} [{told['low']:+.4f}, {told['high']:+.4f}]"
+            f"{points(told['gain'])} [{points(told['low'])}, {points(told['high'])}]"
         )
     for name, gain, questions in slices_of(row):
-        yield f"{slice_name(name)}  {gain:+.4f} on {questions} questions"
+        yield f"{slice_name(name)}  {points(gain)} points on {questions} questions"
     measured = row.figures.get("measured", ())
     if measured:
         yield "While it was trained, on questions set aside to end the training:"

@@ -16,7 +16,9 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from assistant.terminal.screens.bindings import bindings
+from assistant.terminal.screens.key_line import keys_that_fit
 from assistant.terminal.screens.keys import TRAINING
+from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.screens.plot import plot, sparkline
 from assistant.terminal.screens.training_facts import (
     TrainingFacts,
@@ -33,6 +35,7 @@ from assistant.terminal.screens.training_lines import (
 )
 from assistant.terminal.screens.training_steering import Compare, TrainingSteering
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
+from assistant.terminal.screens.work import Telling
 from stores.one_line import one_line
 
 if TYPE_CHECKING:
@@ -45,7 +48,7 @@ _PLOT_COLUMNS, _PLOT_ROWS = 80, 20  # of the screen; where it has fewer, the cur
 _SENTENCE_STAYS_SECONDS = 15.0
 
 
-class TrainingScreen(Screen[None], TrainingSteering):
+class TrainingScreen(Screen[None], TrainingSteering, Telling):
     """Shows training and steers it."""
 
     BINDINGS = bindings(TRAINING)
@@ -91,7 +94,7 @@ class TrainingScreen(Screen[None], TrainingSteering):
         yield Static("", markup=False, id="training-short")
         yield Static("", markup=False, id="training-progress")
         yield Static("", markup=False, id="training-said")
-        rounds = OptionList(markup=False)
+        rounds = MarkedList(markup=False)
         rounds.border_title = "Rounds"
         yield rounds
         yield Static("", markup=False, classes="keys", id="training-keys")
@@ -219,9 +222,9 @@ class TrainingScreen(Screen[None], TrainingSteering):
         compare = words if self._compared is not None else ""
         back = f"b back to {facts.name_of(facts.previous)}" if facts.previous else ""
         if self.size.width < 60:
-            parts = [start, pause, "Esc back"]
-        else:
-            parts = [start, pause, details, compare, back, "Esc back"]
+            first = [start, "Esc back", pause, back, compare, details]
+            return keys_that_fit([part for part in first if part], self.size.width)
+        parts = [start, pause, details, compare, back, "Esc back"]
         return "  ".join(part for part in parts if part)
 
     def say(self, sentence: str) -> None:
@@ -231,6 +234,10 @@ class TrainingScreen(Screen[None], TrainingSteering):
             said.update(one_line(sentence))
             said.set_class(bool(sentence), "-says")
             self._said_at = time.monotonic()
+
+    def tell(self, sentence: str) -> None:
+        """The same, of what comes from elsewhere."""
+        self.say(sentence)
 
     def action_back(self) -> None:
         """Back to the chat."""

@@ -11,10 +11,11 @@ from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.catalogue import History
     from stores.journal import FoundPassage
     from stores.memory_uses import Uses
-    from stores.records import Passage, StatedClaim, Turn
+    from stores.passage_history import History
+    from stores.passages import Passage
+    from stores.records import StatedClaim, Turn
 
 _SHOWN = 12  # passages
 _LABELS = {
@@ -53,8 +54,10 @@ class WhyFacts:
     message: str
     route: str  # what the message was taken for
     searched: str  # as the message was searched with; empty where that was the message itself
+    searched_by: str  # the encoder and the judge; empty where nothing was searched
     model: str
     state: str
+    invented: str  # how many citations stand for no passage, and which; empty where none does
     rows: tuple[FoundRow, ...]
     more: int  # found, and not among the rows
     below: float  # the score that none of those passes
@@ -65,6 +68,8 @@ class WhyFacts:
 
 def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
     """Of a turn of this user. Raises `NotFound` where there is none."""
+    from assistant.terminal.answer_lines import invented_line
+
     turn = assistant.journal.turn(user_id, turn_id)
     found = assistant.journal.found_in(user_id, turn_id)
     shown = found[:_SHOWN]
@@ -81,8 +86,10 @@ def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
         message=one_line(turn.message),
         route=_route(turn, found),
         searched="" if turn.standalone in ("", turn.message) else one_line(turn.standalone),
+        searched_by=_searched_by(assistant, user_id, turn_id),
         model=turn.model or "nobody",
         state=turn.state,
+        invented=invented_line(turn.details.get("invented_citations", [])),
         rows=tuple(rows),
         more=len(rest),
         below=max((each.score for each in rest), default=0.0),
@@ -134,6 +141,15 @@ def _route(turn: Turn, found: Sequence[FoundPassage]) -> str:
     needs = "needs memory" if any(each.citation for each in found) else "no memory"
     stands = "yes" if turn.standalone in ("", turn.message) else "no"
     return f"{kind} · {needs} · standalone: {stands}"
+
+
+def _searched_by(assistant: Assistant, user_id: int, turn_id: int) -> str:
+    from stores.turn_models import models_of
+
+    models = models_of(assistant.database, user_id, turn_id)
+    of_round = f", of round {models.round_id}" if models.round_id is not None else ""
+    judged = f" · judged by {one_line(' and '.join(models.judges))}" if models.judges else ""
+    return f"{one_line(models.encoder_version)}{of_round}{judged}" if models.encoder_version else ""
 
 
 def _row(

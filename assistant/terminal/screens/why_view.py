@@ -8,22 +8,22 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.message import Message as Posted
 from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from assistant.terminal.screens.bindings import bindings
-from assistant.terminal.screens.key_line import keys_that_fit
+from assistant.terminal.screens.key_line import FittingKeys
 from assistant.terminal.screens.keys import WHY
-from assistant.terminal.screens.page_screen import PageScreen
+from assistant.terminal.screens.marked_list import MARK, MarkedList
+from assistant.terminal.screens.passage_actions import PassageActions
+from assistant.terminal.screens.passage_page import PassagePage
 from assistant.terminal.screens.why_facts import FoundRow, WhyFacts, passage_page, why_facts
-from assistant.terminal.screens.work import Telling, Working, host
-from stores.one_line import one_line
+from assistant.terminal.screens.work import Telling
+from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk
-    from assistant.terminal.written_here import Written
 
 _HEADINGS = "used from   judged found moved score"
 _LEGEND = (
@@ -32,9 +32,10 @@ _LEGEND = (
     "found   its place in the search, by its score",
     "moved   places up or down by being judged",
 )
-_NARROW = 60  # columns
+_LOW = 14  # rows
 _ROW_COLUMNS = 66  # within the frame, from which a passage takes one row
 _FRAME = 4  # columns: border and padding
+_LOW_COLUMNS = 36  # of the message on a low screen, which may be a narrow one
 _KEYS = ("Enter open", "Esc back", "+ helped", "- did not", "x remove", "u undo", "c compare")
 _FEW_KEYS = "Enter open  + -  x remove  Esc back"
 _STEPS = {
@@ -47,7 +48,7 @@ _STEPS = {
 }
 
 
-class PassageList(OptionList):
+class PassageList(MarkedList):
     """The passages that were found; the keys act on the one that is marked."""
 
     BINDINGS = bindings(WHY)
@@ -63,23 +64,23 @@ class PassageList(OptionList):
 
     def action_helped(self) -> None:
         """The passage helped."""
-        self._view.rate_passage("good")
+        self._view.action_helped()
 
     def action_not_helped(self) -> None:
         """It did not."""
-        self._view.rate_passage("bad")
+        self._view.action_not_helped()
 
     def action_remove(self) -> None:
         """Takes the passage out of answers, or proposes that."""
-        self._view.remove_passage()
+        self._view.action_remove()
 
     def action_undo(self) -> None:
         """Takes the latest removal made here back."""
-        self._view.undo_removal()
+        self._view.action_undo()
 
     def action_compare(self) -> None:
         """The turn by the live model and the one before."""
-        self._view.compare()
+        self._view.action_compare()
 
     def action_back(self) -> None:
         """Back to the prompt."""
@@ -90,38 +91,23 @@ class PassageList(OptionList):
         return self.query_ancestor(WhyView)
 
 
-class WhyView(Working, Vertical):
+class WhyView(PassageActions, Vertical):
     """The facts of one turn; its passages can be opened and rated."""
 
     DEFAULT_CSS = """
-    WhyView { border: round $foreground 30%; border-title-color: $foreground; padding: 0 1; height: 1fr; }
+    WhyView { border: round $foreground 30%; border-title-color: $foreground; padding: 0 1 0 0; height: 1fr; }
     WhyView:focus-within { border: round $border; }
-    WhyView Static { height: auto; }
+    WhyView Static { height: auto; padding-left: 1; }
     WhyView > VerticalScroll { height: 1fr; }
     """
-
-    class WantsComparison(Posted):
-        """The turn is to be shown under two models."""
-
-        def __init__(self, turn_id: int) -> None:
-            super().__init__()
-            self.turn_id = turn_id
-
-    class Changed(Posted):
-        """A passage was taken out of answers, or came back."""
-
-        def __init__(self, told: str, receipt_id: int, *, is_undone: bool) -> None:
-            """receipt_id: of the removal."""
-            super().__init__()
-            self.told, self.receipt_id, self.is_undone = told, receipt_id, is_undone
 
     def __init__(self, desk: Desk, *, is_narrow: bool, id: str | None = None) -> None:
         """is_narrow: a passage takes two rows, until its width is known."""
         super().__init__(id=id)
         self._desk = desk
         self._is_narrow = is_narrow
-        self._marks: dict[tuple[int, int], str] = {}  # ratings given here, by turn and version
-        self._removals: list[Written] = []  # what was removed, or proposed to be, here; the latest last
+        self._is_low = False  # how it was reached is told below the passages
+        self._marks, self._removals = {}, []
         self.facts: WhyFacts | None = None
         self.border_title = "Why this answer"
 
@@ -133,9 +119,9 @@ class WhyView(Working, Vertical):
             yield Static("", markup=False, id="why-below")
 
     def on_resize(self) -> None:
-        """A passage takes one row where there is room."""
-        is_narrow = self.size.width < _ROW_COLUMNS
-        if is_narrow != self._is_narrow:
+        """A passage takes one row where there is room; where there is little, passages come first."""
+        is_narrow = self.size.width - len(MARK) < _ROW_COLUMNS
+        if is_narrow != self._is_narrow or self._is_low != (self.app.size.height < _LOW):
             self._is_narrow = is_narrow
             if self.facts is not None:
                 self.show(self.facts)
@@ -146,8 +132,9 @@ class WhyView(Working, Vertical):
     def show(self, facts: WhyFacts) -> None:
         """Shows these facts."""
         self.facts = facts
-        self.query_one("#why-above", Static).update(_above(facts))
-        self.query_one("#why-below", Static).update(_below(facts))
+        self._is_low = self.app.size.height < _LOW
+        self.query_one("#why-above", Static).update(_above(facts, is_low=self._is_low))
+        self.query_one("#why-below", Static).update(_below(facts, is_low=self._is_low))
         passages = self.query_one(PassageList)
         marked = passages.highlighted
         passages.clear_options()
@@ -155,84 +142,25 @@ class WhyView(Working, Vertical):
         if facts.rows:
             passages.highlighted = min(marked or 0, len(facts.rows) - 1)
 
-    def rate_passage(self, rating: str) -> None:
-        """Keeps what the person says of the marked passage."""
-        row, facts = self._marked_row, self.facts
-        if row is None or facts is None:
-            return
+    @property
+    def turn_id(self) -> int | None:
+        """The turn whose facts are shown."""
+        return self.facts.turn_id if self.facts is not None else None
 
-        async def keep() -> None:
-            await self._desk.look(
-                lambda assistant, user_id: assistant.journal.rate(
-                    user_id, facts.turn_id, rating, version_id=row.version_id
-                )
-            )
-            self._marks[facts.turn_id, row.version_id] = "+" if rating == "good" else "-"
-            self.show(facts)
+    @property
+    def passage(self) -> FoundRow | None:
+        """The one that is marked in the list."""
+        marked = self.query_one(PassageList).highlighted
+        return self.facts.rows[marked] if self.facts and marked is not None else None
 
-        self.work(keep())
-
-    def remove_passage(self) -> None:
-        """Takes the marked passage out of answers, where it is the person's own; else asks, and proposes."""
-        if (row := self._marked_row) is not None:
-            self.work(self._remove(row))
-
-    async def _remove(self, row: FoundRow) -> None:
-        from assistant.terminal.removing import remove_passage
-
-        if row.scope == "shared" and not await self._is_sure(row):
-            host(self).tell("nothing was proposed")
-            return
-        removed = await self._desk.write(
-            lambda assistant, user_id: remove_passage(assistant, user_id, row.passage_id)
-        )
-        self._removals.append(removed)
-        host(self).tell(f"{removed.told}. u takes it back")
-        if removed.receipt_id is not None:
-            self.post_message(self.Changed(removed.told, removed.receipt_id, is_undone=False))
-            await self._read_anew()
-
-    async def _is_sure(self, row: FoundRow) -> bool:
-        from assistant.terminal.removing import sure_to_propose
-        from assistant.terminal.screens.small_screens import Question
-
-        line = await self._desk.look(
-            lambda assistant, user_id: assistant.catalogue.line(user_id, row.passage_id)
-        )
-        question = sure_to_propose(line.text).removesuffix(" [y/N]")
-        return await self.app.push_screen_wait(Question(question, yes="propose", no="keep"))
-
-    def undo_removal(self) -> None:
-        """Takes the latest removal, or proposal of one, made here back."""
-        if not self._removals:
-            host(self).tell("nothing was removed here")
-        else:
-            self.work(self._undo_removal())
-
-    async def _undo_removal(self) -> None:
-        from assistant.terminal.screens.memory_writing import undo, withdraw
-
-        removed = self._removals.pop()
-        receipt_id, proposal_id = removed.receipt_id, removed.proposal_id or 0
-        if receipt_id is None:
-            undone = await self._desk.do(lambda assistant, user: withdraw(assistant, user, proposal_id))
-            host(self).tell(undone.told)
-            return
-        undone = await self._desk.do(lambda assistant, user: undo(assistant, user, receipt_id))
-        host(self).tell(undone.told)
-        self.post_message(self.Changed(undone.told, receipt_id, is_undone=True))
-        await self._read_anew()
-
-    async def _read_anew(self) -> None:
+    async def read_anew(self) -> None:
+        """What became of its passages."""
         if (facts := self.facts) is not None:
-            self.show(
-                await self._desk.look(lambda assistant, user_id: why_facts(assistant, user_id, facts.turn_id))
+            read = await self._desk.look(
+                lambda assistant, user_id: why_facts(assistant, user_id, facts.turn_id)
             )
-
-    def compare(self) -> None:
-        """Has the turn shown under the live model and the one before."""
-        if self.facts is not None:
-            self.post_message(self.WantsComparison(self.facts.turn_id))
+            if self.facts is facts:  # else another turn is shown by now
+                self.show(read)
 
     def leave(self) -> None:
         """Gives the keys back."""
@@ -244,17 +172,14 @@ class WhyView(Working, Vertical):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Enter or a click on a passage opens it."""
         event.stop()
-        if (row := self._marked_row) is not None:
-            self.work(self._open(row))
+        if (row := self.passage) is not None and self.turn_id is not None:
+            self.work(self._open(row, self.turn_id))
 
-    async def _open(self, row: FoundRow) -> None:
+    async def _open(self, row: FoundRow, turn_id: int) -> None:
         page = await self._desk.look(lambda assistant, user_id: passage_page(assistant, user_id, row))
-        self.app.push_screen(PageScreen(*page))
-
-    @property
-    def _marked_row(self) -> FoundRow | None:
-        marked = self.query_one(PassageList).highlighted
-        return self.facts.rows[marked] if self.facts and marked is not None else None
+        opened = PassagePage(self._desk, turn_id, row, page, marks=self._marks, removals=self._removals)
+        if self.app.screen is self.screen:  # else another key came meanwhile
+            self.app.push_screen(opened, lambda _: self.work(self.read_anew()))
 
     def _told(self, row: FoundRow) -> Content:
         facts = self.facts
@@ -270,6 +195,7 @@ class WhyView(Working, Vertical):
 class WhyScreen(Screen[None], Telling):
     """The same, where there is no room beside the conversation."""
 
+    place = "Why this answer"
     BINDINGS: ClassVar[list[BindingType]] = [("escape,f2", "dismiss", "back")]
     DEFAULT_CSS = "WhyScreen > #why-told { display: none; height: auto; padding: 0 1; color: $text-primary; }"
 
@@ -282,9 +208,7 @@ class WhyScreen(Screen[None], Telling):
         """The facts, and the keys."""
         yield WhyView(self._desk, is_narrow=self.app.size.width < _ROW_COLUMNS + _FRAME)
         yield Static("", markup=False, id="why-told")
-        width = self.app.size.width
-        keys = _FEW_KEYS if width < _NARROW else keys_that_fit(_KEYS, width)
-        yield Static(keys, markup=False, classes="keys")
+        yield FittingKeys(_KEYS, few=_FEW_KEYS)
 
     def on_mount(self) -> None:
         """The keys act on the passages."""
@@ -299,21 +223,27 @@ class WhyScreen(Screen[None], Telling):
         told.update(one_line(sentence))
 
 
-def _above(facts: WhyFacts) -> str:
-    lines = [f"Turn {facts.turn_id}  {facts.message}", f"Route      {facts.route}"]
+def _above(facts: WhyFacts, *, is_low: bool) -> str:
+    turn = f"Turn {facts.turn_id}  {facts.message}"
+    found = ["Passages, in the order that the model saw", _HEADINGS] if facts.rows else ["Nothing was found."]
+    return "\n".join([short(turn, _LOW_COLUMNS), found[-1]] if is_low else [turn, *_how(facts), "", *found])
+
+
+def _how(facts: WhyFacts) -> list[str]:
+    """How the answer was reached."""
+    lines = [f"Route      {facts.route}"]
     if facts.searched:
         lines.append(f"Rewritten  {facts.searched}")
     lines.append(f"Answered   by {facts.model} · {facts.state}")
-    lines.append("")
-    if facts.rows:
-        lines += ["Passages, in the order that the model saw", _HEADINGS]
-    else:
-        lines.append("Nothing was found.")
-    return "\n".join(lines)
+    if facts.invented:
+        lines.append(facts.invented)
+    if facts.searched_by:
+        lines.append(f"Searched   by {facts.searched_by}")
+    return lines
 
 
-def _below(facts: WhyFacts) -> str:
-    lines = []
+def _below(facts: WhyFacts, *, is_low: bool) -> str:
+    lines = ["", *_how(facts)] if is_low else []
     if facts.rows:
         lines += ["", *_LEGEND]
     if facts.more:

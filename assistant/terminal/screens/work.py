@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Coroutine
 from typing import Any, Protocol, TypeVar, cast
 
 from textual.app import App
+from textual.await_complete import AwaitComplete
 from textual.css.query import NoMatches
 from textual.widget import Widget
 
@@ -66,6 +67,19 @@ def as_sentences(error: VouchError) -> str:
     """What went wrong, and what to do next."""
     ends = "" if error.message.endswith((".", "!", "?")) else "."
     return f"{error.message}{ends} {error.hint}" if error.hint else error.message
+
+
+class GivesWay(Widget):
+    """A screen that has something to do before another one takes its place."""
+
+    @property
+    def comes_first(self) -> str:
+        """What is to be done before it can be left; empty where nothing is."""
+        return ""
+
+    def give_way(self) -> AwaitComplete:
+        """Closes it, whatever else is open in it."""
+        return self.screen.dismiss()
 
 
 class Telling(Working):

@@ -1,0 +1,133 @@
+"""What a chat model is asked, as plain records, and the protocol that all backends keep.
+
+Texts that came from outside travel in fields of their own, never inside instructions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from stores.passages import Passage
+
+
+@dataclass(frozen=True)
+class Source:
+    """A passage as it is put before the model, under the number it is cited by."""
+
+    number: int  # from 1
+    passage: Passage
+
+
+@dataclass(frozen=True)
+class ChatMessage:
+    """One message to a chat model."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A passage or an earlier turn that did not fit into what the model can read."""
+
+    kind: Literal["passage", "turn"]
+    id: int  # of the passage's version, or of the turn
+    tokens: int  # what it would have taken
+
+
+@dataclass(frozen=True)
+class ReplyRequest:
+    """What is to be answered, in two forms that say the same.
+
+    `messages` is what a generative model reads; the other fields are for a backend that answers by
+    quoting.
+    """
+
+    messages: tuple[ChatMessage, ...]
+    message: str = ""  # as the user wrote it
+    question: str = ""  # the message made standalone
+    sources: tuple[Source, ...] = ()
+    is_kept: bool = False  # the message is remembered as the user's own words
+    left_out: tuple[LeftOut, ...] = ()  # what did not fit
+    became: str = ""  # what became of what the user said before, in words, where that is asked
+    not_put_first: int = 0  # further memories of the user that answer too, and are not among the sources
+
+
+@dataclass(frozen=True)
+class CutAtLimit:
+    """The last item of a stream whose reply reached its longest length before the model was done."""
+
+    tokens: int | None  # that length; None where only the server knows it
+
+
+@dataclass(frozen=True)
+class ContinuationScore:
+    """How probable a model finds a given reply, token by token."""
+
+    tokens: tuple[str, ...]
+    log_probabilities: tuple[float, ...]  # natural logarithms, of each token after all before it; 0 or less
+
+    @property
+    def total(self) -> float:
+        """Log-probability that the reply begins with these tokens; its end is not part of it."""
+        return math.fsum(self.log_probabilities)
+
+
+class ChatModel(Protocol):
+    """Writes replies, and says how probable it finds a given one where its backend can.
+
+    What is in a message is text: where the model runs in this process, no part of it can become a
+    control token. A server decides that for itself.
+    """
+
+    @property
+    def name(self) -> str:
+        """As shown on screen and kept with each turn."""
+
+    @property
+    def can_score(self) -> bool:
+        """Whether `log_probability` is to be had; a server is believed able until it has refused."""
+
+    @property
+    def context_tokens(self) -> int | None:
+        """The most tokens that messages and reply may have together; None where there is no such limit.
+
+        Asks no server. May load a model that runs in this process: not for the event loop.
+        """
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has, by the model's own tokenizer or else by a high estimate.
+
+        Asks no server. May load a model that runs in this process: not for the event loop.
+        """
+
+    def stream(self, request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
+        """The reply piece by piece. Ends normally only when the model said that it was done, or with a
+        `CutAtLimit` where it reached its longest length; raises a `ModelError` otherwise. Cancelling the
+        task that reads it ends the work at the backend."""
+
+    async def structured(
+        self, messages: Sequence[ChatMessage], schema: Mapping[str, object]
+    ) -> dict[str, object]:
+        """A reply that fits a JSON schema of type object, after at most one repair.
+
+        Raises `MalformedReply` when it still does not fit.
+        """
+
+    async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
+        """The one of these replies that the model gives. choices: at least one, none twice, none empty.
+
+        Raises `MalformedReply` where the model gave none of them, also after one repair.
+        """
+
+    async def log_probability(self, messages: Sequence[ChatMessage], continuation: str) -> ContinuationScore:
+        """How probable the model finds it that its reply to these messages begins with `continuation`.
+
+        Raises `NoLogProbabilities` where the backend has none.
+        """
+
+    async def aclose(self) -> None:
+        """Gives back connections, threads and memory. The next request takes them anew."""

@@ -1,0 +1,117 @@
+"""What a user stated, on its way to becoming knowledge: its records, and who finds, weighs and places it.
+
+    Said -> [Summarizer] -> Claim -> [Discriminator] -> Weighed -> [Curator] -> Curation
+
+In brackets who does it: each is a protocol with a reader's and a chat model's implementation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from agents.interfaces import Candidate, Exchange
+from stores.passages import Passage
+
+Status: TypeAlias = Literal["correct", "incorrect", "unknown"]
+Action: TypeAlias = Literal["add", "modify", "delete", "nothing"]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a user said in one turn, with what stood around it.
+
+    Only `message` is the user's; all else is context, from which nothing is ever claimed.
+    """
+
+    message: str
+    earlier: tuple[Exchange, ...] = ()  # oldest first
+    recalled: tuple[str, ...] = ()  # texts of passages that the user had been shown before
+    answer: str = ""  # the assistant's, to this message
+    undone: tuple[str, ...] = ()  # what was learned from the earlier messages and taken back since
+    known: tuple[str, ...] = ()  # the user's newest statements that hold, which a correction may mean
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing a user stated, understood without its conversation."""
+
+    text: str
+    quote: str  # the words of the message it rests on, as they stand there
+    kind: Literal["fact", "preference"]
+    about: Literal["world", "user"]
+    is_hearsay: bool = False  # what the user says that somebody else says
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A passage beside a claim, and what it says of it."""
+
+    passage: Passage
+    similarity: float  # cosine of claim and passage
+    supports: float  # probabilities; the rest is that it says nothing of the claim
+    refutes: float
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A claim's verdict, with all that it rests on."""
+
+    status: Status
+    confidence: float  # of the status, 0 to 1
+    evidence: tuple[Evidence, ...] = ()  # the most telling first
+    prior: str = ""  # what the chat model wrote on the topic, without retrieval; a reader has none
+    is_decided_by_prior: bool = False
+    by: str = ""  # names the model and its version
+    mode: Literal["knowledge", "direct"] = "knowledge"
+
+    @property
+    def decisive(self) -> Evidence | None:
+        """The passage that decided; None where none did."""
+        decides = self.status != "unknown" and not self.is_decided_by_prior
+        return self.evidence[0] if decides and self.evidence else None
+
+
+@dataclass(frozen=True)
+class Curation:
+    """What is to be done about a claim in the space it goes to."""
+
+    action: Action
+    passage: Passage | None = None  # what is modified or deleted; with nothing: what says it already
+    text: str = ""  # of the new version; empty for delete and nothing
+    reason: str = ""  # in a person's words
+
+
+class Summarizer(Protocol):
+    """Finds what a user stated."""
+
+    @property
+    def name(self) -> str:
+        """Names the model and its version."""
+
+    async def summarize(self, said: Said) -> list[Claim]:
+        """The claims of the message, in its order; mostly none.
+
+        Raises a `ModelError` where a chat model cannot be asked or gives no usable reply.
+        """
+
+
+class Discriminator(Protocol):
+    """Weighs a claim against evidence."""
+
+    async def weigh(self, claim: Claim, candidates: Sequence[Candidate]) -> Weighed:
+        """candidates: what was found for the claim among shared passages, best first.
+
+        Raises a `ModelError` where a chat model cannot be asked or gives no usable reply.
+        """
+
+
+class Curator(Protocol):
+    """Decides what a claim changes in the space it goes to."""
+
+    async def curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
+        """nearest: the passages of the target space that are nearest to the claim, with their cosines.
+
+        Raises a `ModelError` where a chat model cannot be asked or gives no usable reply.
+        """

@@ -1,0 +1,80 @@
+"""A passage of an answer on a page: its text, why it was found, and the keys that act on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from assistant.terminal.screens.bindings import bindings
+from assistant.terminal.screens.key_line import FittingKeys
+from assistant.terminal.screens.keys import WHY
+from assistant.terminal.screens.page_screen import PageScreen
+from assistant.terminal.screens.passage_actions import Marks, PassageActions
+from assistant.terminal.screens.why_facts import FoundRow, found_row, passage_page
+
+if TYPE_CHECKING:
+    from assistant.terminal.screens.desk import Desk
+    from assistant.terminal.written_here import Written
+
+_KEYS = ("Esc back", "+ helped", "- did not", "x remove", "u undo", "c compare", "Up Down scroll")
+_FEW_KEYS = "+  -  x remove  u undo  Esc back"
+
+
+class PassagePage(PageScreen, PassageActions):
+    """One passage of one turn."""
+
+    place = "Why this answer"
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        key for key in WHY if key.id not in ("why_open", "why_back")
+    )
+
+    def __init__(
+        self,
+        desk: Desk,
+        turn_id: int,
+        row: FoundRow,
+        page: tuple[str, str],
+        *,
+        marks: Marks | None = None,
+        removals: list[Written] | None = None,
+    ) -> None:
+        """page: its title and text. marks, removals: what was done where it was opened; written to."""
+        super().__init__(*page)
+        self._desk = desk
+        self._turn_id = turn_id
+        self._row = row
+        self._marks = {} if marks is None else marks
+        self._removals = [] if removals is None else removals
+
+    @classmethod
+    async def of(cls, desk: Desk, turn_id: int, version_id: int) -> PassagePage:
+        """A passage that a turn found, as it is now. Raises KeyError where the turn did not find it."""
+        row = await desk.look(lambda assistant, user: found_row(assistant, user, turn_id, version_id))
+        page = await desk.look(lambda assistant, user: passage_page(assistant, user, row))
+        return cls(desk, turn_id, row, page)
+
+    @property
+    def turn_id(self) -> int:
+        """The turn that found it."""
+        return self._turn_id
+
+    @property
+    def passage(self) -> FoundRow:
+        """This one."""
+        return self._row
+
+    async def read_anew(self) -> None:
+        """Its uses and its history may have changed."""
+        _, text = await self._desk.look(lambda assistant, user: passage_page(assistant, user, self._row))
+        if self.is_attached:
+            self.show(text)
+
+    def told_marked(self, rating: str) -> None:
+        """In the frame."""
+        self.tell("marked as helping" if rating == "good" else "marked as not helping")
+
+    def keys(self) -> Widget:
+        """Those that act on the passage."""
+        return FittingKeys(_KEYS, few=_FEW_KEYS)

@@ -1,0 +1,143 @@
+"""What a turn has come to know so far, so that it can be kept, told and logged however it ends."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import Any
+
+from agents.chat_interfaces import CutAtLimit, ReplyRequest
+from agents.reranker import Reranked
+from agents.responder import Citations
+from agents.retriever import Retrieved
+from assistant.turns.events import Finished
+from stores.errors import VouchError
+from stores.journal import FoundPassage, Judged, Outcome
+
+
+class TurnInProgress:
+    """A turn between its message and its end; each step notes what came of it."""
+
+    def __init__(self, turn_id: int) -> None:
+        self.turn_id = turn_id
+        self.citations = Citations(())
+        self._began = self._last = time.monotonic()
+        self._milliseconds: dict[str, float] = {}
+        self._pieces: list[str] = []
+        self._known: dict[str, Any] = {}
+
+    def note(self, step: str, **known: Any) -> None:
+        """A step is done; how long it took, and what came of it."""
+        moment = time.monotonic()
+        self._milliseconds[step] = round((moment - self._last) * 1000, 2)
+        self._last = moment
+        self._known.update(known)
+        if "request" in known:
+            self.citations = Citations(known["request"].sources)
+
+    def heard(self, piece: str) -> None:
+        """A piece of the reply has arrived."""
+        if not self._pieces:
+            self._milliseconds["first word"] = round((time.monotonic() - self._began) * 1000, 2)
+        self._pieces.append(piece)
+
+    def was_cut(self, cut: CutAtLimit) -> None:
+        """The reply ended at the model's limit."""
+        self._known["cut"] = cut
+
+    def outcome(self, state: str, failure: str = "") -> Outcome:
+        """What the journal keeps of it. failure: why it failed, if it did."""
+        retrieved: Retrieved | None = self._known.get("retrieved")
+        reranked: Reranked | None = self._known.get("reranked")
+        request: ReplyRequest | None = self._known.get("request")
+        return Outcome(
+            state=state,
+            answer="".join(self._pieces),
+            failure=failure,
+            model=self._known.get("model", ""),
+            standalone=self._known.get("standalone", ""),
+            query=self._known.get("query", "") if retrieved else "",
+            strategy=self._known.get("strategy", "original"),
+            encoder_version=retrieved.encoder_version if retrieved else "",
+            found=_found(retrieved, reranked, request),
+            judged=_judged(reranked),
+            details={
+                "milliseconds": self._milliseconds,
+                "cited": self.citations.cited,
+                **_given(retrieved),
+                "invented_citations": self.citations.invented,
+                "left_out": [asdict(left_out) for left_out in (request.left_out if request else ())],
+                "is_cut": "cut" in self._known,
+                **({"sent_to": self._known["server"]} if "server" in self._known else {}),
+            },
+        )
+
+    def told_to_the_log(self) -> dict[str, object]:
+        """How long the steps took and how much was found; no text."""
+        retrieved: Retrieved | None = self._known.get("retrieved")
+        return {
+            "model": self._known.get("model", ""),
+            "candidates": len(retrieved.candidates) if retrieved else 0,
+            "left_out": len(self._known["request"].left_out) if "request" in self._known else 0,
+            "is_cut": "cut" in self._known,
+            "milliseconds": dict(self._milliseconds),
+        }
+
+    def finished(self, state: str, error: VouchError | None = None) -> Finished:
+        """What is told of its end to those who watch it."""
+        request: ReplyRequest | None = self._known.get("request")
+        sources = {source.number: source for source in request.sources} if request else {}
+        return Finished(
+            self.turn_id,
+            state,
+            "".join(self._pieces),
+            tuple(sources[number] for number in self.citations.cited),
+            tuple(self.citations.invented),
+            time.monotonic() - self._began,
+            error,
+            self._known.get("cut"),
+        )
+
+
+def _found(
+    retrieved: Retrieved | None, reranked: Reranked | None, request: ReplyRequest | None
+) -> list[FoundPassage]:
+    if retrieved is None:
+        return []
+    order = reranked.order if reranked else retrieved.candidates
+    numbers = {s.passage.version_id: s.number for s in request.sources} if request else {}
+    return [
+        FoundPassage(
+            version_id=candidate.passage.version_id,
+            found_rank=candidate.found_rank,
+            dense=candidate.dense,
+            lexical=candidate.lexical,
+            lift=candidate.lift,
+            score=candidate.score,
+            final_rank=rank,
+            citation=numbers.get(candidate.passage.version_id),
+        )
+        for rank, candidate in enumerate(order, start=1)
+    ]
+
+
+def _given(retrieved: Retrieved | None) -> dict[str, dict[str, float]]:
+    """What candidates gained as statements that give what was asked for, by version id; mostly nothing."""
+    candidates = retrieved.candidates if retrieved else ()
+    given = {str(c.passage.version_id): c.given for c in candidates if c.given}
+    return {"given": given} if given else {}
+
+
+def _judged(reranked: Reranked | None) -> list[Judged]:
+    return [
+        Judged(
+            version_id=judgement.candidate.passage.version_id,
+            judge=judgement.judge,
+            label=judgement.verdict.label,
+            score=judgement.verdict.score,
+            found_rank=judgement.candidate.found_rank,
+            tokens_in=judgement.tokens_in,
+            tokens_out=judgement.tokens_out,
+        )
+        for judgement in (reranked.judgements if reranked else ())
+    ]

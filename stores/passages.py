@@ -1,0 +1,72 @@
+"""The plain `Passage` that everything above the stores handles, its spaces, and what a search found.
+
+Nothing here knows the database: agents and their models are read and tested without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+SHARED = "shared"  # the space that every user may search
+
+
+def own_space(user_id: int) -> str:
+    """The space that only this user may search."""
+    return f"user:{user_id}"
+
+
+def searchable_text(title: str, text: str) -> str:
+    """What is encoded and whose words are searched: a passage under its title."""
+    return f"{title}\n{text}" if title else text
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One live version of a passage, as agents and people see it."""
+
+    version_id: int  # what vectors, full-text rows and judgements refer to
+    passage_id: int  # what a person names; the same over all versions
+    space: str
+    kind: str  # document, message, note or correction
+    title: str
+    text: str
+    document_id: int | None  # the document or conversation it stands in
+    position: int  # its place there, from 0
+    source: str  # where it came from, as a person would say it
+    external_id: str  # the id a collection gave it; empty otherwise
+    created_at: datetime  # when it was told, or came to be known
+    is_reworded: bool = False  # a memory that none of its user's messages says in these words
+    is_live: bool = True  # false: another version took its place, and it is told as what held before
+    told_before: tuple[
+        tuple[str, datetime], ...
+    ] = ()  # sentences that were told before `created_at`, and when
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether every user may see it."""
+        return self.space == SHARED
+
+    def told(self, words: str) -> datetime:
+        """When these words of the passage were told; they may be a part of a sentence."""
+        for sentence, moment in self.told_before:
+            if words in sentence or sentence in words:
+                return moment
+        return self.created_at
+
+    @property
+    def scope(self) -> Literal["shared", "yours"]:
+        """Whose it is, as a person is told: a user sees the shared passages and their own."""
+        return "shared" if self.is_shared else "yours"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search of one space came upon, and what either signal says of each; all by version id."""
+
+    passages: Mapping[int, Passage]
+    dense: Mapping[int, float]  # cosine; 0 where there is no vector yet
+    lexical: Mapping[int, float]  # BM25; 0 without a shared word
+    neighbours: Mapping[int, tuple[int | None, int | None]]  # before and after it, where that was asked

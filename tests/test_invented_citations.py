@@ -1,0 +1,60 @@
+"""A citation that names no passage is counted as an error, wherever an answer or why it was given is told."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from agent_fakes import FakeChat
+from plain_fixtures import talk
+from round_rows import promoted
+from screen_fixtures import ANSWER, QUESTION, ScriptedReplies, made_assistant, place_in
+
+from assistant.terminal.answer_lines import invented_line
+from assistant.terminal.screens.why_facts import why_facts
+from stores.clock import now
+from stores.records import ModelVersion
+from stores.turn_models import TurnModels, models_of
+
+
+def test_the_line_counts_citations_and_names_their_numbers_once() -> None:
+    assert invented_line([]) == ""
+    assert invented_line([9]) == "1 citation names no passage: [9]"
+    assert invented_line([9, 7, 9]) == "3 citations name no passage: [9], [7]"
+
+
+def test_plain_mode_tells_below_the_answer_and_in_why(tmp_path: Path) -> None:
+    replies = ScriptedReplies([["At ten [1], or nine [7]."], [ANSWER]])
+    with closing(made_assistant(place_in(tmp_path), FakeChat(replies.reply))) as assistant:
+        told, _ = talk(assistant, QUESTION, "/why", QUESTION, "/why")
+    answered, why, again, why_again = told.split("You: ")[1:]
+    assert "At ten [1], or nine [7?]." in answered
+    assert answered.rstrip().endswith("(1 citation names no passage: [7])")
+    assert "1 citation names no passage: [7]\n" in why
+    assert "no passage" not in again + why_again
+
+
+def test_the_models_of_a_turn_are_those_of_its_user_alone(tmp_path: Path) -> None:
+    replies = ScriptedReplies([[ANSWER]])
+    with closing(made_assistant(place_in(tmp_path), FakeChat(replies.reply))) as assistant:
+        talk(assistant, QUESTION)
+        ann, ben = assistant.journal.user_id("ann"), assistant.journal.user_id("ben")
+        found = models_of(assistant.database, ann, 1)
+        assert (found.encoder_version, found.round_id, found.judges) == ("fixed-1", None, ("scores-1",))
+        assert models_of(assistant.database, ben, 1) == TurnModels("", None, ())
+
+
+def test_an_encoder_that_a_round_trained_is_named_with_its_round(tmp_path: Path) -> None:
+    replies = ScriptedReplies([[ANSWER]])
+    with closing(made_assistant(place_in(tmp_path), FakeChat(replies.reply))) as assistant:
+        talk(assistant, QUESTION)
+        ann = assistant.journal.user_id("ann")
+        with assistant.database.writing() as sql:
+            model = ModelVersion(role="encoder", version="fixed-1", created_at=now())
+            sql.add(model)
+            sql.flush()
+            trained = promoted(12)
+            trained.model_version_id = model.id
+            sql.add(trained)
+        assert models_of(assistant.database, ann, 1).round_id == 12
+        assert why_facts(assistant, ann, 1).searched_by == "fixed-1, of round 12 · judged by scores-1"

@@ -1,0 +1,48 @@
+"""What Training tells in figures: the table of the held-out questions, and from what a round learns."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from round_rows import keep, of, promoted, running
+from screen_fixtures import on_screen
+
+from assistant.terminal.screens.training_facts import training_facts
+from assistant.terminal.screens.training_lines import round_line, table_lines
+
+
+def test_the_table_tells_recall_among_ten_and_what_was_forgotten_most() -> None:
+    kept = promoted()
+    lines = table_lines(kept, 36)
+    assert [line.split()[0] for line in lines] == ["live", "nDCG@10", "R@5", "R@10", "forgetting"]
+    assert lines[3] == "R@10       0.800      0.800   +0.00"
+    assert lines[4] == "forgetting 2026-10            -0.40"
+    kept.figures["comparison"]["domains"] = [
+        {"name": "/home/ann/notes/a long name.md", "gain": -0.02, "questions": 40}
+    ]
+    assert table_lines(kept, 36)[4:] == [
+        "forgetting …/a long name.md   -2.00",
+        "2026-10                       -0.40",
+    ]
+    kept.figures["comparison"] |= {"domains": [], "slices": {"2026-10": {"gain": 0.004, "questions": 96}}}
+    assert table_lines(kept, 36)[4:] == [
+        "forgetting                    +0.00",
+        "2026-10                       +0.40",
+    ]
+    kept.figures["comparison"]["slices"] = {}
+    assert len(table_lines(kept, 36)) == 4  # no month was large enough: nothing is claimed
+
+
+async def test_a_round_that_runs_tells_from_what_it_learns(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["One [1]."], ["Two [1]."], ["Three [1]."]]) as chat:
+        for message in ("One?", "Two?", "/good 1", "/bad 2", "/teach Three it is."):
+            await chat.asks(message)
+        running_now = running(1)
+        running_now.created_at = datetime.now(UTC)
+        keep(of(chat), running_now)
+        await chat.presses("f4")
+        await chat.shows("from 97 lessons, 2 ratings, 1 correction")
+        facts = training_facts(of(chat))
+        assert training_facts(of(chat), facts).lineage is facts.lineage  # counted once
+        assert round_line(facts, promoted(9), 200).count("lessons") == 0
