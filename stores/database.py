@@ -9,6 +9,7 @@ another wrote in between, and ids become visible in the order in which they were
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -33,6 +34,7 @@ KNOWN_SCHEMAS = (
     "0007",
 )  # every schema this release can bring up to date
 _BUSY_SECONDS = 15.0  # how long a writer waits for another process's transaction
+_AGAIN_AFTER_SECONDS = 0.01
 _MIGRATION_SECONDS = 120.0  # how long a start waits for another process to migrate
 WRITE_LOCK = 0x766F756368  # PostgreSQL's advisory lock of this number is ours: "vouch"
 
@@ -162,11 +164,24 @@ def _set_up_connection(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # this module says BEGIN, see below
     connection.create_function("lower", 1, _lower, deterministic=True)
     cursor = connection.cursor()
-    cursor.execute("PRAGMA journal_mode=WAL")
+    _write_ahead(cursor)
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA cache_size=-65536")  # 64 MiB
     cursor.close()
+
+
+def _write_ahead(cursor: sqlite3.Cursor) -> None:
+    """Where two open a new file at once, SQLite refuses one at once, without its own waiting."""
+    until = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+        time.sleep(_AGAIN_AFTER_SECONDS)
 
 
 def _lower(text: str | None) -> str | None:

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -187,6 +188,25 @@ def test_processes_that_open_an_empty_folder_at_once_all_succeed(tmp_path: Path)
         errors.append(each.communicate()[1])
     assert [each.returncode for each in opened] == [0, 0], errors
     assert names(Database.at(tmp_path)) == {"0", "1"}
+
+
+def test_threads_that_open_an_empty_folder_in_the_same_moment_all_succeed(tmp_path: Path) -> None:
+    """SQLite refuses, without waiting, one of two that turn a new file to WAL: one pair in eight."""
+    for attempt in range(40):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        together = threading.Barrier(2)
+
+        def opens(folder: Path = folder, together: threading.Barrier = together) -> None:
+            engine = stores.database._engine(f"sqlite:///{folder / 'vouch.db'}")
+            together.wait()
+            with engine.connect() as connection:
+                connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
+            engine.dispose()
+
+        with ThreadPoolExecutor(2) as threads:
+            for opened in [threads.submit(opens) for _ in range(2)]:
+                opened.result()
 
 
 def test_the_migrations_make_the_tables_that_the_records_describe(
