@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from agents.interfaces import Vectors
 from assistant.replay.datasets import ReplayPassage, ReplayQuestion, read_set
 from assistant.wiring import Assistant
 from stores.journal import FoundPassage, Judged, Outcome
@@ -31,8 +32,13 @@ def chosen(data: Path, passages: int, seed: int) -> tuple[list[ReplayPassage], l
     return some, questions
 
 
-def add_passages(assistant: Assistant, passages: Sequence[ReplayPassage]) -> None:
-    """Makes them findable by every user."""
+def add_passages(
+    assistant: Assistant,
+    passages: Sequence[ReplayPassage],
+    encode: Callable[[Sequence[str]], Vectors] | None = None,
+) -> None:
+    """Makes them findable by every user. encode: in place of the assistant's encoder."""
+    encode = encode or assistant.encoder.encode_passages
     user = assistant.journal.user_id("ann")
     for start in range(0, len(passages), _AT_ONCE):
         documents = [
@@ -46,9 +52,9 @@ def add_passages(assistant: Assistant, passages: Sequence[ReplayPassage]) -> Non
         ]
         plan = assistant.stored_documents.plan(SHARED, documents)
         receipt = assistant.stored_documents.open_receipt(user, SHARED, "added")
-        encoder = assistant.encoder
-        vectors = encoder.encode_passages(plan.texts_to_encode())
-        assistant.stored_documents.store(plan, vectors, encoder_version=encoder.version, receipt_id=receipt)
+        vectors = encode(plan.texts_to_encode())
+        version = assistant.encoder.version
+        assistant.stored_documents.store(plan, vectors, encoder_version=version, receipt_id=receipt)
 
 
 def judge_questions(

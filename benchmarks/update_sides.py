@@ -10,6 +10,10 @@ what it comes to is noted, live or refused. Each size begins with the same model
 query: training, export, comparison. both: the same, and every passage encoded anew before the comparison.
 Seconds of each phase are those between its first word and the next phase's. The corpora are kept in DIR, so
 that a size is encoded once for all sides.
+
+With --mixed-vectors copies are not encoded for the corpus: the vector of one is mixed from those of the two
+passages that it was made of, by the shares of their words. What a round does is the same, so this suits the
+query side, whose round encodes no passage.
 """
 
 from __future__ import annotations
@@ -22,16 +26,20 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.interfaces import Candidate, Judged, Verdict
+import numpy as np
+
+from agents.interfaces import Candidate, Encoder, Judged, Vectors, Verdict
 from assistant.config import EncoderSettings, LearningSettings, Settings
 from assistant.learning.noting import Progress
 from assistant.locations import Locations, find_locations
 from assistant.replay.datasets import ReplayPassage
 from assistant.wiring import Assistant
 from benchmarks.judged_corpus import add_passages, chosen, judge_questions
+from stores.passages import searchable_text
 
 ORIGINALS = 2_000
 DROPPED, BORROWED = 0.15, 0.15  # shares of a copy's words
@@ -55,6 +63,38 @@ class Gold:
         return Judged(verdicts, 0, 0)
 
 
+@dataclass(frozen=True)
+class Copy:
+    """A passage made of two; an original is made of itself."""
+
+    passage: ReplayPassage
+    one: ReplayPassage
+    other: ReplayPassage
+    borrowed: float  # share of words that are of the other one
+
+
+class MixedVectors:
+    """Vectors of copies, from those of the passages that they were made of; only these are encoded."""
+
+    def __init__(self, encoder: Encoder, copied: Sequence[Copy]) -> None:
+        self._made = {searchable_text(each.passage.title, each.passage.text): each for each in copied}
+        texts = sorted(
+            {searchable_text(part.title, part.text) for each in copied for part in (each.one, each.other)}
+        )
+        self._vectors = dict(zip(texts, encoder.encode_passages(texts), strict=True)) if texts else {}
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """(len(texts), D), rows of unit length."""
+        mixed = np.stack([self._mixed(self._made[text]) for text in texts])
+        return np.asarray(mixed / np.linalg.norm(mixed, axis=1, keepdims=True), dtype=np.float32)
+
+    def _mixed(self, copy: Copy) -> Any:
+        one, other = (
+            self._vectors[searchable_text(part.title, part.text)] for part in (copy.one, copy.other)
+        )
+        return (1 - copy.borrowed) * one + copy.borrowed * other
+
+
 class Phases:
     """How long each phase of a round takes."""
 
@@ -76,16 +116,18 @@ class Phases:
         self._began = now
 
 
-def copies(originals: Sequence[ReplayPassage], size: int, seed: int) -> list[ReplayPassage]:
+def copies(originals: Sequence[ReplayPassage], size: int, seed: int) -> list[Copy]:
     """The originals, and so many varied copies of them that there are `size` in all."""
-    made = list(originals[:size])
+    made = [Copy(passage, passage, passage, 0.0) for passage in originals[:size]]
     drawn = random.Random(seed)
     while len(made) < size:
         one, other = drawn.choice(originals), drawn.choice(originals)
-        kept = [word for word in one.text.split() if drawn.random() >= DROPPED]
-        for word in drawn.sample(other.text.split(), min(len(other.text.split()), int(BORROWED * len(kept)))):
-            kept.insert(drawn.randrange(len(kept) + 1), word)
-        made.append(ReplayPassage(f"copy-{len(made)}", one.title, " ".join(kept)))
+        words = [word for word in one.text.split() if drawn.random() >= DROPPED]
+        borrowed = drawn.sample(other.text.split(), min(len(other.text.split()), int(BORROWED * len(words))))
+        for word in borrowed:
+            words.insert(drawn.randrange(len(words) + 1), word)
+        passage = ReplayPassage(f"copy-{len(made)}", one.title, " ".join(words))
+        made.append(Copy(passage, one, other, len(borrowed) / max(1, len(words))))
     return made
 
 
@@ -123,6 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--learning-rate", type=float, default=1e-5)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--mixed-vectors", action="store_true", help="copies are not encoded one by one")
     options = parser.parse_args(arguments)
     originals, questions = chosen(options.data, options.originals, options.seed)
     texts = {passage.id: passage.text for passage in originals}
@@ -138,7 +181,7 @@ def _grown(
     options: argparse.Namespace, originals: Sequence[ReplayPassage], asked: Sequence[Any], size: int
 ) -> Path:
     """The data directory of a size, made of the one before it."""
-    folder: Path = options.work / f"seed-{options.seed}-{options.lessons}-{size}"
+    folder: Path = options.work / f"seed-{options.seed}-{options.lessons}-{options.originals}-{size}"
     if (folder / "done").exists():
         return folder
     shutil.rmtree(folder, ignore_errors=True)
@@ -150,9 +193,10 @@ def _grown(
     assistant = assistant_in(folder, options, "query")
     try:
         assistant.catch_up()
-        passages = copies(originals, size, options.seed)
+        new = copies(originals, size, options.seed)[smaller[-1] if smaller else 0 :]
         began = time.monotonic()
-        add_passages(assistant, passages[smaller[-1] if smaller else 0 :])
+        encode = MixedVectors(assistant.encoder, new) if options.mixed_vectors else None
+        add_passages(assistant, [each.passage for each in new], encode)
         if not smaller:
             judge_questions(assistant, originals[:size], asked, options.seed)
         assistant.indexer.catch_up()
