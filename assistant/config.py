@@ -217,7 +217,7 @@ class LearningSettings:
     seed: int = 1
     threads: int = 1  # of the processor, for the training
     least_gain: float = 0.0  # that the whole interval must lie above, as a share
-    margin: float = 0.01  # loss that no month's questions may exceed, as a share
+    margin: float = 0.01  # loss that no domain's and no month's questions may exceed, as a share
 
     def __post_init__(self) -> None:
         _require(

@@ -1,4 +1,4 @@
-"""A replay that may be killed: python tests/replay_child.py HOME OUT [--user-feedback] [--rafe]
+"""A replay that may be killed: python tests/replay_child.py HOME OUT [--user-feedback] [--rafe] [--last]
 
 HOME/cache holds the encoders, HOME/towns the data set. The training is a stand-in that takes no time:
 questions are encoded with a shift that hangs on the lessons. OUT/trained.log tells of each training.
@@ -107,7 +107,11 @@ def locations(home: Path) -> Locations:
 if __name__ == "__main__":
     out = Path(sys.argv[2])
     played = child_replay(
-        Path(sys.argv[1]), out, hears="--user-feedback" in sys.argv, rafe="--rafe" in sys.argv
+        Path(sys.argv[1]),
+        out,
+        hears="--user-feedback" in sys.argv,
+        rafe="--rafe" in sys.argv,
+        remembers="last" if "--last" in sys.argv else "all",
     )
     runs = played.play()
     (out / "report.json").write_bytes(encoded(report_of(played.identity, runs)))

@@ -207,6 +207,29 @@ def test_clustered_lessons_share_more_than_in_a_random_partition(seed: int, size
 # The labels of a batch
 
 
+def test_grouping_compares_no_lesson_with_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each lesson's positives are looked at a fixed number of times, however many lessons there are."""
+    looked: list[int] = []
+    positives = Lesson.positives.fget
+    assert positives is not None
+
+    def counted(lesson: Lesson) -> frozenset[int]:
+        looked.append(1)
+        return positives(lesson)
+
+    monkeypatch.setattr(Lesson, "positives", property(counted))
+    counts = []
+    for many in (100, 400):
+        looked.clear()
+        every = [
+            Lesson(f"q{n:04}", "?", (JudgedDocument(n // 10, "text", "", "answer", 1.0, 1),))
+            for n in range(many)
+        ]
+        group(every, capacity=16)
+        counts.append(len(looked) / many)
+    assert counts[1] <= 1.1 * counts[0] <= 11
+
+
 def test_a_batch_has_each_document_once_and_the_labels_of_each_pair() -> None:
     first = Lesson("a", "a?", (document(5, "answer", rank=2), document(3, "irrelevant", score=0, rank=1)))
     second = Lesson("b", "b?", (document(3, "answer", rank=7), document(9, "relevant", score=0.5, rank=4)))

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
-from store_fixtures import Stores, document
+from store_fixtures import Stores, document, passages_by_text
 
+from stores.forgetting import Forgetting
 from stores.journal import FoundPassage, Judged, Outcome
 from stores.lessons import HELD_OUT, Lesson, Lessons, is_held_out
 from stores.ratings import Ratings
@@ -106,6 +107,18 @@ def test_what_was_undone_is_no_lesson(stores: Stores, ann: int) -> None:
     ask(stores, ann, [(opens, "answer")])
     stores.knowledge.undo(ann, receipt)
     assert lessons(stores) == []
+
+
+def test_what_was_forgotten_is_no_lesson(stores: Stores, ann: int) -> None:
+    _, (opens, floods) = share(stores, ann)
+    turn = ask(stores, ann, [(opens, "answer"), (floods, "irrelevant")])
+    stores.journal.rate(ann, turn, "good", version_id=opens)
+    forgetting = Forgetting(stores.database)
+    forgetting.forget(ann, [passages_by_text(stores)["The room opens at ten."]])
+    assert [labels(lesson) for lesson in lessons(stores)] == [[("The cellar floods.", "irrelevant")]]
+    forgetting.forget_everything(ann)  # the question, and not what is shared
+    assert lessons(stores) == []
+    assert Lessons(stores.database).count() == 0
 
 
 def test_an_echo_of_what_was_said_is_no_lesson(stores: Stores, ann: int) -> None:

@@ -99,7 +99,7 @@ def test_interrupted_it_goes_on_where_it_was(vouch: Vouch) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)
-    running.communicate(timeout=60)
+    running.communicate(timeout=300)
     assert running.returncode == 130
     kept = steps.read_bytes()
     assert kept.count(b"\n") < 24
@@ -129,6 +129,8 @@ def test_to_begin_anew_deletes_nothing_that_no_replay_left(vouch: Vouch) -> None
         (["--judge", "model"], "asks a chat model"),
         (["--method", "query2doc"], "asks a chat model"),
         (["--training", "update_side=both"], "no setting 'update_side'"),
+        (["--training", "temperature=0"], "--training temperature is 0, but must be above 0"),
+        (["--training", "learning_rate=quick"], "learning_rate is 'quick', but must be above 0"),
         (["--fail-under", "F1=much"], "is no number"),
         (["--fail-under", "R@50=1", "--method", "frozen", "--first", "1"], "there is no figure"),
         (["--column", "colour=red"], "there is no column for 'colour'"),
@@ -273,6 +275,31 @@ def test_another_chat_model_changes_what_is_answered_worst_first(chatted: Vouch)
     assert all(row["replies"][1]["answer"] == "I cannot say." for row in ran.objects)
     assert ran.objects[0]["replies"][0]["model"] == "extractive"
     assert hash_of(chatted.data) == before
+
+
+def test_a_comparison_with_a_recording_asks_nobody_twice(chatted: Vouch) -> None:
+    replies = str(chatted.folder / "replies.jsonl")
+    given = ["replay", "1", "--model", "one", "--against", "other", "--replies", replies, "--json"]
+    with ScriptedServer(then=computes(lambda request: (f"{request.body['model']} says so.",))) as server:
+        chatted.use_server(server.base_url, '[memory]\nagents = "reader"\n')
+        asked = chatted.run(*given)
+        assert len(server.requests) >= 6  # three messages, by two models
+    again = chatted.run(*given, "--offline")
+    assert again.out == asked.out
+    assert {row["replies"][0]["answer"] for row in asked.objects} == {"one says so."}
+    assert {row["replies"][1]["answer"] for row in asked.objects} == {"other says so."}
+
+
+def test_what_was_private_or_came_with_material_is_played_as_it_was(chatted: Vouch) -> None:
+    """Session 2 has a question with its material, session 3 a statement of which nothing is remembered."""
+    material = "The key of the tide mill hangs on the fourth hook."
+    chatted.run("ask", "Where does the key of the tide mill hang?", stdin=material)
+    chatted.run("ask", "--no-learn", "Remember that my ferry leaves at six.")
+    given = ["--model", "live", "--against", "untrained", "--json"]
+    (asked,) = chatted.run("replay", "2", *given).objects
+    assert [("fourth hook" in reply["answer"]) for reply in asked["replies"]] == [True, True]
+    (told,) = chatted.run("replay", "3", *given).objects
+    assert [reply["writes"] for reply in told["replies"]] == [[], []]
 
 
 def test_a_file_of_lines_is_played_over_what_is_known_now(chatted: Vouch) -> None:

@@ -17,15 +17,17 @@ from hypothesis import strategies as st
 from assistant.replay.datasets import (
     SETS,
     Order,
-    PassageColumns,
-    QuestionColumns,
     ReplayPassage,
     ReplayQuestion,
     Split,
     last_third,
     read_set,
-    read_table,
     stream,
+)
+from assistant.replay.tables import (
+    PassageColumns,
+    QuestionColumns,
+    read_table,
     table_passages,
     table_questions,
     text_id,
@@ -45,6 +47,8 @@ COUNTS: Sequence[tuple[str, Split, int, int, int, int]] = (
     ("timeqa", "test", 22_389, 989, 53, 159),
     ("locomo", "test", 2_760, 999, 2, 237),
     ("hotpotqa", "test", 10_787, 500, 0, 0),
+    ("popqa", "test", 2_798, 1_399, 401, 0),
+    ("mixed", "test", 67_711, 3_213, 0, 0),
 )
 
 
@@ -99,6 +103,29 @@ def test_both_passages_of_a_hotpotqa_question_are_needed(tmp_path: Path) -> None
     )
     (question,) = read_set(tmp_path, "hotpotqa", "dev").questions
     assert (question.answers, question.gold, question.needs_all) == (("yes",), {"pA", "pB"}, True)
+
+
+def test_the_mixed_set_asks_about_several_over_the_passages_of_all(tmp_path: Path) -> None:
+    for name in ("nq", "hotpotqa"):
+        row = {"id": f"{name}-p", "doc": "D", "title": "T", "text": "Paris is big."}
+        write(tmp_path / f"{name}/passages.jsonl.gz", [row])
+    listed = [{"path": f"{name}/passages.jsonl.gz"} for name in ("nq", "hotpotqa")]
+    (tmp_path / "mixed").mkdir()
+    (tmp_path / "mixed/manifest.json").write_text(json.dumps({"files": listed}))
+    plain = {"question": "Which?", "answers": ["Paris"]}
+    write(
+        tmp_path / "mixed/questions.jsonl.gz",
+        [
+            {"id": "1", "passage_ids": ["nq-p"], "doc": "", "set": "nq", **plain},
+            {"id": "2", "passage_ids": ["hotpotqa-p", "nq-p"], "doc": "D", "set": "hotpotqa", **plain},
+        ],
+    )
+    found = read_set(tmp_path, "mixed", "test")
+    assert [passage.id for passage in found.passages] == ["nq-p", "hotpotqa-p"]
+    assert [(q.domain, q.topic, q.needs_all) for q in found.questions] == [
+        ("nq", "nq", False),
+        ("hotpotqa", "D", True),
+    ]
 
 
 def test_a_conversation_is_a_users_own_memory(tmp_path: Path) -> None:
@@ -221,22 +248,82 @@ def test_a_line_that_is_no_row_is_named(tmp_path: Path, line: str, problem: str)
         list(read_table(path))
 
 
-def test_parquet_rows_are_as_those_of_json(tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    parquet = importlib.import_module("pyarrow.parquet")
-    path = tmp_path / "data" / "train-00000-of-00001.parquet"
-    path.parent.mkdir()
-    parquet.write_table(pyarrow.Table.from_pylist(ROWS), path)
-    rows = list(read_table(tmp_path, "train"))
-    expected = list(table_questions(ROWS, COLUMNS, domain="own"))
-    assert list(table_questions(rows, COLUMNS, domain="own")) == expected
+FLAT = [{"question": "Who, then?", "answer": "Änne"}, {"question": "Where?", "answer": ""}]
+CSV = 'question,answer\r\n"Who, then?",Änne\r\nWhere?,\r\n'
 
 
-def test_parquet_without_pyarrow_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("rows.csv", CSV.encode()),
+        ("rows.csv", CSV.encode("utf-8-sig")),  # as spreadsheets write it
+        ("rows.csv.gz", gzip.compress(CSV.encode())),
+        ("rows.json", json.dumps(FLAT, indent=1).encode()),
+        ("rows.json", b"\n".join(json.dumps(row).encode() for row in FLAT)),
+        ("rows.jsonl.gz", gzip.compress(b"\n\n".join(json.dumps(row).encode() for row in FLAT))),
+        ("rows", b"\n".join(json.dumps(row).encode() for row in FLAT)),
+    ],
+)
+def test_rows_are_the_same_in_every_layout(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert list(read_table(tmp_path / name)) == FLAT
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("rows.jsonl", '{"a": "Ä"}'.encode("latin-1"), "can't decode byte"),
+        ("rows.jsonl.gz", b"no gzip", "Not a gzipped file"),
+        ("rows.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 900)[:-20], "ended before"),
+        ("rows.json", b"[{}, 3]", "row 2 is not a JSON object"),
+        ("rows.json", b"[{}, ", "Expecting value"),
+        ("rows.csv", b"a,b\n1,2,3\n", "line 2 has more cells than the first"),
+        ("rows.csv", b'a,b\n"1,2\n', "unexpected end of data"),
+    ],
+)
+def test_a_file_that_is_not_what_it_is_called_is_named(
+    tmp_path: Path, name: str, content: bytes, problem: str
 ) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
-    (tmp_path / "rows.parquet").touch()
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UnreadableDocument, match=f"{name}: .*{problem}"):
+        list(read_table(tmp_path))
+
+
+def test_what_only_tells_of_tables_is_none(tmp_path: Path) -> None:
+    """As `save_to_disk` leaves it beside them."""
+    for name in ("dataset_dict.json", "train/state.json", "train/dataset_info.json"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    write(tmp_path / "train/data.jsonl", FLAT)
+    assert list(read_table(tmp_path)) == list(read_table(tmp_path, "train")) == FLAT
+
+
+def test_parquet_and_arrow_rows_are_as_those_of_json(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet, ipc = (importlib.import_module(f"pyarrow.{part}") for part in ("parquet", "ipc"))
+    made = pyarrow.Table.from_pylist(ROWS)
+    for split in ("train", "test", "other"):
+        (tmp_path / split).mkdir()
+    parquet.write_table(made, tmp_path / "train" / "train-00000-of-00001.parquet")
+    for split, new in (("test", ipc.new_stream), ("other", ipc.new_file)):  # the first as `save_to_disk`
+        with new(str(tmp_path / split / "data-00000-of-00001.arrow"), made.schema) as writer:
+            writer.write_table(made)
+    expected = list(table_questions(ROWS, COLUMNS, domain="own"))
+    for split in ("train", "test", "other"):
+        rows = list(read_table(tmp_path, split))
+        assert list(table_questions(rows, COLUMNS, domain="own")) == expected
+    for name in ("torn.parquet", "torn.arrow"):
+        (tmp_path / name).write_bytes(b"PAR1 is not enough")
+        with pytest.raises(UnreadableDocument, match=name):
+            list(read_table(tmp_path / name))
+
+
+@pytest.mark.parametrize(("name", "part"), [("rows.parquet", "parquet"), ("rows.arrow", "ipc")])
+def test_without_pyarrow_it_is_said_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, part: str
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, f"pyarrow.{part}", None)
+    (tmp_path / name).touch()
     with pytest.raises(WrongUsage, match="needs pyarrow") as raised:
         list(read_table(tmp_path))
     assert raised.value.hint == "pip install pyarrow"

@@ -18,9 +18,11 @@ import pytest
 import replay_towns
 from replay_child import ChildReplay, child_replay
 
+from assistant.config import EncoderSettings, IndexSettings, RerankingSettings, Settings, StoreSettings
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.line_file import encoded
 from assistant.replay.method_choice import MethodChoice
+from assistant.replay.replay_assistant import own_settings
 from assistant.replay.report import report_of
 from assistant.replay.steps import Steps
 from stores.clock import now
@@ -120,6 +122,15 @@ def test_where_users_speak_or_searching_changes_the_method_too(
         assert set(said) == {"right", "wrong", "unrelated"}
 
 
+def test_what_is_remembered_of_the_last_training_alone_goes_on_too(home: Path, tmp_path: Path) -> None:
+    whole = finished(home, tmp_path / "whole", "--last")
+    killed_after(home, tmp_path / "killed", "luf", 17, "--last")
+    assert finished(home, tmp_path / "killed", "--last") == whole
+    for name in ("whole", "killed"):
+        assert (tmp_path / name / "trained.log").read_text().split() == ["6", "6", "6"]
+    assert json.loads(whole)["replay"]["remembers"] == "last"
+
+
 # Prequential
 
 
@@ -208,6 +219,49 @@ def test_a_folder_that_holds_another_replay_is_refused(home: Path, tmp_path: Pat
     child_replay(home, tmp_path / "out", first=2).play()
     with pytest.raises(WrongUsage, match="holds another replay"):
         child_replay(home, tmp_path / "out", first=3).play()
+
+
+@pytest.mark.parametrize("changed", ["temperature", "max_tokens", "reader", "vouch"])
+def test_what_was_played_by_another_reader_model_or_version_is_another_replay(
+    home: Path, tmp_path: Path, changed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the same command would tell the figures of then, after an update too."""
+    for _ in range(2):  # the second is the same
+        child_replay(home, tmp_path)._check_plan()
+    other = child_replay(home, tmp_path)
+    if changed == "reader":
+        monkeypatch.setattr("assistant.replay.replay.reader_version", lambda *of: "reader-other")
+    elif changed == "vouch":
+        monkeypatch.setattr("assistant.replay.replay.metadata.version", lambda name: "0.0.1")
+    else:
+        model = replace(other._settings.model, **{changed: 1})
+        other._settings = replace(other._settings, model=model)
+    with pytest.raises(WrongUsage, match="holds another replay"):
+        other._check_plan()
+
+
+def test_a_replay_judges_by_what_it_was_told_and_knows_no_more(home: Path, tmp_path: Path) -> None:
+    """Scores are drawn around the verdict: a judge that is wrong does not tell the truth by its scores."""
+    steps = child_replay(home, tmp_path / "out", first=1, min_judged=7).play()["frozen", 1]
+    (first,) = steps.asked
+    assert {judgement.judge for judgement in first.judgements} == {
+        "simulated-1 0.7/0.98 seed 1 blurs verdict"
+    }
+    assert len(first.judgements) >= 7
+
+
+def test_a_replay_has_settings_that_give_the_same_figures_everywhere() -> None:
+    """Sums of floats hang on how many threads share them, an index on when it was filled."""
+    of_person = Settings(
+        encoder=EncoderSettings(threads=4),
+        index=IndexSettings(kind="faiss"),
+        store=StoreSettings(url="postgresql://ann@localhost/vouch"),
+        reranking=RerankingSettings(min_judged=3, judge="scores"),
+    )
+    own = own_settings(of_person, learns=False, min_judged=7)
+    assert (own.encoder.threads, own.index.kind, own.store.url) == (1, "exact", "")
+    assert (own.reranking.min_judged, own.reranking.judge, own.memory.learn) == (7, "scores", False)
+    assert own_settings(of_person, learns=True, min_judged=7, judge="reader").reranking.judge == "reader"
 
 
 # Users' own memory

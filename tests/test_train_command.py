@@ -31,6 +31,8 @@ from assistant.learning.background import follow
 from assistant.learning.learner import ROLE, UNTRAINED, TooFewLessons
 from assistant.learning.training_child import TrainingFailed, TrainingKilled
 from assistant.locations import Locations
+from assistant.replay.bootstrap import Promotion
+from assistant.replay.held_out import Comparison
 from assistant.terminal.training import steer_training
 from assistant.wiring import Assistant, trainable
 from stores.errors import EncoderUnavailable, OverTime, WrongUsage
@@ -395,6 +397,30 @@ def test_no_retriever_s_own_scores_decide_about_it(tmp_path: Path) -> None:
     assert isinstance(assistant.judge, ScoreJudge)
     assert isinstance(assistant._judge_of_candidates, ReaderJudge)
     assistant.close()
+
+
+def test_what_is_set_of_learning_reaches_training_and_comparison(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learning = LearningSettings(epochs=2, learning_rate=3e-5, seed=7, threads=2, least_gain=0.02, margin=0.03)
+    given: dict[str, Any] = {}
+
+    def compare(lessons: Sequence[Any], **how: Any) -> Comparison:
+        given.update(how)
+        return Comparison(Promotion(False, "Refused."), 0)
+
+    monkeypatch.setattr("assistant.replay.held_out.compare", compare)
+    monkeypatch.setattr("agents.models.encoder.OnnxEncoder", TrainedEncoder)
+    (tmp_path / "model.onnx").write_text(f"model.onnx {GOOD}")
+    assistant = fake(Assistant(Settings(learning=learning), locations(tmp_path)), FakeTraining(GOOD))
+    try:
+        learner = assistant.learner
+        assert learner._settings == {"update_side": "query", "epochs": 2, "learning_rate": 3e-5, "seed": 7}
+        assert learner._threads == 2
+        assert not learner._compare(tmp_path, [], lambda done, of: None).decision.is_promoted
+    finally:
+        assistant.close()
+    assert (given["threshold"], given["margin"], given["seed"]) == (0.02, 0.03, 7)
 
 
 def test_an_encoder_whose_weights_are_gone_is_told(tmp_path: Path) -> None:

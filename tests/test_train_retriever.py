@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,15 @@ from torch import Tensor
 
 from agents.models.encoder import EncoderDescription, OnnxEncoder
 from agents.models.export_encoder import CHECK_TEXTS
-from assistant.learning import pacing, train_retriever
+from assistant.learning import pacing, retriever_network, train_retriever
 from assistant.learning.lesson_batches import JudgedDocument, Lesson, LessonBatch, lesson_batch
-from assistant.learning.retriever_network import FrozenVectors, RetrieverNetwork, load_network
+from assistant.learning.retriever_network import FrozenVectors, RetrieverNetwork, export, load_network
 from assistant.learning.retriever_training import (
     RetrieverTraining,
     StepReport,
     TrainingState,
     answer_ranks,
+    batch_losses,
     epoch_order,
     figures,
     learning_rate_at,
@@ -167,6 +168,26 @@ def test_a_saved_network_is_an_encoder_again(network: RetrieverNetwork, tmp_path
     assert (again.source.query_prefix, again.source.max_tokens) == ("ask: ", 16)
 
 
+@pytest.mark.parametrize("odd", [0.01, float("nan")])
+def test_a_served_form_with_other_vectors_is_refused(
+    network: RetrieverNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: float
+) -> None:
+    class Served:
+        def __init__(self, folder: Path, *, threads: int) -> None:
+            assert folder == tmp_path / "served"
+
+        def encode_queries(self, texts: list[str]) -> Any:
+            with torch.no_grad():
+                (vectors,) = network.encode(network.questions(texts))
+            vectors[0, 0] += odd
+            return vectors.numpy()
+
+    monkeypatch.setattr(retriever_network, "run_exporter", lambda *given, **how: None)
+    monkeypatch.setattr(retriever_network, "OnnxEncoder", Served)
+    with pytest.raises(ValueError, match="differs from what was trained"):
+        export(network, tmp_path, lambda sentence: None)
+
+
 # The steps
 
 
@@ -225,6 +246,98 @@ def test_the_learning_rate_rises_and_stays() -> None:
     rates = [learning_rate_at(step, steps=40, settings=settings) for step in (0, 1, 3, 4, 39)]
     assert rates == [0.5, 1.0, 2.0, 2.0, 2.0]
     assert learning_rate_at(0, steps=3, settings=settings) == 2.0
+
+
+def first_step(network: RetrieverNetwork, **settings: Any) -> tuple[StepReport, dict[str, Tensor]]:
+    """What is told of one step, and how far it moved each parameter."""
+    before = weights(network)
+    chosen = RetrieverTraining(update_side="both", **QUICK | settings)
+    report = next(train(network, batches(), chosen))
+    after = weights(network)
+    network.transformer.load_state_dict(before)
+    return report, {name: after[name] - old for name, old in before.items()}
+
+
+def furthest(moved: dict[str, Tensor]) -> float:
+    return max(float(change.abs().max()) for change in moved.values())
+
+
+def test_a_step_is_as_long_as_the_learning_rate_that_it_tells(network: RetrieverNetwork) -> None:
+    """The first step of Adam moves each weight by the learning rate, whatever its gradient."""
+    slow, moved = first_step(network, warm_up=1.0, weight_decay=0.0)
+    assert slow.learning_rate == pytest.approx(1e-3 / 6)  # the first of six steps in which it rises
+    assert furthest(moved) == pytest.approx(slow.learning_rate, rel=0.01)
+    quick, moved = first_step(network, warm_up=0.0, weight_decay=0.0)
+    assert quick.learning_rate == 1e-3
+    assert furthest(moved) == pytest.approx(1e-3, rel=0.01)
+
+
+def test_weights_decay_and_biases_and_norms_do_not(network: RetrieverNetwork) -> None:
+    _, without = first_step(network, weight_decay=0.0)
+    _, decayed = first_step(network, weight_decay=10.0)
+    flat = {name for name, change in without.items() if change.ndim == 1}
+    assert all(torch.equal(without[name], decayed[name]) for name in flat)
+    assert all(not torch.equal(without[name], decayed[name]) for name in without.keys() - flat)
+
+
+def test_a_long_gradient_is_shortened(network: RetrieverNetwork) -> None:
+    _, usual = first_step(network, weight_decay=0.0)
+    _, short = first_step(network, weight_decay=0.0, longest_gradient=1e-10)
+    assert furthest(short) < 0.1 * furthest(usual)  # Adam's own epsilon is no longer small beside it
+
+
+def richly_judged() -> LessonBatch:
+    """Of each question two answers, two documents that only help, and two useless ones."""
+    labels = ("irrelevant", "answer", "relevant", "relevant", "answer", "irrelevant")
+    scores = (0.1, 0.9, 0.7, 0.2, 0.9, 0.0)
+    return lesson_batch(
+        [
+            Lesson(
+                f"q{n}",
+                f"where is {WORDS[n]}?",
+                tuple(
+                    replace(judged(n + i, WORDS[n + i], label, i + 1), score=score)
+                    for i, (label, score) in enumerate(zip(labels, scores, strict=True))
+                ),
+            )
+            for n in range(0, 8, 2)
+        ]
+    )
+
+
+def measured(network: RetrieverNetwork, *, step: int = 0, **settings: Any) -> dict[str, float]:
+    """The three losses. The margin is so wide that every hinge is open."""
+    chosen = RetrieverTraining(update_side="both", **{"margin": 3.0} | settings)
+    with torch.no_grad():
+        losses = batch_losses(network, richly_judged(), chosen, documents=None, step=step)
+    return {name: round(float(loss), 6) for name, loss in losses._asdict().items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "moves"),
+    [
+        ("temperature", 0.2, {"strict", "flaccid"}),
+        ("judge_temperature", 1.0, {"flaccid"}),
+        ("margin", 2.0, {"hard"}),
+        ("strict_denominator", "all", {"strict"}),
+        ("flaccid_support", "relevant", {"flaccid"}),
+        ("rank_weights", "reciprocal", {"hard"}),
+        ("hard_positives", "best", {"hard"}),
+        ("most_negatives", 1, {"hard"}),
+    ],
+)
+def test_each_setting_changes_its_losses_alone(
+    network: RetrieverNetwork, name: str, value: object, moves: set[str]
+) -> None:
+    usual, changed = measured(network), measured(network, **{name: value})
+    assert {loss for loss in usual if usual[loss] != changed[loss]} == moves
+
+
+def test_which_answer_is_drawn_hangs_on_seed_and_step(network: RetrieverNetwork) -> None:
+    drawn = [measured(network, step=step, hard_positives="random")["hard"] for step in range(8)]
+    assert len(set(drawn)) > 1
+    assert drawn == [measured(network, step=step, hard_positives="random")["hard"] for step in range(8)]
+    assert drawn != [measured(network, step=s, hard_positives="random", seed=2)["hard"] for s in range(8)]
 
 
 def test_every_epoch_takes_all_batches_in_an_order_of_its_own() -> None:
@@ -318,6 +431,9 @@ def test_figures_by_hand() -> None:
         ("hard_weight", -1.0),
         ("learning_rate", float("nan")),
         ("warm_up", 2.0),
+        ("temperature", "warm"),
+        ("margin", float("inf")),
+        ("bf16", "false"),
         ("rank_weights", "none"),
         ("seed", 0.5),
     ],

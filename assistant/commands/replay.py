@@ -82,6 +82,9 @@ class Numbers(click.ParamType[tuple[int, ...]]):
 @click.option("--accuracy", type=click.FloatRange(0, 1), default=0.9, help="Of the simulated judge.")
 @click.option("--answers", type=click.Choice(["own", "simulated"]), default="own", help="Who answers.")
 @click.option("--interval", type=click.IntRange(min=0), default=400, help="Questions between trainings.")
+@click.option(
+    "--remembers", type=click.Choice(["all", "last"]), default="all", help="What luf is trained on."
+)
 @click.option("--user-feedback", is_flag=True, help="Users say right and wrong things after answers.")
 @click.option("--seeds", type=Numbers(), default=(1,), help="As many runs of each method.")
 @click.option("--order", type=click.Choice(["given", "seeded", "drift"]), default="drift")
@@ -166,6 +169,7 @@ def _compare(call: Invocation, options: Mapping[str, Any]) -> int:
         up_to=options["up_to"],
         newest=options["newest"],
         is_session=bool(options["led"]),
+        replies=options["replies"],
     )
 
 
@@ -222,6 +226,7 @@ def _plan(call: Invocation, options: Mapping[str, Any]) -> ReplayPlan:
         accuracy=options["accuracy"],
         answers=options["answers"],
         interval=options["interval"],
+        remembers=options["remembers"],
         seeds=options["seeds"],
         order=options["order"],
         first=options["first"],
@@ -232,7 +237,9 @@ def _plan(call: Invocation, options: Mapping[str, Any]) -> ReplayPlan:
     )
 
 
-def _value(given: str) -> int | float | str:
+def _value(given: str) -> bool | int | float | str:
+    if given in ("true", "false"):
+        return given == "true"
     for kind in (int, float):
         try:
             return kind(given)

@@ -38,11 +38,12 @@ def compare(
     up_to: int | None = None,
     newest: int | None = None,
     is_session: bool = False,
+    replies: Path | None = None,
 ) -> int:
     """Tells what differs, the worst first; the exit code.
 
     up_to: of a session, the last turn played. newest: how many messages are played of each, the last ones;
-    all for None. is_session: what is named is one, whatever files there are.
+    all for None. is_session: what is named is one, whatever files there are. replies: see `Conversations`.
     """
     if unknown := [metric for metric, _ in limits if metric != UNCHANGED]:
         raise WrongUsage(f"a comparison has no figure {unknown[0]!r}", hint=f"It has {UNCHANGED}.")
@@ -58,6 +59,7 @@ def compare(
                 user=call.user,
                 api_key=call.api_key,
                 offline=call.is_offline,
+                replies=replies,
             )
             messages = _up_to(_messages(conversations, name, is_session), up_to)[-(newest or 0) :]
             rows += conversations.compare(messages, model, against, watch)

@@ -73,7 +73,7 @@ def command(
 ) -> int:
     """Learn to find better from the questions that were answered.
 
-    A candidate goes live only if it surely wins on questions that were held out, and loses on no month.
+    A candidate goes live only if it surely wins on held-out questions, and loses on no month or domain.
 
     \b
     Examples:

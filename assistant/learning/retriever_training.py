@@ -38,7 +38,7 @@ UpdateSide = Literal["query", "both"]
 
 @dataclass(frozen=True, kw_only=True)
 class RetrieverTraining:
-    """How the retriever learns from what was judged: [learning.retriever]."""
+    """How the retriever learns from what was judged."""
 
     update_side: UpdateSide = "query"
     batch_questions: int = 16
@@ -65,19 +65,24 @@ class RetrieverTraining:
 
     def __post_init__(self) -> None:
         for name, known in _CHOICES.items():
-            self._check(name, getattr(self, name) in known, f"one of {', '.join(known)}")
+            self._check(name, known.__contains__, f"one of {', '.join(known)}")
         for name in ("batch_questions", "epochs", "patience", "most_negatives"):
-            self._check(name, type(value := getattr(self, name)) is int and value >= 1, "1 or more")
+            self._check(name, lambda value: type(value) is int and value >= 1, "1 or more")
         for name in ("learning_rate", "longest_gradient", "temperature", "judge_temperature"):
-            self._check(name, getattr(self, name) > 0, "above 0")
+            self._check(name, lambda value: _is_number(value) and value > 0, "above 0")
         for name in ("strict_weight", "flaccid_weight", "hard_weight", "margin", "weight_decay"):
-            self._check(name, getattr(self, name) >= 0, "0 or more")
-        self._check("seed", type(self.seed) is int, "a whole number")
-        self._check("warm_up", 0 <= self.warm_up <= 1, "between 0 and 1")
+            self._check(name, lambda value: _is_number(value) and value >= 0, "0 or more")
+        self._check("seed", lambda value: type(value) is int, "a whole number")
+        self._check("bf16", lambda value: type(value) is bool, "true or false")
+        self._check("warm_up", lambda value: _is_number(value) and 0 <= value <= 1, "between 0 and 1")
 
-    def _check(self, name: str, holds: bool, expected: str) -> None:
-        if not holds:
-            raise InvalidSetting(f"learning.retriever.{name}", getattr(self, name), expected)
+    def _check(self, name: str, holds: Callable[[Any], bool], expected: str) -> None:
+        if not holds(value := getattr(self, name)):
+            raise InvalidSetting(f"learning.retriever.{name}", value, expected)
+
+
+def _is_number(value: object) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
 
 
 _CHOICES: dict[str, tuple[str, ...]] = {

@@ -32,6 +32,7 @@ feedback_templates     in which words
 
 held_out               a candidate against the live retriever, on questions that neither was trained on
 datasets               questions and passages of the data sets, and the order in which they arrive
+tables                 the same from tables in the layouts of `datasets`
 simulate               a judge, an answerer and users of stated accuracy
 metrics                what was found and what was said, against what is right
 bootstrap              whether one system is surely better than another, and may take its place

@@ -17,6 +17,7 @@ from assistant.config import Settings
 from assistant.locations import Locations
 from assistant.replay.metrics import token_f1
 from assistant.replay.named_models import is_retriever, make_live
+from assistant.replay.recorded_chat import Recording
 from assistant.replay.replay_assistant import ReplayAssistant, ReplayClock, own_locations, own_settings
 from assistant.turns.events import Finished
 from stores.checkpoints import Checkpoints
@@ -93,12 +94,17 @@ class Conversations:
         user: str,
         api_key: str = "",
         offline: bool = False,
+        replies: Path | None = None,
     ) -> None:
-        """folder: an empty one, for the copies. live: of the chat, whose data is only read."""
+        """folder: an empty one, for the copies. live: of the chat, whose data is only read.
+
+        replies: a recording of what chat models write, added to as they are asked; None: nothing is kept.
+        """
         self._folder, self._settings, self._live = folder, settings, live
         self._user = user
         self._begins, self._is_private = now(), False  # of what is played
         self._api_key, self._offline = api_key, offline
+        self._recording = None if replies is None else Recording(replies)
         source = database_file(settings.store.url) if settings.store.url else live.data / _DATABASE
         if source is None:
             raise WrongUsage("a conversation can be replayed from a database in a file only")
@@ -142,6 +148,8 @@ class Conversations:
         if (trained := self._live.data / "models").is_dir():
             (folder / "models").symlink_to(trained)
         assistant = self._over(folder, self._settings_for(model, trained))
+        if self._recording is not None:
+            assistant.record_replies(self._recording)
         clock = ReplayClock(self._begins)
         try:
             make_live(model, assistant)

@@ -1,4 +1,4 @@
-"""Questions and passages to replay: the sets of the data folder, and tables in the layout of `datasets`.
+"""Questions and passages to replay: the sets of the data folder, and the streams made of questions.
 
     files -> one record type -> a stream: in given, seeded or drifting order -> its first N -> arrival index
 
@@ -8,9 +8,6 @@ about (`domain`) and which article, document or conversation it belongs to (`top
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import importlib
 import json
 import random
 import re
@@ -20,7 +17,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from assistant.learning.example import read_records
-from stores.errors import UnreadableDocument, WrongUsage
 
 Split: TypeAlias = Literal["train", "dev", "test"]
 Order: TypeAlias = Literal["given", "seeded", "drift"]
@@ -28,7 +24,6 @@ Record: TypeAlias = Mapping[str, Any]
 
 EVERYBODY = ""  # owner of what is shared
 DEFAULT_USER = "replay"
-_TABLES = (".jsonl", ".jsonl.gz", ".parquet")
 _ADVERSARIAL = 5  # category of locomo's questions that nothing answers
 
 
@@ -89,13 +84,16 @@ _PLAIN = {
     "friendsqa": _files("friendsqa", ("train", "dev", "test")),
     "realtimeqa": _files("realtimeqa", ("train", "dev", "test")),
     "timeqa": _files("timeqa", ("train", "test")),
+    "popqa": _files("popqa", ("test",)),
 }
 _HOTPOTQA = "hotpotqa"
+_MIXED = "mixed"
 _LOCOMO = "locomo"
 _SPLITS: Mapping[str, tuple[Split, ...]] = {
     **{name: tuple(files.questions) for name, files in _PLAIN.items()},
     _HOTPOTQA: ("train", "dev", "test"),
     _LOCOMO: ("test",),  # for measuring only
+    _MIXED: ("test",),
 }
 SETS = tuple(_SPLITS)
 
@@ -112,6 +110,8 @@ def read_set(data: Path, name: str, split: Split) -> ReplaySet:
         return _read_locomo(data)
     if name == _HOTPOTQA:
         return _read_hotpotqa(data, split)
+    if name == _MIXED:
+        return _read_mixed(data)
     files = _PLAIN[name]
     passages = (_passage(record) for path in files.passages for record in read_records(data / path))
     questions = (_question(record, name) for record in read_records(data / files.questions[split]))
@@ -152,6 +152,18 @@ def _read_hotpotqa(data: Path, split: Split) -> ReplaySet:
             )
         )
     return ReplaySet(_HOTPOTQA, passages, tuple(questions))
+
+
+def _read_mixed(data: Path) -> ReplaySet:
+    """Some questions of several sets over the passages of all of them; each set is a domain."""
+    listed = json.loads((data / _MIXED / "manifest.json").read_text(encoding="utf-8"))["files"]
+    passages = (_passage(record) for file in listed for record in read_records(data / file["path"]))
+    questions = (
+        replace(_question({**record, "doc": record["doc"] or record["set"]}, record["set"]), needs_all=needs)
+        for record in read_records(data / _MIXED / "questions.jsonl.gz")
+        for needs in [record["set"] == _HOTPOTQA]
+    )
+    return ReplaySet(_MIXED, tuple(passages), tuple(questions))
 
 
 # Conversations
@@ -203,130 +215,6 @@ def _locomo_question(name: str, user: str, entry: Record, evidence: Sequence[str
     answers = (str(entry["answer"]),) if is_answerable else ()
     gold = frozenset(f"{user}/{turn}" for turn in evidence) if evidence or not is_answerable else None
     return ReplayQuestion(name, entry["question"], answers, gold, user, _LOCOMO, topic=user)
-
-
-# Tables in the layout of `datasets`
-
-
-@dataclass(frozen=True, kw_only=True)
-class QuestionColumns:
-    """In which columns a table of questions has what; "" where it has none. "a.b" is b within a."""
-
-    text: str = "question"
-    answers: str = "answers"  # a text, or a list of texts, any of which is right
-    id: str = ""  # else the number of the row
-    gold: str = ""  # ids of the passages that answer, one or a list
-    context: str = ""  # the text of the passage that answers
-    user: str = ""
-    topic: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PassageColumns:
-    """In which columns a table of passages has what; "" where it has none."""
-
-    text: str = "text"
-    id: str = ""  # else made from the text, as for `QuestionColumns.context`
-    title: str = ""
-
-
-def read_table(path: Path, split: str = "") -> Iterator[Record]:
-    """The rows of a file, or of those files of a folder that are of a split, by file name.
-
-    A file is of a split when its name begins with it (train.jsonl, train-00000-of-00002.parquet) or its
-    folder has that name. Raises `WrongUsage` where there is none, or for Parquet without pyarrow;
-    `UnreadableDocument` for a line that is no JSON object.
-    """
-    for file in [path] if path.is_file() else _files_of(path, split):
-        yield from _parquet_rows(file) if file.suffix == ".parquet" else _json_rows(file)
-
-
-def table_questions(
-    rows: Iterable[Record], columns: QuestionColumns, *, domain: str
-) -> Iterator[ReplayQuestion]:
-    """The questions of a table. Raises `WrongUsage` where a row lacks a column."""
-    for number, row in enumerate(rows):
-        gold = set(_texts(row, columns.gold)) | {text_id(text) for text in _texts(row, columns.context)}
-        yield ReplayQuestion(
-            _text(row, columns.id) if columns.id else f"{domain}/{number}",
-            _text(row, columns.text),
-            _texts(row, columns.answers),
-            frozenset(gold) if columns.gold or columns.context else None,
-            _text(row, columns.user) or DEFAULT_USER,
-            domain,
-            _text(row, columns.topic),
-        )
-
-
-def table_passages(rows: Iterable[Record], columns: PassageColumns) -> Iterator[ReplayPassage]:
-    """The passages of a table, each id once. Raises `WrongUsage` where a row lacks a column."""
-    known: set[str] = set()
-    for row in rows:
-        text = _text(row, columns.text)
-        name = _text(row, columns.id) if columns.id else text_id(text)
-        if name not in known:
-            known.add(name)
-            yield ReplayPassage(name, _text(row, columns.title), text)
-
-
-def text_id(text: str) -> str:
-    """The id of a passage that has none: the same for the same text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _files_of(folder: Path, split: str) -> list[Path]:
-    tables = [file for file in sorted(folder.rglob("*")) if file.name.endswith(_TABLES) and file.is_file()]
-    begins = re.compile(rf"{re.escape(split)}(?![A-Za-z0-9])")
-    found = [file for file in tables if begins.match(file.name) or file.parent.name == split or not split]
-    if not found:
-        names = ", ".join(file.name for file in tables[:5]) or "none"
-        raise WrongUsage(f"{folder} has no table of split {split!r}; tables there: {names}")
-    return found
-
-
-def _json_rows(file: Path) -> Iterator[Record]:
-    opener = gzip.open if file.suffix == ".gz" else open
-    with opener(file, "rt", encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                raise UnreadableDocument(file, f"line {number} is not JSON: {error}") from error
-            if not isinstance(row, dict):
-                raise UnreadableDocument(file, f"line {number} is not a JSON object")
-            yield row
-
-
-def _parquet_rows(file: Path) -> Iterator[Record]:
-    try:
-        parquet = importlib.import_module("pyarrow.parquet")
-    except ModuleNotFoundError as error:
-        raise WrongUsage(f"{file} is Parquet, which needs pyarrow", hint="pip install pyarrow") from error
-    with parquet.ParquetFile(file) as opened:
-        for batch in opened.iter_batches():
-            yield from batch.to_pylist()
-
-
-def _value(row: Record, column: str) -> Any:
-    value: Any = row
-    for part in column.split("."):
-        if not isinstance(value, Mapping) or part not in value:
-            raise WrongUsage(f"a row has no column {column!r}; its columns: {', '.join(row)}")
-        value = value[part]
-    return value
-
-
-def _texts(row: Record, column: str) -> tuple[str, ...]:
-    """One text or several as texts; none without a column, and none for null."""
-    value = _value(row, column) if column else None
-    several = value if isinstance(value, list | tuple) else [value]
-    return tuple(str(one) for one in several if one is not None)
-
-
-def _text(row: Record, column: str) -> str:
-    return next(iter(_texts(row, column)), "")
 
 
 # Streams

@@ -1,7 +1,7 @@
 """What a person names for a replay, as one stream with its passages.
 
-    squad                      a set of the data folder, by name
-    folder, file.jsonl, .parquet   a table in the layout of `datasets`: columns are guessed, or named
+    squad                  a set of the data folder, by name
+    folder, file.jsonl ... a table in a layout of `datasets`: columns are guessed, or named
 
 Several make one stream, each set behind the one before; every set is a domain.
 """
@@ -18,15 +18,17 @@ from typing import Any, TypeVar, cast
 from assistant.replay.datasets import (
     SETS,
     Order,
-    PassageColumns,
-    QuestionColumns,
     Record,
     ReplayPassage,
     ReplayQuestion,
     Split,
     read_set,
-    read_table,
     stream,
+)
+from assistant.replay.tables import (
+    PassageColumns,
+    QuestionColumns,
+    read_table,
     table_passages,
     table_questions,
 )

@@ -21,7 +21,7 @@ from agents.interfaces import Encoder, Vectors
 from assistant.learning.training_child import Tell, train_apart
 from assistant.replay import query2doc, query_rewrite
 from assistant.replay.datasets import ReplayPassage, ReplayQuestion
-from assistant.replay.luf import LOSSES, Loss, Luf
+from assistant.replay.luf import LOSSES, Loss, Luf, Remembers
 from assistant.replay.methods import Frozen, Method
 from assistant.replay.query2doc import Query2Doc
 from assistant.replay.query_rewrite import QueryRewrite
@@ -29,7 +29,7 @@ from assistant.replay.rafe import Rafe
 from assistant.replay.simulated_writers import SimulatedDocuments, SimulatedRewrites
 from assistant.replay.tent import Tent
 from assistant.replay.writers import ChatWriter
-from stores.errors import WrongUsage
+from stores.errors import InvalidSetting, WrongUsage
 from stores.lessons import Lesson
 
 METHODS = ("frozen", "luf", "query2doc", "query-rewrite", "rafe", "tent")
@@ -112,6 +112,7 @@ class MethodParts:
     training: Mapping[str, Any]  # settings of the training
     threads: int
     hears_users: bool
+    remembers: Remembers = "all"  # which lessons a training of luf is made of
     questions: Sequence[ReplayQuestion] = ()  # what is known, for simulated writers alone
     passages: Sequence[ReplayPassage] = ()
     train: Callable[..., Path] = train_apart
@@ -125,7 +126,11 @@ def checked_training(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     if unknown := set(settings) - set(known):
         there_are = f"There are {', '.join(known)}."
         raise WrongUsage(f"a replay's training has no setting {sorted(unknown)[0]!r}", hint=there_are)
-    RetrieverTraining(**settings)
+    try:
+        RetrieverTraining(**settings)
+    except InvalidSetting as wrong:
+        name = wrong.key.rpartition(".")[2]
+        raise WrongUsage(f"--training {name} is {wrong.found!r}, but must be {wrong.expected}") from wrong
     return settings
 
 
@@ -140,6 +145,7 @@ def make_method(choice: MethodChoice, parts: MethodParts) -> Method:
             dimension=parts.dimension,
             losses=choice.losses,
             settings={**parts.training, "seed": parts.seed},
+            remembers=parts.remembers,
             hears_users=parts.hears_users,
             threads=parts.threads,
             train=kept.train,

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from functools import cached_property
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from filelock import FileLock, Timeout
 from agents.chat_interfaces import ChatModel
 from agents.interfaces import Judge
 from agents.models.encoder import OnnxEncoder
+from agents.models.reader_files import WEIGHTS, reader_version
 from assistant.config import Settings
 from assistant.locations import Locations
 from assistant.replay.chat_judge import ChatJudge
@@ -52,6 +54,7 @@ from stores.lessons import Lessons
 from stores.passages import Passage
 
 FORMAT = 1  # of what a replay leaves behind
+_OF_THE_MODEL = ("backend", "name", "max_tokens", "context_tokens", "temperature")  # what its replies hang on
 PLAN, REPLIES, STEPS = "plan.json", "replies.jsonl", "steps.jsonl"
 
 Watch = Callable[[str, int, int], None]  # what is done, how much of it, of how much
@@ -135,6 +138,7 @@ class Replay:
         judge = {"kind": plan.judge} | ({"accuracy": plan.accuracy} if plan.judge == "simulated" else {})
         return {
             "format": FORMAT,
+            "vouch": metadata.version("vouch"),
             "data": {
                 "names": list(self._streamed.names),
                 "sha256": self._streamed.sha256(),
@@ -145,6 +149,7 @@ class Replay:
             "judge": judge,
             "answers": plan.answers,
             "interval": plan.interval,
+            "remembers": plan.remembers,
             "seeds": list(plan.seeds),
             "order": plan.order,
             "first": plan.first,
@@ -152,7 +157,8 @@ class Replay:
             "training": dict(plan.training),
             "threads": plan.threads,
             "encoder": self._encoder.version,
-            "model": {"backend": settings.model.backend, "name": settings.model.name},
+            "reader": reader_version(WEIGHTS, "int8"),
+            "model": {name: getattr(settings.model, name) for name in _OF_THE_MODEL},
             "retrieval": asdict(settings.retrieval),
             "reranking": asdict(settings.reranking),
             "answer": asdict(settings.answer),
@@ -311,6 +317,7 @@ class Replay:
             training=self.plan.training,
             threads=self.plan.threads,
             hears_users=hears,
+            remembers=self.plan.remembers,
             questions=questions,
             passages=self._streamed.passages,
         )

@@ -19,6 +19,7 @@ from agents.retriever import Retrieved, Retriever, Signals
 from assistant.config import Settings
 from assistant.locations import Locations
 from assistant.replay.methods import Asked, Found, Method, Search, SearchedSpace
+from assistant.replay.recorded_chat import RecordedChat, Recording
 from assistant.turns.searching import Searching
 from assistant.wiring import Assistant
 
@@ -134,6 +135,16 @@ class ReplayAssistant(Assistant):
     def chat_model(self) -> ChatModel:
         """What writes the replies."""
         return self._chat_model or super().chat_model
+
+    def record_replies(self, recording: Recording) -> None:
+        """Has replies taken from a recording; what it lacks is asked of the settings' model, and kept in it.
+
+        The built-in answers are neither: they are made anew.
+        """
+        model = self.settings.model
+        if model.backend != "extractive":
+            name = f"{model.backend} {model.name}"
+            self._chat_model = RecordedChat(recording, lambda: self.chat_model_of(model), name=name)
 
     @property
     def searching(self) -> Searching:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from assistant.replay.datasets import Order
+from assistant.replay.luf import Remembers
 from assistant.replay.method_choice import FROZEN, MethodChoice
 
 JudgeKind = Literal["reader", "simulated", "model"]
@@ -24,6 +25,7 @@ class ReplayPlan:
     accuracy: float = 0.9  # of the simulated judge
     answers: AnswererKind = "own"  # by the backend of the settings, or simulated
     interval: int = 400  # U, questions between two trainings
+    remembers: Remembers = "all"  # a training is made of all lessons, or of those since the last one
     seeds: tuple[int, ...] = (1,)
     order: Order = "drift"
     first: int | None = None  # so many questions of each part
