@@ -1,7 +1,8 @@
 """Decides what a claim changes in the space it goes to.
 
     says the same as a passage            nothing: that passage says it already
-    gives another value, or denies it     modify: a new version in its place
+    gives another value, or denies it     modify: a new version in its place; of the shared passages also
+                                          where another of them says the same, and then delete
     says that it holds no more            delete; where it repeats what held, modify
     a shared passage entails it           nothing: it confirms
     else                                  add
@@ -94,8 +95,10 @@ class RuleCurator:
         near = [c for c in nearest if c.passage.kind != "message" and is_near(claim.text, c, persons)]
         near.sort(key=lambda c: -c.dense)
         met = [_meeting(claim.text, candidate, persons) for candidate in near]
+        known = self._said_already(claim, near, met)
         return (
-            self._said_already(claim, near, met)
+            (_against_what_is_borne_out(claim, known, met) if known and is_shared else None)
+            or known
             or (None if claim.is_hearsay else _changed(claim, met) or _put_right(claim, near))
             or (self._entailed(claim, weighed, near) if is_shared else None)
             or Curation("add", text=what_holds(claim.text), reason=_why_added(claim, near, met))
@@ -215,6 +218,17 @@ def _changed(claim: Claim, met: Sequence[_Met]) -> Curation | None:
             "modify", passage, f"{before}{what_holds(one.said)}{after}", _REASONS[one.change](one)
         )
     return None
+
+
+def _against_what_is_borne_out(claim: Claim, known: Curation, met: Sequence[_Met]) -> Curation | None:
+    """What to do with a shared passage that contradicts a claim which another one states already."""
+    changed = None if claim.is_hearsay else _changed(claim, met)
+    if changed is None or changed.passage is None or changed.passage == known.passage:
+        return None
+    if changed.action == "modify" and known.passage is not None and changed.text == known.passage.text:
+        reason = f"another shared passage says otherwise, and was borne out: {known.passage.text!r}"
+        return Curation("delete", changed.passage, reason=reason)
+    return changed
 
 
 def _may_mean_several(claim: str, changed: Sequence[_Met]) -> bool:

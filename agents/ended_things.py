@@ -4,7 +4,8 @@
     "My canary is called Tweety." "She died."                    ->  "My canary died."
     "I work at Acme."             "I no longer work there."      ->  "I no longer work at Acme."
 
-One such thing must have been told last: of two, none is meant.
+One such thing must have been told last: of two, none is meant. "I quit." means the job, where one is known
+and what was told last is of nothing else that can be quit.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from collections.abc import Sequence
 
 from agents.interfaces import Exchange
 from agents.joined_clauses import apart
-from agents.relations.parts import AM, ANIMAL
+from agents.relations.comparison import relations
+from agents.relations.parts import AM, ANIMAL, Relation
 from agents.relations.possessions import KIND, NO_KIND
+from agents.sentences import sentences
 from agents.told_before import told_last
 
 _I = re.IGNORECASE
@@ -96,4 +99,45 @@ def _thing_of(told: str, pronoun: str) -> str:
     return f"{whose} {found['kind']}"
 
 
+_QUITS = re.compile(
+    rf"(?P<head>(?:I|We)(?:'ve| have)? ?{_SOFTLY}quit)"
+    r"(?P<when>(?: (?:today|yesterday|this (?:morning|afternoon|week|month)|last (?:night|week|month|year)|"
+    r"on \w+day|for good|(?:in|at the (?:start|end) of) [A-Z]\w+))*)[.!]*$",
+    _I,
+)
+_OF_WORK = re.compile(
+    r"\b(?:jobs?|work(?:ing|ed|s)?|boss|company|office|shifts?|salary|manager|notice)\b", _I
+)
+_QUIT_TOO = re.compile(  # what else one quits
+    r"\b(?:smok|cigar|vap|drink|drank|alcohol|wine|beer|gym|club|choir|band|team|course|class|lesson|diet|sugar|"
+    r"coffee|school|universit|college|stud[yi]|degree|gam(?:e|ing)|play|learn|train|chess|facebook|instagram|"
+    r"social media|medicine|tablet|pill|meat|therapy|swim|run)\w*",
+    _I,
+)
+
+
+def with_the_job(text: str, before: str, earlier: Sequence[Exchange], known: Sequence[str]) -> str | None:
+    """ "I quit." as "I quit my job.", where that is surely meant; None for all else.
+
+    known: the user's newest statements that hold.
+    """
+    quits = _QUITS.match(text.replace("’", "'")) if len(text) <= _LONGEST_READ else None
+    if quits is None:
+        return None
+    told = [before] if before else [exchange.message for exchange in earlier[-_LOOKED_BACK:]]
+    if any(_QUIT_TOO.search(each[-_LONGEST_READ:]) for each in told):
+        return None
+    said = {one.text for each in (*known, *told) for one in sentences(each[:_LONGEST_READ])}
+    jobs = {one.value for each in said for one in relations(each) if _is_own_job(one)}
+    is_of_work = any(_OF_WORK.search(each) or any(map(_is_own_job, relations(each))) for each in told[-1:])
+    if len(jobs) != 1 or ("!" in text and not is_of_work):  # "I quit!" may be of anything
+        return None
+    return f"{quits['head']} my job{quits['when']}."
+
+
+def _is_own_job(given: Relation) -> bool:
+    return given.name == "workplace" and not given.of and not given.over
+
+
+_LOOKED_BACK = 2  # earlier messages
 _IS_SHE = re.compile(r"\b(?:boat|ship|yacht|car|bike|motorbike|van)$", _I)

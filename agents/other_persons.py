@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from agents.asked_for import asked_for, how_it_gives
 from agents.quote_order import Quote, is_own_words
-from agents.relations.named_persons import NamedPersons
+from agents.relations.named_persons import NamedPersons, says_only_who
 from agents.values import content, names
 
 _I = re.IGNORECASE
@@ -156,6 +156,9 @@ _ASKS_OF_ONE = [
     )
 ]
 _OPENS_WITH = re.compile(rf"(?:my|our) (?:[\w-]+ )?(?P<role>{_ROLE})\b", _I)
+_ASKS_MORE = re.compile(
+    r"\W*(?:and |so )?(?:where|when|how|why|(?:at )?what time|what (?:does|do|did))\b", _I
+)
 _OF_ONESELF = re.compile(
     r"^(?!\W*(?:and |so )?who(?:m|se)?\b(?! am i\b)).*(?:\b(?:am|was) i\b|\b(?:do|did) i "
     r"(?!(?:have|know|need)\b)|\bmy (?:own |first |last |full |middle )?"
@@ -185,10 +188,22 @@ def less_of_others(question: str, quotes: Sequence[Quote]) -> list[Quote]:
     return [
         replace(quote, probability=_OF_ANOTHER * quote.probability)
         if is_own_words(quote.source.passage)
-        and is_of_another(question, quote.text, quote.source.passage.text)
+        and (
+            is_of_another(question, quote.text, quote.source.passage.text)
+            or _says_only_who(question, quote.text)
+        )
         else quote
         for quote in quotes
     ]
+
+
+def _says_only_who(question: str, sentence: str) -> bool:
+    """Whether a sentence says who somebody is and no more, where something else of them is asked for.
+
+    "Where does Priya work?", "My flatmate is called Priya."
+    """
+    asks_more = _ASKS_MORE.match(question) is not None and _ASKS_NAME.search(question) is None
+    return asks_more and says_only_who(sentence)
 
 
 def is_of_another(question: str, sentence: str, around: str) -> bool:

@@ -25,6 +25,7 @@ from agents.of_oneself import MOST_TOLD, asks_for_all, told_of
 from agents.relations.mentions import openings
 from agents.relations.questions import Asked
 from agents.retriever import Retrieved
+from agents.same_persons import giving_by_role, naming, person_in, with_both
 from agents.sentences import sentences
 from agents.value_changes import effect
 from agents.values import content
@@ -46,6 +47,10 @@ class OwnStatements:
         self._givings = Givings(most=keep)
         self._of_groups = Givings(most=_COUNTED)
 
+    def completed(self, question: str, space: OwnSpace) -> str:
+        """The question with role and name of the one it is about, where the user told both."""
+        return with_both(question, space.statements(self._read))
+
     def put_first(self, question: str, found: Retrieved, space: OwnSpace) -> Retrieved:
         """What was found, behind the user's statements that give what is asked for; ranks are made anew.
 
@@ -58,9 +63,15 @@ class OwnStatements:
         before = asked_of_before(question)
         past = None if before else past_of(question)
         asking = before or asked_for(past or question)
-        if not asking:
+        person = person_in(question)
+        if not asking and person is None:
             return found
         told = space.statements(self._read)
+        if person is not None and not (before or past):
+            given = self._givings.first(asking, told) if asking else []
+            given = sorted({*given, *giving_by_role(person, asking, told)}, reverse=True)[: self._keep - 1]
+            if given or not asking:
+                return _raise([*given, *naming(person, told)], found, space)
         given = self._of_groups.first(asking, told) if asks_for_a_group(asking) else []
         if given:
             best = given[:MOST_OF_A_GROUP]

@@ -161,18 +161,24 @@ def _pointed_to(word: str, before: str, earlier: Sequence[Exchange]) -> str | No
     if before:
         found = _things_of(before)
         if found:
-            if word not in _NEUTER | _PLURAL and "'s " in found[0]:
-                found[0] = found[0].rpartition("'s ")[0]
+            found = _of_whom(word, found)
             return found[0] if len(found) == 1 and _agrees(word, found[0]) else None
     if not earlier:
         return None
     asked = _ASKED.match(_lower_first(plain_text(earlier[-1].standalone or earlier[-1].message).text))
     if asked:
         return asked[1] if _agrees(word, asked[1]) else None
-    found = _things_of(_told_last(word, earlier))
+    found = _of_whom(word, _things_of(_told_last(word, earlier)))
     if word in _NEUTER and found and not _IS_A_THING.match(found[0]):
         return None  # a name alone may be a person's
     return found[0] if len(found) == 1 and _agrees(word, found[0]) else None
+
+
+def _of_whom(word: str, found: list[str]) -> list[str]:
+    """What was found, of which "he" means the person and not their name: "My boss's name is Kim"."""
+    if not found or word in _NEUTER | _PLURAL or "'s " not in found[0]:
+        return found
+    return [found[0].rpartition("'s ")[0], *found[1:]]
 
 
 _IS_A_THING = re.compile(r"(?:my|our|the) ", re.IGNORECASE)
@@ -207,15 +213,24 @@ def _things_of(sentence: str) -> list[str]:
         return [f"my {owned[2]}"]
     if dwelt := _DWELT.match(sentence):
         return [dwelt[1]]
+    if named := _IS_OF_MINE.match(sentence):
+        return [named["name"]]
     subject = _SUBJECT.match(sentence)
     if subject is None or subject[1] in _NO_NAMES:
         return []
     if _CALLED.match(sentence, subject.end()):
         return [subject[1]]
+    if subject[1].endswith("'s name"):
+        return [subject[1].removesuffix("'s name")]
     rest = sentence[subject.end() :].partition(" ")[2]
     is_person = _is_person(subject[1])
     others = [m[0].strip() for m in _OTHER_THING.finditer(rest) if m[0].strip() not in _NO_NAMES]
     return [subject[1]] if is_person else [subject[1], *others]
+
+
+_IS_OF_MINE = re.compile(
+    rf"(?P<name>{_NAME}) is (?:my|our) (?:[\w-]+ )?(?:{'|'.join(sorted(_PERSONS | _ANIMALS))})[.!]*$"
+)
 
 
 def _agrees(word: str, thing: str) -> bool:
@@ -239,7 +254,10 @@ def _is_plural(thing: str) -> bool:
 def _is_person(thing: str) -> bool:
     if "'s " in thing:
         return False
-    return not {word.lower() for word in thing.split()[:4]}.isdisjoint(_PERSONS)
+    return not {word.lower() for word in _WORDS_OF_A_THING.split(thing)[:4]}.isdisjoint(_PERSONS)
+
+
+_WORDS_OF_A_THING = re.compile(r"[\s-]")  # "my ex-husband"
 
 
 _ANSWER = re.compile(

@@ -17,6 +17,7 @@ from agents.claim_rules.lead_ins import tells_hearsay, without_leads
 from agents.claim_rules.suppositions import Supposition, asks_for_suppositions, supposition
 from agents.hearsay import only_supposed
 from agents.relations.comparison import exchange_change, relations
+from agents.relations.named_persons import NamedPersons
 from agents.relations.persons import DWELLING, WAY_OF_LIFE
 from agents.relations.questions import NAME_OF, Asked, says_no_more
 from agents.value_changes import began, effect
@@ -52,15 +53,19 @@ def is_own_words(passage: Passage) -> bool:
     return passage.kind in _TOLD and not passage.is_shared
 
 
-def as_asked_for(asking: Sequence[Asked], quotes: Sequence[Quote]) -> list[Quote]:
+def as_asked_for(
+    asking: Sequence[Asked], quotes: Sequence[Quote], persons: NamedPersons | None = None
+) -> list[Quote]:
     """A user's own statement that gives what is asked for is probable, in whatever words it does.
 
     Beside it, one that gives something else of theirs is not: a home where a workplace is asked for. What
     they only passed on gives it where they never said so themselves. "I live in fear" tells of no home,
     whatever else is known, and where a name is known "My boss is CEO" does not say who that is.
+    persons: who the question is about; what names them by what they are alone gives it too.
     """
     own = [quote for quote in quotes if is_own_words(quote.source.passage)] if asking else []
-    how = [how_it_gives(quote.text, asking) for quote in own]
+    read = [persons.named(quote.text, even_of_many=True) if persons else quote.text for quote in own]
+    how = [how_it_gives(text, asking) for text in read]
     best = next((each for each in GIVINGS if each in how), None)
     giving = [quote for quote, each in zip(own, how, strict=True) if best is not None and each == best]
     asks_for_home = any("home" in one.names for one in asking)

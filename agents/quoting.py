@@ -40,6 +40,7 @@ from agents.quote_order import (
 )
 from agents.readings import Readings
 from agents.relations.questions import Asked
+from agents.same_persons import of_person, with_who_it_is
 from agents.sentences import Sentence, is_question, sentences
 from agents.values import content, values
 from stores.lexical import tokens
@@ -113,12 +114,13 @@ class Quoter:
         asking = asked_for(question)
         told = [q for q in self.quotes(question, sources) if not only_sounds_former(question, q.text)]
         said = said_once(told)
-        found = as_asked_for(asking, less_of_others(question, said))
+        persons = of_person(question, said)
+        found = as_asked_for(asking, less_of_others(question, said), persons)
         ranked = sorted(found, key=lambda quote: -quote.probability)
         ranked = without_suppositions(question, ranked, sure_from=self._threshold)
         best = with_the_parting(question, self._best_of(question, asking, ranked), ranked)
         if all_over_are_replaced(best):
-            return best
+            return with_who_it_is(question, best, ranked, asking)
         live = [quote for quote in ranked if quote.source.passage.is_live]
         return with_the_parting(question, self._best_of(question, asking, live), live)
 

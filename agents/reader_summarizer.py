@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from agents.claim_interfaces import Claim, Said
+from agents.claim_rules.clipped import is_of_oneself_there
 from agents.claim_rules.doubts import without_doubt
 from agents.claim_rules.echoes import Echoes
 from agents.claim_rules.english import is_english
@@ -26,7 +27,7 @@ from agents.claim_rules.statements import (
     statements,
 )
 from agents.clause_slips import with_clause_put_right
-from agents.ended_things import with_what_is_ended
+from agents.ended_things import with_the_job, with_what_is_ended
 from agents.interfaces import Reader, Sorting
 from agents.joined_clauses import told_apart
 from agents.pointed_to import standalone
@@ -94,7 +95,10 @@ def candidates(said: Said) -> Iterator[Statement]:
     echoes = Echoes(said)
     looked_at = 0
     before, resolved = "", ""  # the statement before this one, and what it became
+    may_be_clipped = is_of_oneself_there(said.earlier[-1].message if said.earlier else "")
     for statement in statements(said.message):
+        if statement.is_clipped and not may_be_clipped:
+            continue
         known = resolved if statement.before == before else statement.before
         read = _understood if statement.is_right_words or is_english(statement.text) else _elsewhere
         text = read(statement, known, said)
@@ -129,6 +133,7 @@ def _understood(statement: Statement, before: str, said: Said) -> str | None:
         return moved
     put_right = without_slip(with_clause_put_right(statement.text))
     put_right = with_medicine(put_right, _told_by_the_user(said, before))
+    put_right = with_the_job(put_right, before, said.earlier, said.known) or put_right
     text = with_what_is_ended(put_right, before, said.earlier) or standalone(put_right, before, said.earlier)
     if text is None and statement.is_hearsay and _NAMES_WHO_SAYS.match(statement.quote):
         return statement.quote  # "My mother says she is ill" is kept whole, and so understood

@@ -32,6 +32,7 @@ MAY_IMPORT = {
     },
     "agents.givings": {"agents.asked_for", "agents.relations", "agents.sentences"},
     "agents.own_statements": {
+        "agents.same_persons",
         "agents.asked_for",
         "agents.former",
         "agents.givings",
@@ -116,6 +117,7 @@ MAY_IMPORT = {
         "agents.values",
     },
     "agents.quoting": {
+        "agents.same_persons",
         "agents.relations",
         "agents.asked_for",
         "agents.named_answers",
@@ -146,6 +148,7 @@ MAY_IMPORT = {
     "agents.readings": {"agents.interfaces"},
     "agents.reader_judge": {"agents.interfaces", "agents.readings", "agents.sentences"},
     "agents.claim_rules": {
+        "agents.relations.parts",
         "agents.bindings",
         "agents.claim_interfaces",
         "agents.interfaces",
@@ -167,7 +170,16 @@ MAY_IMPORT = {
         "agents.values",
         "agents.word_places",
     },
+    "agents.same_persons": {
+        "agents.asked_for",
+        "agents.claim_rules.lead_ins",
+        "agents.quote_order",
+        "agents.relations.named_persons",
+        "agents.relations.questions",
+        "agents.sentences",
+    },
     "agents.ended_things": {
+        "agents.sentences",
         "agents.interfaces",
         "agents.joined_clauses",
         "agents.relations",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -83,9 +82,7 @@ async def test_a_wish_may_be_put_in_words_of_wishing() -> None:
 
 async def test_no_more_is_looked_at_than_a_message_can_state() -> None:
     junk = [proposed("Junk of a model.", "junk")] * 100_000
-    began = time.monotonic()
     assert await claims(BRIDGE, *junk, proposed(BRIDGE)) == []
-    assert time.monotonic() - began < 5
 
 
 async def test_where_all_of_it_is_too_long_the_message_is_read_alone() -> None:

@@ -282,6 +282,26 @@ def test_what_a_shared_passage_entails_is_confirmed() -> None:
     assert outcome(curated(text, [], status="correct", evidence=decisive)) == ("nothing", 1, "")
 
 
+def test_what_contradicts_a_shared_passage_that_was_borne_out_is_to_go() -> None:
+    text = "The pool opens at 7:00."
+    said = near(text, 0.99, kind="fact", space=SHARED, number=1)
+    against = near("The pool opens at 8:00.", 0.9, kind="fact", space=SHARED, number=2)
+    for nearest in ([said, against], [against, said]):
+        assert outcome(curated(text, nearest, status="correct")) == ("delete", 2, "")
+    assert curated(text, [said, against]).action == "nothing"
+    longer = near("The pool is heated. The pool opens at 8:00.", 0.9, kind="fact", space=SHARED, number=2)
+    put = "The pool is heated. The pool opens at 7:00."
+    assert outcome(curated(text, [said, longer], status="correct")) == ("modify", 2, put)
+
+
+def test_a_document_that_contradicts_what_a_shared_passage_states_changes_nothing() -> None:
+    text = "The pool opens at 7:00."
+    said = near(text, 0.99, kind="fact", space=SHARED, number=1)
+    document = near("The pool opens at 8:00.", 0.9, kind="document", space=SHARED, number=2)
+    other = near("The sauna opens at 8:00.", 0.9, kind="fact", space=SHARED, number=3)
+    assert outcome(curated(text, [said, document, other], status="correct")) == ("nothing", 1, "")
+
+
 def test_what_lacks_a_number_entails_no_claim_with_it() -> None:
     text = "The pool opens at 7:00."
     document = near("The pool opens at 8:00 on Sundays.", 0.7, space=SHARED, kind="document")

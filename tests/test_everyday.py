@@ -208,7 +208,10 @@ WITHDRAWALS = [
         ["I have four hens: Ada, Bee, Cleo and Dot.", "Bee was taken by a fox."],
         ["I have hens: Ada, Cleo and Dot. Bee was taken by a fox."],
     ),
-    (["I have two dogs: Moss and Fern.", "Fern died in March."], ["I have dogs: Moss. Fern died in March."]),
+    (
+        ["I have two dogs: Moss and Fern.", "Fern died in March."],
+        ["I have a dog called Moss. Fern died in March."],
+    ),
     (
         ["My grandmother Tekla bakes bread.", "Tekla died."],
         ["My grandmother Tekla bakes bread.", "Tekla died."],

@@ -27,8 +27,12 @@ from agents.value_changes import withdrawn_words
         ("I speak German, French and Dutch.", "I no longer speak Dutch.", "I speak German and French."),
         ("I have three cats: Tom, Jerry and Kit.", "I no longer have Kit.", "I have cats: Tom and Jerry."),
         ("I have three cats, Tom, Jerry and Kit.", "I no longer have Tom.", "I have cats, Jerry and Kit."),
-        ("We have two dogs called Moss and Fern.", "I no longer have Fern.", "We have dogs called Moss."),
-        ("My two brothers are Karl and Ben.", "Ben is not my brother any more.", "My brothers are Karl."),
+        ("We have two dogs called Moss and Fern.", "I no longer have Fern.", "We have a dog called Moss."),
+        (
+            "My two brothers are Karl and Ben.",
+            "Ben is not my brother any more.",
+            "My brother is called Karl.",
+        ),
         ("I have two cats, a dog and a bird.", "I no longer have a dog.", "I have two cats and a bird."),
         ("I have two cats and three hens.", "I no longer have cats.", "I have three hens."),
         ("I don't eat meat, fish or eggs.", "I no longer avoid fish.", None),  # it names what was not said

@@ -82,3 +82,16 @@ def test_through_a_pipe_no_line_is_broken(tmp_path: Path, minilm_folder: Path) -
     vouch.environment["COLUMNS"] = "30"
     out = vouch.run("chat", stdin="/remember I like my tea without milk and without sugar.\n").out
     assert "“I like my tea without milk and without sugar.”" in out
+
+
+def test_an_answer_to_a_question_of_one_command_breaks_between_words_at_a_terminal(
+    tmp_path: Path, minilm_folder: Path
+) -> None:
+    vouch = Vouch(tmp_path, minilm_folder.parent)
+    vouch.environment["COLUMNS"] = "30"
+    with vouch.terminal("ask", "My locker number is 214.") as person:
+        person.sees("takes it back.")
+        assert person.exit_code() == 0
+    rows = [row.rstrip() for row in person.screen.replace("\r", "").split("\n")]
+    assert rows[:3] == ["Noted: I keep your words, and", "say so if I learn something", "from them."]
+    assert all(len(row) <= 30 for row in rows), rows

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agents.claim_rules.answers_given import answer_given, with_its_question
+from agents.claim_rules.clipped import clips, is_own_profile
 from agents.claim_rules.corrections import right_words
 from agents.claim_rules.doubts import Doubt, doubt
 from agents.claim_rules.emphasis import without_emphasis
 from agents.claim_rules.lead_ins import tells_hearsay, without_endings, without_filler, without_leads
+from agents.claim_rules.moods import is_mood
 from agents.claim_rules.own_material import after_its_lead
 from agents.claim_rules.own_part import mixes_scripts, own_part, plain_text
 from agents.claim_rules.remarks import denies_the_answer, is_trouble, names_what_is_broken
@@ -39,6 +41,7 @@ class Statement(NamedTuple):
     is_told: bool = False  # the user asked for it to be remembered
     is_right_words: bool = False  # only what should have stood in what was told last: "I meant 4231"
     doubt: Doubt | None = None  # in which the user says it; the text is without it
+    is_clipped: bool = False  # said of nobody: "Based in Ghent, two kids."
 
 
 _MATERIAL_NOUN = (
@@ -69,7 +72,9 @@ def statements(message: str) -> Iterator[Statement]:
         False,
     )  # what was stated before; the sentence before, as it is
     is_handed_over = False
-    for sentence in sentences(own_part(plain.text)):
+    said_in_it = sentences(own_part(plain.text))
+    is_profile = is_own_profile([sentence.text for sentence in said_in_it])
+    for sentence in said_in_it:
         if len(sentence.text) > _LONGEST_SENTENCE:
             before = ""
             continue
@@ -81,6 +86,20 @@ def statements(message: str) -> Iterator[Statement]:
         opens = re.sub(r'\d"', "", sentence.text).count('"') % 2 == 1
         is_quoted, is_quoting = is_quoting or opens, is_quoting != opens
         quote = plain.original(message, sentence.start, sentence.end)
+        if (is_profile or is_handed_over) and not is_quoted and not mixes_scripts(quote):
+            at = sentence.end - len(text)
+            parts = clips(text, is_led=is_handed_over)[: MOST_STATEMENTS - found]
+            for part in parts:
+                own_words = plain.original(message, at + part.start, at + part.end)
+                is_clipped = not is_handed_over
+                yield Statement(part.said, own_words, before, is_told=True, is_clipped=is_clipped)
+                before = part.said
+            found += len(parts)
+            if parts:
+                last = sentence.text
+                if found == MOST_STATEMENTS:
+                    return
+                continue
         said, last = with_its_question(text, last), sentence.text
         stated = None if is_quoted or mixes_scripts(quote) else stated_in(said)
         if stated is not None and is_handed_over and not _is_ones_own(stated):
@@ -175,6 +194,8 @@ def stated_in(sentence: str, *, as_right_words: bool = True) -> Statement | None
         return None
     text = without_endings(text)
     if _SPEAKER.match(text) or is_labelled(text) or not _states(text):
+        return None
+    if is_mood(text) and not is_told:
         return None
     is_wish = is_standing_wish(text)
     if not is_wish and (is_order_to_do(text) or _WISH.match(text)) and not _COMPARED.search(text):

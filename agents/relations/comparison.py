@@ -39,6 +39,7 @@ from agents.relations.endings import (
 from agents.relations.exchanges import Exchange, ends_what_is_had, exchanged, may_tell_exchange, of_exchange
 from agents.relations.habits import AS_WELL, DAY_OF, OF_DIETS, on_days, tells_days
 from agents.relations.jobs import JOB_CHANGED, OF_JOBS
+from agents.relations.loans import HOLDER_OF, OF_LOANS, TELLING_OF_A_LOAN
 from agents.relations.named_persons import NamedPersons
 from agents.relations.parts import Relation
 from agents.relations.persons import BOTH_PARTED, HOME_CHANGED, OF_PERSONS
@@ -197,6 +198,10 @@ def says_more(old: str, new: str) -> bool:
         known |= _OF_A_PARTNER
     if any(one.name.startswith(DOSE_OF) for one in before):
         known = known.union(TELLING_OF_A_DOSE, *(one.kind.split() for one in before))
+    if any(one.name == "workplace" for one in before):
+        known |= _OF_WORK
+    if any(one.name.startswith(HOLDER_OF) for one in before):
+        known |= TELLING_OF_A_LOAN
     if any(one.name == "home" for one in before):
         known |= _wider_places(old)
     plain = without_times(written_out(old))
@@ -225,6 +230,7 @@ _OF_RELATIONS = frozenset(
         "every each do have"
     )
 )
+_OF_WORK = frozenset(content("nights days shifts full part time remotely freelance mostly mainly"))
 _OF_MARRIAGE = frozenset(content("marry married wife husband spouse"))
 _OF_A_PARTNER = frozenset(content("seeing going out guy man boy girl woman bloke lad someone"))
 _STRONGEST: tuple[RelationChange, ...] = ("value", "negated", "withdrawn", "other")
@@ -277,7 +283,15 @@ _DENIED = re.compile(r"\b(?:not|never|cannot|hardly)\b", re.IGNORECASE)
 
 _WORDINGS = [
     (re.compile(wording, re.IGNORECASE), read)
-    for wordings, read in (*OF_AMOUNTS, *OF_THINGS, *OF_JOBS, *OF_PERSONS, *OF_DIETS, *OF_POSSESSIONS)
+    for wordings, read in (
+        *OF_AMOUNTS,
+        *OF_LOANS,
+        *OF_THINGS,
+        *OF_JOBS,
+        *OF_PERSONS,
+        *OF_DIETS,
+        *OF_POSSESSIONS,
+    )
     for wording in wordings
 ]
 

@@ -3,6 +3,7 @@
     "I left Acme for Beta"     of who said to work at Acme, that is over
     "Sofie passed away"        of who said that Sofie is their sister, that is over
     "My bird Tweety died"      of who said that Tweety is their pet, that is over
+    "Tweety flew away"         so it is of an animal
 
 Nobody is known by a name alone to be a firm or a sister: only what was told before says so. What may be for
 a day ("I left Acme early") ends nothing. A sentence comes here without times and contractions, but for
@@ -48,7 +49,8 @@ _FOR_TODAY = re.compile(
     r"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|quarter)|hours? ago|minutes? ago|"
     r"for (?:lunch|dinner|the day|today)|to (?:go home|catch|pick|fetch|buy|get)|"
     r"(?:because|due) .*\b(?:ill|sick|tired|\w*ache|pain|fever|flu|migraine|cold|appointment|meeting|"
-    r"doctor|dentist|vet|rain\w*|snow\w*|storm|weather|traffic|train|bus|strike|alarm|fire|power|forgot\w*))\b",
+    r"doctor|dentist|vet|rain\w*|snow\w*|storm|weather|traffic|train|bus|strike|alarm|fire|power|"
+    r"forgot\w*))\b",
     _I,
 )
 _OF_A_TOWN = frozenset(  # "I work at Ghent University", "I left Ghent"
@@ -103,7 +105,8 @@ _DIED = (
     r"orders|laundry)\b))"
     r"(?! (?:of|from|with) (?:\w+ )?(?:laugh\w*|shame|embarrassment|boredom|envy)\b)"
     r"(?! (?:\w+ )*?in (?:(?:the|my|our|his|her|an?|that) )?(?:\w+ )?"
-    r"(?:dreams?|films?|movies?|games?|books?|series|novels?|story|stories|plays?|shows?|episodes?|chapter|season)\b)"
+    r"(?:dreams?|films?|movies?|games?|books?|series|novels?|story|stories|plays?|shows?|episodes?|"
+    r"chapter|season)\b)"
     r"(?:$| (?:of|from|in|at|on|after|last|this|when|while|aged|peacefully|suddenly|unexpectedly|because|"
     r"and)\b)"
 )
@@ -118,7 +121,21 @@ _WE_LOST = re.compile(
     rf"(?P<name>{NAMED})(?P<how> down| to sleep)?(?: to (?-i:[a-z]).*| after .+)?$",
     _I,
 )
-_TELLS_OF_DEATH = re.compile(r"\b(?:died|passed away|is dead|no more|put|killed|run over|drowned|lost)\b", _I)
+_AWAY = (
+    r" (?:(?:has|have|just|sadly) )*(?:ran|run|flew|flown) away"
+    r"(?: (?:last|in|on|this|when|while|because|and)\b.*)?$"
+)
+_RAN_AWAY = re.compile(  # an animal; of a child it is no end
+    rf"(?:(?P<who>my|our|the) {_ADJECTIVES}(?P<animal>{ANIMAL})(?:,? (?P<named>{NAMED}),?)?|"
+    rf"(?P<name>{NAMED})){_AWAY}",
+    _I,
+)
+_TELLS_OF_DEATH = re.compile(
+    r"\b(?:died|passed away|is dead|no more|put|killed|run over|drowned|lost|(?:ran|run|flew|flown) "
+    r"away)\b",
+    _I,
+)
+_CAME_BACK = re.compile(r"\b(?:found|came (?:back|home)|returned|again)\b", _I)
 
 
 def may_tell_death(text: str) -> bool:
@@ -143,12 +160,15 @@ def death_of(plain: str) -> Death | None:
         return None  # "we put Rex in the car", "we lost Rex down"
     if lost is not None and lost["how"] and lost["role"]:
         return None  # "I put my daughter Emma to sleep"
-    found = lost or _ONE.match(plain)
-    if found is None or ((found["who"] or "").lower() == "the" and found["role"]):
+    ran = None if _CAME_BACK.search(plain) else _RAN_AWAY.match(plain)
+    found = lost or _ONE.match(plain) or ran
+    if found is None or ((found["who"] or "").lower() == "the" and found.groupdict().get("role")):
         return None
-    kind = content(found["animal"] or found["role"] or "")[-1:]
+    kind = content(found["animal"] or found.groupdict().get("role") or "")[-1:]
     name = frozenset(content(found.groupdict().get("named") or found["name"] or ""))
-    return Death(name, " ".join(kind), found["animal"] is not None or (lost is not None and not kind))
+    return Death(
+        name, " ".join(kind), found["animal"] is not None or ran is found or (lost is not None and not kind)
+    )
 
 
 _KIND = r"(?P<kind>(?-i:[a-z])[\w-]*(?: (?-i:[a-z])[\w-]*)?)"
@@ -160,6 +180,8 @@ _CALLS_ONE = [
         rf"(?:i|we) {AM}(?:have|own|keep|adopted|bought|got) (?:an?|one) {_KIND}(?:,| called| named) "
         rf"(?P<name>{NAMED})$",
         rf"(?:my|our) {_KIND},? (?P<name>{NAMED}),? {_DIED}",
+        rf"(?:my|our) {_KIND} (?:is|was) an? (?:(?-i:[a-z])[\w-]* ){{1,4}}(?:called|named) "
+        rf"(?P<name>{NAMED})$",
     )
 ]
 _LIFELESS = re.compile(  # what dies and is mended, and what outlives whom it is called after
@@ -207,11 +229,14 @@ _PARTNERS = re.compile(r"girlfriend|boyfriend|partner|fianc", _I)
 _HAS_DIED = re.compile(
     rf"(?:my|our) {_ADJECTIVES}(?P<kind>{ANIMAL}|{PERSON_ROLE})(?:,? (?P<name>{NAMED}),?)? {_DIED}", _I
 )
+_MINE_RAN_AWAY = re.compile(
+    rf"(?:my|our) {_ADJECTIVES}(?P<kind>{ANIMAL})(?:,? (?P<name>{NAMED}),?)?{_AWAY}", _I
+)
 
 
 def of_death(plain: str) -> list[Relation]:
     """What a plain sentence ends that tells of the death of one of the user's; nothing for most."""
-    found = _HAS_DIED.match(plain)
+    found = _HAS_DIED.match(plain) or (None if _CAME_BACK.search(plain) else _MINE_RAN_AWAY.match(plain))
     if found is None:
         return []
     name, kind = frozenset(content(found["name"] or "")), found["kind"].lower()

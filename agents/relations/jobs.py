@@ -29,8 +29,9 @@ from agents.relations.places import place_kind
 from agents.values import content
 
 _JOB = r"(?:job|position|post|role|work)"
+_WHEN = r"(?:(?:nights|days|shifts|part[- ]time|full[- ]time|remotely|freelance|mostly|mainly) )?"
 _WORK = (
-    rf"{WHO} {AM}(?:works?|working|employed) (?P<how>at|for|in|as|by) {VALUE}",
+    rf"{WHO} {AM}(?:works?|working|employed) {_WHEN}(?P<how>at|for|in|as|by) {VALUE}",
     rf"{WHO} (?:{AM}|(?:took|found|started|accepted|landed|began)(?: on| up)? )"
     rf"(?:(?:an?|my|the) )?(?:new |different )*(?:{_JOB}|working) (?P<how>at|with|for|in|as) {VALUE}",
     rf"(?P<who>i|my [\w-]+|{NAMED}) {AM}(?:started|begun|began) (?P<how>at) "
@@ -74,7 +75,10 @@ _IS_A_TRADE = (
     r"firefighter|fisherman|gardener|hairdresser|historian|janitor|joiner|journalist|judge|lawyer|lecturer|"
     r"librarian|mechanic|midwife|musician|nurse|optician|painter|paramedic|pharmacist|photographer|physicist|"
     r"pilot|plumber|policeman|postman|professor|programmer|psychologist|roofer|sailor|scientist|secretary|"
-    r"shepherd|soldier|surgeon|tailor|teacher|technician|translator|vet|waiter|waitress|welder|writer))$"
+    r"shepherd|soldier|surgeon|tailor|teacher|technician|translator|vet|waiter|waitress|welder|writer|physiotherapist|illustrator|"
+    r"analyst|designer|developer|consultant|porter|barista|therapist|surveyor|solicitor|receptionist|"
+    r"caretaker|plasterer|(?:social|care) worker|(?:film|dress|watch)maker|[a-z]+(?:ologist|ographer))"
+    r"(?: (?:from (?-i:[A-ZÀ-Þ])[\w' -]+|by (?:trade|training|profession)))?)$"
 )
 _NO_WORKPLACE = re.compile(
     r"(?:nights?|weekends?|home|day|dawn|once|fun|free|life|money|a living|myself|shifts?|risk|stake|"
@@ -146,7 +150,8 @@ def _is_a_trade(match: re.Match[str]) -> Iterator[Relation]:
     if says_how_it_is(match["value"]) or _HOW_WELL.match(match["value"]):  # "a nervous driver"
         return
     is_new = re.search(r" (?:retrained|bec[ao]me) ", match[0], re.IGNORECASE) is not None
-    yield from one_of(match["who"], "occupation", match["value"], is_new=is_new, needs_new=True)
+    value = re.split(r" (?:from|by) ", match["value"])[0]
+    yield from one_of(match["who"], "occupation", value, is_new=is_new, needs_new=True)
 
 
 def _trade(match: re.Match[str]) -> Iterator[Relation]:

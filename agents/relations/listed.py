@@ -3,6 +3,7 @@
     "I have a dog and a cat named Tom", less the dog      ->  "I have a cat named Tom"
     "I take vitamin D and iron every morning", less iron  ->  "I take vitamin D every morning"
     "I have three cats: Tom, Jerry and Kit", less Kit     ->  "I have cats: Tom and Jerry"
+    "I have two cats, Tom and Kit", less Kit              ->  "I have a cat called Tom"
 
 By rules that give up in doubt: what is not surely an item of a list stays.
 """
@@ -58,6 +59,7 @@ def without_listed(statement: str, withdrawn: Collection[str]) -> str | None:
 
     withdrawn: content words of what holds no more, those that the list shares ("play") among them.
     """
+    statement = _IN_BRACKETS.sub(r": \g<names>", statement)
     stop = statement[len(statement.rstrip(".! ")) :]
     read = _read(statement.rstrip(".! ")) if len(statement) <= _LONGEST_READ else None
     if read is None:
@@ -75,10 +77,42 @@ def without_listed(statement: str, withdrawn: Collection[str]) -> str | None:
 
 def _counting_no_more(head: str, kept: Sequence[str]) -> str:
     """What stands before a list, without its count: "I have cats: ", or "I have " before "a cat"."""
+    if len(kept) == 1 and (of_one := _of_one(head)) and _IS_NAME.match(kept[0]):
+        return of_one
     of_all = _COUNTED_KIND.search(head)
     if of_all is not None and all(map(_OPENS_LIKE_A_DOG.match, kept)):
         return head[: of_all.start()]
     return _COUNTED.sub("", head, count=1)
+
+
+_IN_BRACKETS = re.compile(r"(?<=\w) \((?P<names>[^()]+)\)(?=[.! ]*$)")
+_IS_NAME = re.compile(r"[A-ZÀ-Þ]")
+_OF_SEVERAL = re.compile(
+    rf"(?P<who>.*?)(?P<count>{_COUNT}) (?P<how>(?:[\w-]+ ){{0,2}}?)(?P<kind>[\w-]+)"
+    r"(?P<are> are)?(?: ?:| called| named|,| [–-]) $",
+    re.IGNORECASE,
+)
+_MINE_ARE = re.compile(
+    r"(?P<who>(?:My|Our) )(?P<count>)(?P<how>(?:[\w-]+ ){0,2}?)(?P<kind>[\w-]+)(?P<are> are)"
+    r"(?: called| named)? $"
+)
+_SINGULAR = {"children": "child", "mice": "mouse", "wolves": "wolf", "geese": "goose", "people": "person"}
+
+
+def _of_one(head: str) -> str:
+    """What stands before a list, for the one of it that is left: "I have a cat called "; mostly nothing."""
+    several = _OF_SEVERAL.match(head) or _MINE_ARE.match(head)
+    kind = several["kind"] if several else ""
+    one = _SINGULAR.get(kind) or (
+        f"{kind[:-3]}y" if re.search(r"[^aeiou]ies$", kind) else kind[:-1] if kind.endswith("s") else ""
+    )
+    if several is None or not one or kind.endswith("ss"):
+        return ""
+    how = _COUNTED.sub("", several["how"])
+    if several["are"]:
+        return f"{several['who']}{how}{one} is called "
+    article = "an" if f"{how}{one}"[0].lower() in "aeio" else "a"
+    return f"{several['who']}{article} {how}{one} called "
 
 
 _GONE = re.compile(
@@ -167,6 +201,7 @@ def _read(statement: str) -> tuple[str, list[_Item], str] | None:
 
 
 _OPENS_ONE = re.compile(r"(?:an? )?[A-ZÀ-Þ]")
+_OPENS_ANY = re.compile(r"an? |[A-ZÀ-Þ]")
 _NAMES_IT_AGAIN = re.compile(r"\b(?:an?|my|our|the) [\w-]+, (?:an? )?(?-i:[A-ZÀ-Þ])[\w -]+$", re.IGNORECASE)
 
 
@@ -174,7 +209,7 @@ def _opened(statement: str, pieces: list[str]) -> tuple[str, list[str]] | None:
     """What stands before the items, and the pieces that are items."""
     if counted := _COUNTS_THEM.match(pieces[0]):  # "I have three cats, Tom, Jerry and Kit"
         names, count = pieces[1:], set(content(counted["count"]))
-        opens_one = _OPENS_LIKE_A_DOG if _COUNTED_KIND.search(f"{pieces[0]},") else _OPENS_ONE
+        opens_one = _OPENS_ANY if _COUNTED_KIND.search(f"{pieces[0]},") else _OPENS_ONE
         if f"{pieces[0]}, " in statement and count == {f"#{len(names)}"} and all(map(opens_one.match, names)):
             return f"{pieces[0]}, ", names
     opens = _NAMES_THEM.match(pieces[0]) or _IS_MINE.match(pieces[0])

@@ -14,6 +14,7 @@ from functools import lru_cache
 from agents.relations.doses import DOSE_OF
 from agents.relations.groups import mentions_one
 from agents.relations.habits import DAY_OF
+from agents.relations.loans import HOLDER_OF
 from agents.relations.possessions import CALLED, OWN
 from agents.relations.questions import NAME_OF, OWN_NAME, Asked
 from agents.values import same_words
@@ -59,7 +60,7 @@ _IN_OTHER_WORDS = {
     "called": r"\bcall me\b",
     "salari": r"salar|\bearn",
 }
-_OF_WHAT = re.compile(rf"(?:{NAME_OF}|place of |time of |{DAY_OF}|{DOSE_OF}|{OWN}|{CALLED})")
+_OF_WHAT = re.compile(rf"(?:{NAME_OF}|place of |time of |{DAY_OF}|{DOSE_OF}|{HOLDER_OF}|{OWN}|{CALLED})")
 _OPENING = 4  # letters of a stem that all its forms begin with
 
 

@@ -16,48 +16,52 @@ from functools import lru_cache
 from agents.relations.parts import ANIMAL, OFFICE, PEOPLE
 
 _OF_ONE = (
-    r"wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|father|mum|mom|dad|"
+    r"(?:ex-)?(?:wife|husband|girlfriend|boyfriend|partner)|spouse|fianc[eé]e?|(?:step)?(?:mother|father)|"
+    r"(?:mother|father)-in-law|mum|mom|dad|physio|accountant|lawyer|piano teacher|nanny|"
     r"boss|manager|supervisor|doctor|gp|dentist|landlord|landlady|therapist|hairdresser|flatmate|roommate|"
     r"best friend"
 )
 _OF_MANY = (
-    r"brother|sister|son|daughter|uncle|aunt|cousin|nephew|niece|grandson|granddaughter|grandmother|"
-    r"grandfather|grandma|grandpa|child|kid|baby|friend|colleague|neighbou?r|teacher|student|classmate|"
+    r"(?:brother|sister|son|daughter)-in-law|brother|sister|son|daughter|uncle|aunt|cousin|nephew|niece|grandson|granddaughter|grandmother|"
+    r"grandfather|grandma|grandpa|child|kid|baby|boy|girl|lad|friend|colleague|neighbou?r|teacher|student|classmate|"
     rf"stepson|stepdaughter|{ANIMAL}|pet"
 )
 _AGE = r"(?:(?:older|younger|elder|eldest|oldest|youngest|little|big|twin) )?"
-_ROLE = rf"(?:my|our) {_AGE}(?:{_OF_ONE}|{_OF_MANY})"
+ROLE = rf"(?:my|our) {_AGE}(?:{_OF_ONE}|{_OF_MANY})"
 _NO_NAME = (
     r"(?!(?:I|We|You|He|She|It|They|My|Our|The|This|That|Here|An?|Not|Is|Was|Vouch|(?:Mon|Tues|Wednes|"
     r"Thurs|Fri|Satur|Sun)day|"
     r"January|February|March|July|September|October|November|December|(?:April|May|June|August) \d+|"
     rf"Christmas|Easter)\b|{PEOPLE}|{OFFICE})"
 )
-_NAME = rf"(?:(?-i:Dr|Mr|Mrs|Ms|Prof)\.? )?{_NO_NAME}(?-i:[A-ZÀ-Þ])[\w-]*(?: (?-i:[A-ZÀ-Þ])[\w-]*)?"
+NAME = rf"(?:(?-i:Dr|Mr|Mrs|Ms|Prof)\.? )?{_NO_NAME}(?-i:[A-ZÀ-Þ])[\w-]*(?: (?-i:[A-ZÀ-Þ])[\w-]*)?"
 _NOW = r"(?:(?:now|actually|currently) )?"
 _I = re.IGNORECASE
 _BEFORE_A_PERSON = (
     r"(?:^|[.;:] |(?:\b(?:and|but|so|with|to|for|of|from|by|like|than|that|because|is|when|if),? ))"
 )
 _IN_PASSING = re.compile(  # and not "I taught my wife French"
-    rf"{_BEFORE_A_PERSON}(?P<role>{_ROLE}) (?P<name>{_NAME})", _I
+    rf"{_BEFORE_A_PERSON}(?P<role>{ROLE}) (?P<name>{NAME})", _I
 )
 _APPOSED = re.compile(  # and not "my mother, Anna and Ben", nor "my doctor, Ben came along"
-    rf"\b(?P<role>{_ROLE}), (?P<name>{_NAME})(?=[.!;]|$|, (?!(?:and|or)\b)(?-i:[a-z]))", _I
+    rf"\b(?P<role>{ROLE}), (?P<name>{NAME})(?=[.!;]|$|, (?!(?:and|or)\b)(?-i:[a-z]))", _I
 )
 _IS_CALLED = re.compile(
-    rf"(?P<role>{_ROLE})(?:'s name)? is {_NOW}(?:called |named )?(?P<name>{_NAME})(?=[.,;!]|$| and\b| who\b)",
+    rf"(?P<role>{ROLE})(?:'s name)? is {_NOW}(?:called |named )?(?P<name>{NAME})(?=[.,;!]|$| and\b| who\b)",
     _I,
 )
-_IS_ONE = re.compile(rf"(?P<name>{_NAME}) is (?:now )?(?P<role>{_ROLE})(?=[.,;!]|$| and\b| now\b)", _I)
+_IS_SUCH_A_ONE = re.compile(  # "our dog is a collie named Bran"
+    rf"(?P<role>{ROLE}) is an? (?:(?-i:[a-z])[\w-]* ){{1,4}}(?:called|named) (?P<name>{NAME})(?=[.,;!]|$)", _I
+)
+_IS_ONE = re.compile(rf"(?P<name>{NAME}) is (?:now )?(?P<role>{ROLE})(?=[.,;!]|$| and\b| now\b)", _I)
 _HAS_ONE = re.compile(
     rf"(?:I|We)(?: have|['’]ve got| have got| own| keep) an? (?P<kind>{_AGE}(?:{_OF_ONE}|{_OF_MANY})) "
-    rf"(?:called|named) (?P<name>{_NAME})(?=[.,;!]|$)",
+    rf"(?:called|named) (?P<name>{NAME})(?=[.,;!]|$)",
     _I,
 )
-_GIVES_NAME = re.compile(rf"{_ROLE}(?:['’]s name\b|,? is {_NOW}(?:called\b|named\b|{_NAME}))", _I)
-_OPENS_WITH_ROLE = re.compile(rf"(?P<role>{_ROLE})(?=['’]s | (?!and |or )(?-i:[a-z]))", _I)
-_OPENS_WITH_NAME = re.compile(rf"(?P<name>{_NAME})(?=['’]s | (?!and |or )(?-i:[a-z]))", _I)
+_GIVES_NAME = re.compile(rf"{ROLE}(?:['’]s name\b|,? is {_NOW}(?:called\b|named\b|{NAME}))", _I)
+_OPENS_WITH_ROLE = re.compile(rf"(?P<role>{ROLE})(?=['’]s | (?!and |or )(?-i:[a-z]))", _I)
+_OPENS_WITH_NAME = re.compile(rf"(?P<name>{NAME})(?=['’]s | (?!and |or )(?-i:[a-z]))", _I)
 _IS_OF_ONE = re.compile(rf"(?:my|our) (?:{_OF_ONE})$", _I)
 
 
@@ -68,7 +72,7 @@ class NamedPersons:
         names: dict[str, set[str]] = defaultdict(set)
         roles: dict[str, set[str]] = defaultdict(set)
         for text in texts:
-            for role, name in _links(text):
+            for role, name in links(text):
                 names[role].add(name)
                 roles[name].add(role)
         self._names = {role: one for role, found in names.items() if (one := _only(found))}
@@ -99,14 +103,31 @@ def says_who(sentence: str) -> bool:
     return _GIVES_NAME.match(sentence) is not None or _IS_ONE.match(sentence) is not None
 
 
+def says_only_who(sentence: str) -> bool:
+    """Whether a sentence says who somebody is, and no more."""
+    return any(wording.fullmatch(sentence.rstrip(" .!")) for wording in (_IS_CALLED, _IS_ONE, _HAS_ONE))
+
+
+def opens_with_role(sentence: str) -> str:
+    """What somebody is whom a sentence opens with by that alone: "my brother"; else nothing."""
+    found = _OPENS_WITH_ROLE.match(sentence)
+    return found["role"].lower() if found else ""
+
+
+def opens_with_name(sentence: str) -> str:
+    """The name of whom a sentence opens with by that alone; else nothing."""
+    found = _OPENS_WITH_NAME.match(sentence)
+    return found["name"] if found else ""
+
+
 def _only(found: set[str]) -> str:
     return next(iter(found)) if len(found) == 1 else ""
 
 
 @lru_cache(maxsize=1024)
-def _links(text: str) -> tuple[tuple[str, str], ...]:
+def links(text: str) -> tuple[tuple[str, str], ...]:
     """Each role that a text gives together with a name."""
-    whole = (_IS_CALLED.match(text), _IS_ONE.match(text))
+    whole = (_IS_CALLED.match(text), _IS_ONE.match(text), _IS_SUCH_A_ONE.match(text))
     found = [*filter(None, whole), *_IN_PASSING.finditer(text), *_APPOSED.finditer(text)]
     has_one = _HAS_ONE.match(text)
     owned = [(f"my {has_one['kind'].lower()}", has_one["name"])] if has_one else []

@@ -58,7 +58,8 @@ ANIMAL = (
     r"(?:dog|puppy|cat|kitten|hamster|guinea pig|rabbit|canary|parrot|budgie|budgerigar|bird|tortoise|turtle|"
     r"goldfish|fish|horse|pony|goat|gerbil|rat|mouse|ferret|snake|lizard|gecko|chinchilla|donkey|pig)"
 )
-WHO = rf"(?P<who>i|we|(?:my|our|the) [\w-]+(?: [\w-]+)?|{NAMED})"
+_WHICH = r"(?:(?:best|older|younger|elder|little|big|twin) )?"
+WHO = rf"(?P<who>i|we|(?:my|our|the) {_WHICH}[\w-]+(?: [\w-]+)?|{NAMED})"
 OWNER = rf"(?P<who>my|our|the|{NAMED}'s|(?:my|our) [\w-]+'s)"
 AM = r"(?:(?:am|is|are|have|has|been|got) )*"
 IS = r"(?:is|are) "
@@ -71,7 +72,7 @@ MANY_OF_THEM = re.compile(
     r"grandson|granddaughter|nephew|niece|classmate|client|customer|student)s?\b",
     re.IGNORECASE,
 )
-_NAMED_ONE = re.compile(r"(?:my|our) [\w-]+ ((?-i:[A-ZÀ-Þ])[\w'-]+)$", re.IGNORECASE)
+_NAMED_ONE = re.compile(rf"(?:my|our) {_WHICH}[\w-]+ ((?-i:[A-ZÀ-Þ])[\w'-]+)$", re.IGNORECASE)
 _NEXT_CLAUSE = re.compile(
     r"\s*(?:,(?!\d{3}\b)|:(?!\d\d\b)|[;!?()]|\s[-–—]\s|\b(?:because|since|with|which|who|that|where|so|"
     r"after|when|while|"

@@ -16,6 +16,7 @@ from agents.relations.comparison import relations, tells_to_have
 from agents.relations.doses import dose_name
 from agents.relations.groups import group_asked_for, tells_one
 from agents.relations.habits import DIET, days_name
+from agents.relations.loans import ASKS_OF_A_LOAN, holder_name
 from agents.relations.parts import OFFICE, OWNER, PEOPLE, Relation, whose
 from agents.relations.possessions import OWN, called_name, own_name
 from agents.relations.things import EVENT, PERSON, SLOT, THING, event_name, slot_name, thing_name
@@ -169,7 +170,7 @@ _NOW = re.compile(
     re.IGNORECASE,
 )
 _WHO = (
-    r"(?P<who>i|we|(?:my|our|the) [\w-]+(?: [\w-]+)?|"
+    r"(?P<who>i|we|(?:my|our|the) (?:(?:best|older|younger|little|big|twin) )?[\w-]+(?: [\w-]+)?|"
     r"(?-i:[A-ZÀ-Þ])[\w'.-]*(?: (?-i:[A-ZÀ-Þ])[\w'.-]*){0,2})"
 )
 _LEAD = r"(?:(?:do you (?:know|remember)|tell me|remind me|can you tell me|and|so),? )?"
@@ -242,6 +243,7 @@ _WORDINGS: list[tuple[str, _Names]] = [
     (r"what is (?P<who>my) (?P<what>[\w-]+) (?:dose|dosage)", lambda m: (dose_name(m["what"]),)),
     (rf"how old {_BE} {_WHO}", ("age",)),
     (r"what is (?P<who>my|our) age", ("age",)),
+    (ASKS_OF_A_LOAN, lambda m: (holder_name(m["thing"]),)),
     (rf"who {_BE} {_WHO} married to", ("spouse",)),
     (rf"(?:who|what) is (?P<who>my) (?:wife|husband|spouse){_NAME}", _SPOUSE),
     (rf"{_BE} {_WHO} (?:married|single|engaged|divorced|widowed)", ("marriage", "spouse")),

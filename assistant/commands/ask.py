@@ -52,9 +52,10 @@ def command(
     message, material = _message(text)
 
     from assistant.terminal.answer_lines import cut_line, source_line
-    from assistant.terminal.word_wrap import write_out
+    from assistant.terminal.word_wrap import printer
     from assistant.turns.events import Accepted, Chosen, Event, Wrote
 
+    write_out = printer()
     with call.assistant(limits_turns=True) as assistant:
         user_id = assistant.journal.user_id(call.user)
         assistant.catch_up()
@@ -136,7 +137,18 @@ def _remember(call: Invocation, assistant: Assistant, user_id: int) -> None:
     except VouchError as error:
         call.tell(f"Not remembered yet: {error.message}")
     for line in notices.take():
-        call.tell(line)
+        call.tell(_wrapped(line))
+
+
+def _wrapped(text: str) -> str:
+    """The text as rows broken between words, where it is told at a terminal."""
+    from assistant.terminal.word_wrap import WordWrap
+
+    if not sys.stderr.isatty():
+        return text
+    rows: list[str] = []
+    WordWrap(rows.append).say(f"{text}\n")
+    return "".join(rows).rstrip("\n")
 
 
 def _version(state: VersionState | None) -> dict[str, Any]:

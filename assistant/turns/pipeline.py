@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
 from agents.chat_interfaces import CutAtLimit
-from agents.interfaces import Encoder, Exchange
+from agents.interfaces import AugmentedQuery, Encoder, Exchange
 from agents.of_oneself import asks_for_all
 from agents.own_statements import OwnStatements
 from agents.query_augmenter import QueryAugmenter
@@ -154,10 +154,11 @@ class TurnPipeline:
             turn.note("augment", standalone=query.text, query=query.text, strategy=query.strategy)
 
             searching = await self._on_thread(self._searching)
+            query = await self._on_thread(self._completed, query, searching, user_id)
             retrieved = await self._on_thread(
                 self._retrieve, searching, user_id, query.text, accepted.version_ids
             )
-            turn.note("retrieve", retrieved=retrieved)
+            turn.note("retrieve", retrieved=retrieved, standalone=query.text, query=query.text)
             yield Searched(query, retrieved.candidates)
 
             reranked = await self._on_thread(self._reranker.rerank, query.text, retrieved.candidates)
@@ -226,6 +227,10 @@ class TurnPipeline:
         for responder in (self._responder, *self._earlier_responders):
             await responder.aclose()
         self._model_thread.shutdown(wait=True)
+
+    def _completed(self, query: AugmentedQuery, searching: Searching, user_id: int) -> AugmentedQuery:
+        text = self._own_statements.completed(query.text, searching.spaces.of(user_id))
+        return replace(query, text=text)
 
     def _retrieve(self, searching: Searching, user_id: int, query: str, without: Sequence[int]) -> Retrieved:
         space = searching.spaces.of(user_id)
