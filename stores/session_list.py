@@ -118,6 +118,12 @@ class Sessions:
         with self._database.writing() as sql:
             session_of(sql, user_id, session_id).deleted_at = None
 
+    def archive_all(self, user_id: int, session_ids: Iterable[int], *, archived: bool = True) -> None:
+        """The same of these sessions, all of them or none."""
+        with self._database.writing() as sql:
+            for session_id in session_ids:
+                session_of(sql, user_id, session_id).archived_at = now() if archived else None
+
     def delete_all(self, user_id: int, session_ids: Iterable[int]) -> None:
         """Hides these sessions, all of them or none."""
         with self._database.writing() as sql:
@@ -140,6 +146,14 @@ class Sessions:
         """Whether a session is hidden."""
         with self._database.reading() as sql:
             return session_of(sql, user_id, session_id).deleted_at is not None
+
+    def shelf(self, user_id: int, session_id: int) -> Shelf:
+        """On which shelf a session stands; one question of `vouch ask` counts as open."""
+        with self._database.reading() as sql:
+            session = session_of(sql, user_id, session_id)
+            if session.deleted_at is not None:
+                return "deleted"
+            return "open" if session.archived_at is None else "archived"
 
     def prompts(self, user_id: int, *, limit: int = 20_000) -> list[str]:
         """What this user sent, newest first; nothing of private, deleted or imported sessions."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
+
+from tests.free_ports import free_port
 
 PROGRAM = Path(sys.executable).with_name("chroma")
 TRIES = 600  # a tenth of a second each
@@ -54,11 +55,3 @@ class ChromaServer:
             self._process.kill()
             self._process.wait()
             self._process = None
-
-
-def free_port() -> int:
-    """A port of the loopback that nobody listens at."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port

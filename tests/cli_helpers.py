@@ -26,7 +26,7 @@ from typing import Any
 from stores.database import Database
 
 COMMAND = str(Path(sys.executable).with_name("vouch"))
-ENDS_WITHIN_SECONDS = 90  # generous: only a command that waits for ever fails by it
+ENDS_WITHIN_SECONDS = 180  # generous: only a command that waits for ever fails by it
 
 HANDBOOK = """\
 # House rules
@@ -240,7 +240,7 @@ class Person:
         """
         for _ in range(5):
             self.types("\x03")
-            if self._sees_within(5, text):
+            if self._sees_within(20, text):
                 return
         raise AssertionError(f"{text!r} never came: {self.screen!r}")
 

@@ -35,7 +35,7 @@ class House:
     def use_server(self, base_url: str, **more: Any) -> None:
         """As a new process would, with these settings."""
         self.close()
-        of_model: dict[str, Any] = {"name": "scripted", "retries": 0, "timeout_seconds": 20.0, **more}
+        of_model: dict[str, Any] = {"name": "scripted", "retries": 0, "timeout_seconds": 60.0, **more}
         model = ModelSettings(backend="openai", base_url=base_url, **of_model)
         self.assistant = Assistant(Settings(model=model), self._locations)
         self._parts(self.assistant)

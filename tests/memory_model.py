@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -69,7 +69,12 @@ class Asked:
     kind: Kind
     text: str  # of all its messages
     began: float  # on the clock of time.monotonic
-    ended: float = 0.0  # 0: the client did not wait for the reply
+    ended: float = 0.0  # when its last word was sent; 0: the client did not wait for it
+
+    def sends(self, pieces: Iterable[str]) -> Iterator[str]:
+        """These pieces; the end is noted before the client can know of it."""
+        yield from pieces
+        self.ended = time.monotonic()
 
 
 @dataclass
@@ -106,7 +111,7 @@ class MemoryModel:
         one = Asked(kind, text, call.request.at_seconds)
         self.asked.append(one)
         if kind == "answer":
-            computes(lambda _: self.answer, pause_seconds=self.pause_seconds)(call)
+            computes(lambda _: one.sends(self.answer), pause_seconds=self.pause_seconds)(call)
         elif self.memory_behaves is not None:
             self.memory_behaves(call)
         else:
@@ -115,5 +120,5 @@ class MemoryModel:
                 reply = reply(text)
             if kind == "claims" and isinstance(reply, list):
                 reply = {"claims": [each for each in reply if str(each.get("quote")) in text]}
-            computes(lambda _: (reply if isinstance(reply, str) else json.dumps(reply),))(call)
-        one.ended = time.monotonic()
+            said = reply if isinstance(reply, str) else json.dumps(reply)
+            computes(lambda _: one.sends([said]))(call)

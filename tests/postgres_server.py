@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
+
+from tests.free_ports import free_port
 
 MISSING = "no PostgreSQL programs here (on Debian: apt-get install postgresql)"
 
@@ -63,7 +64,7 @@ class PostgresServer:
 def running_server(programs: Path) -> Iterator[PostgresServer]:
     """Starts a server with an empty cluster and ends it afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="vouch-postgres-"))
-    port = _free_port()
+    port = free_port()
     try:
         if os.getuid() == 0:
             shutil.chown(folder, "postgres")
@@ -114,9 +115,3 @@ def _has_user(name: str) -> bool:
     except KeyError:
         return False
     return True
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

@@ -31,7 +31,7 @@ from stores.errors import VouchError
 from stores.glance import glance
 from stores.passages import SHARED
 
-WAITS_SECONDS = 30.0  # generous: only what never comes fails by it
+WAITS_SECONDS = 90.0  # generous: only what never comes fails by it
 HOLD = "\0hold"  # in a reply: nothing further until `chat.go_on()`
 HANDBOOK = "The reading room opens at 10:00 on Saturdays."
 QUESTION = "When does the reading room open on Saturdays?"

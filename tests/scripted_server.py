@@ -26,7 +26,10 @@ from http.server import BaseHTTPRequestHandler
 from types import TracebackType
 from typing import Any, TypeAlias
 
+from tests.free_ports import free_port
+
 _POLL_SECONDS = 0.01  # how soon a disconnect or the end of the test is noticed
+_WITHIN_SECONDS = 90.0  # generous: only what never comes fails by it
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,7 @@ def echoes(citing: str = "") -> Behaviour:
 
 
 def computes(
-    reply: Callable[[Request], Sequence[str]], *, finish: str = "stop", pause_seconds: float = 0.0
+    reply: Callable[[Request], Iterable[str]], *, finish: str = "stop", pause_seconds: float = 0.0
 ) -> Behaviour:
     """A whole reply whose pieces a function makes from the request."""
 
@@ -168,7 +171,7 @@ def answers_json(status: int, body: object) -> Behaviour:
     return lambda call: call.send_json(status, body)
 
 
-def hangs(after: Sequence[str] = (), *, seconds: float = 30.0) -> Behaviour:
+def hangs(after: Sequence[str] = (), *, seconds: float = 300.0) -> Behaviour:
     """Falls silent before the first byte, or after these pieces, until the client leaves."""
 
     def behave(call: Call) -> None:
@@ -245,12 +248,12 @@ class ScriptedServer:
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
-    def wait_for_requests(self, count: int, timeout_seconds: float = 5.0) -> bool:
+    def wait_for_requests(self, count: int, timeout_seconds: float = _WITHIN_SECONDS) -> bool:
         """Waits until this many chat requests have arrived; false if they do not. Blocks its thread."""
         with self._changed:
             return self._changed.wait_for(lambda: len(self.requests) >= count, timeout_seconds)
 
-    def wait_for_disconnects(self, count: int = 1, timeout_seconds: float = 5.0) -> bool:
+    def wait_for_disconnects(self, count: int = 1, timeout_seconds: float = _WITHIN_SECONDS) -> bool:
         """Waits until the client has left this many replies; false if it does not. Blocks its thread."""
         with self._changed:
             return self._changed.wait_for(lambda: self.disconnects >= count, timeout_seconds)
@@ -293,9 +296,7 @@ class ScriptedServer:
 
 def unused_url() -> str:
     """The address of a port on which nothing listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{probe.getsockname()[1]}/v1"
+    return f"http://127.0.0.1:{free_port()}/v1"
 
 
 def _envelope(kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:

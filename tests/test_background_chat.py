@@ -73,10 +73,10 @@ async def test_an_answer_announced_by_another_thread_counts() -> None:
 
     def person() -> None:
         with answers_first.announced(loop):
-            is_answered.wait(10)
+            is_answered.wait(60)
 
     sending = asyncio.create_task(asyncio.to_thread(person))
-    await asyncio.wait_for(chat.was_dropped.wait(), 10)
+    await asyncio.wait_for(chat.was_dropped.wait(), 60)
     chat.may_reply.set()
     await few_steps()
     assert chat.begun == 1

@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from cli_helpers import HANDBOOK, QUESTION, Vouch, read_until, tell_to_end
+from cli_helpers import ENDS_WITHIN_SECONDS, HANDBOOK, QUESTION, Vouch, read_until, tell_to_end
 from scripted_server import ScriptedServer, hangs, refuses, says
 
 from stores.records import Turn
@@ -312,7 +312,7 @@ def test_the_last_answer_is_that_of_this_chat_whatever_is_said_in_another(vouch:
         here.stdin.flush()
         read_until(here.stdout, "Source 1")
         vouch.chat("Another terminal says this.")
-        out, _ = here.communicate(b"/good\n", timeout=60)
+        out, _ = here.communicate(b"/good\n", timeout=ENDS_WITHIN_SECONDS)
     assert b"Noted for turn 1: good." in out
 
 
@@ -478,7 +478,7 @@ def test_interrupted_ask_ends_with_130_and_keeps_the_part(vouch: Vouch) -> None:
             process.stdin.close()
             read_until(process.stdout, "It opens at ten")
             process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=60) == 130
+            assert process.wait(timeout=ENDS_WITHIN_SECONDS) == 130
             assert process.stderr.read() == b""
     assert [(turn.state, turn.answer, turn.failure) for turn in turns(vouch)] == [
         ("stopped", "It opens at ten", "")
@@ -491,5 +491,5 @@ def test_told_to_end_while_it_waits_for_a_line_it_just_ends(vouch: Vouch) -> Non
         process.stdin.flush()
         read_until(process.stdout, "Nothing is remembered")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=60) == 143
+        assert process.wait(timeout=ENDS_WITHIN_SECONDS) == 143
         assert process.stderr.read() == b""

@@ -16,12 +16,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from chroma_server import ChromaServer, free_port
+from chroma_server import ChromaServer
 from index_fixtures import clusters
 
 import stores.chroma_vectors
 from stores.chroma_vectors import ChromaServerVectors
 from stores.errors import StoreUnavailable
+from tests.free_ports import free_port
 
 EAST, NORTH, UP, BEYOND = np.eye(4, dtype=np.float32)
 NUMBERS = itertools.count(1)

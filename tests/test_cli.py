@@ -142,7 +142,7 @@ def test_when_the_reader_goes_away_the_command_ends_with_141_and_silently(
     os.close(reader)  # as `| head -0`, which has ended already
     with vouch.start(*arguments, stdout=writer, stdin=subprocess.DEVNULL) as process:
         os.close(writer)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=ENDS_WITHIN_SECONDS)
     assert (process.returncode, err) == (141, b"")
 
 
@@ -153,7 +153,7 @@ def test_when_the_reader_of_an_answer_goes_away_its_part_is_kept(vouch: Vouch) -
             process.stdin.close()
             read_until(process.stdout, "Ten ")
             process.stdout.close()
-            assert process.wait(timeout=60) == 141
+            assert process.wait(timeout=ENDS_WITHIN_SECONDS) == 141
             assert process.stderr.read() == b""
     with vouch.database() as database, database.reading() as sql:
         state, answer = sql.connection().exec_driver_sql("SELECT state, answer FROM turns").one()
@@ -252,7 +252,7 @@ def test_ask_with_a_dash_takes_the_question_itself_from_standard_input(vouch: Vo
 def test_ask_waits_for_no_input_that_nobody_pipes(vouch: Vouch) -> None:
     ours, theirs = socket.socketpair()  # silent and open, as what a service inherits
     with ours, theirs, vouch.start("ask", QUESTION, stdin=theirs) as process:
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=ENDS_WITHIN_SECONDS)
     assert b"10:00" in out
 
 

@@ -10,6 +10,7 @@ from agent_fakes import FixedReader, candidate
 
 from agents.reader_judge import ReaderJudge
 from agents.readings import Readings
+from benchmarks import judging_cost
 from benchmarks.judging_cost import TimedJudge, TurnCost, chat_lines, copied, report, watched
 from stores.database import Database
 from stores.journal import Journal
@@ -47,10 +48,25 @@ def test_a_statement_comes_before_every_tenth_question() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_the_peak_of_a_process_and_of_its_child_are_seen(tmp_path: Path) -> None:
-    child = "import time; held = b'x' * 90_000_000; time.sleep(0.4)"
+def test_the_peak_of_a_process_and_of_its_child_are_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, look, looked_at = tmp_path / "seen", judging_cost.peak_kilobytes, list[int]()
+
+    def looks(process: int) -> int:
+        looked_at.append(process)
+        found = look(process)
+        if process != looked_at[0] and 88_000 < found < 156_000:  # the child runs its own program
+            seen.touch()
+        return found
+
+    monkeypatch.setattr(judging_cost, "peak_kilobytes", looks)
+    child = (
+        "import os, time; held = b'x' * 90_000_000; ends = time.monotonic() + 60\n"
+        f"while not os.path.exists({str(seen)!r}) and time.monotonic() < ends: time.sleep(0.01)"
+    )
     program = (
-        "import subprocess, sys, time; held = b'x' * 160_000_000; del held; time.sleep(0.4);"
+        "import subprocess, sys; held = b'x' * 160_000_000; del held;"
         f"subprocess.run([sys.executable, '-c', {child!r}]); print(sys.stdin.read())"
     )
     peak, largest_child, code = watched([sys.executable, "-c", program], "said", tmp_path / "out")

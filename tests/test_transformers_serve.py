@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ import pytest
 from agents.backends.openai_chat import OpenAIChat
 from agents.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
 from stores.errors import MalformedReply, ModelRefused, NoLogProbabilities
+from tests.free_ports import free_port
 
 COMMAND = (str(Path(sys.executable).with_name("transformers")),)
 READY_SECONDS = 180.0
@@ -50,7 +50,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     maker = Path(__file__).with_name("tiny_llama.py")
     subprocess.run([sys.executable, str(maker), str(model)], env=environment, check=True, timeout=120)
 
-    port = unused_port()
+    port = free_port()
     command = [*COMMAND, "serve", str(model), "--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
     with (
         log.open("wb") as output,
@@ -68,12 +68,6 @@ async def chat(server: Server) -> AsyncIterator[OpenAIChat]:
     chat = OpenAIChat(base_url=server.base_url, model=server.model, max_tokens=16, temperature=0.0)
     yield chat
     await chat.aclose()
-
-
-def unused_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def wait_until_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -115,12 +115,11 @@ def chat(tmp_path: Path) -> Iterator[Chat]:
 
 def test_what_the_last_message_teaches_is_waited_for_and_undone(chat: Chat) -> None:
     chat.says(LOCKER)
-    threading.Timer(0.3, chat.agents.goes_on.set).start()
-    told = chat.undo()
-    assert told[:2] == [
-        "(waiting until your last message is weighed; Ctrl+C leaves the wait)",
-        f"Undone: add “{LOCKER}”.",
-    ]
+    told = iter(chat.commands.run("/undo"))
+    assert next(told) == "(waiting until your last message is weighed; Ctrl+C leaves the wait)"
+    chat.agents.goes_on.set()
+    assert next(told) == f"Undone: add “{LOCKER}”."
+    list(told)
     assert chat.texts == [TEA]
 
 
@@ -169,10 +168,19 @@ def test_yes_takes_back_what_came_before(chat: Chat) -> None:
     assert chat.texts == []
 
 
+def leaves(wait: Wait) -> None:
+    """Once it is on."""
+    while not wait.is_on:
+        time.sleep(0.01)
+    wait.leave()
+
+
 def test_who_leaves_the_wait_has_nothing_undone(chat: Chat) -> None:
     chat.says(LOCKER)
-    threading.Timer(0.3, chat.commands.wait.leave).start()
+    leaving = threading.Thread(target=leaves, args=[chat.commands.wait], daemon=True)
+    leaving.start()
     told = chat.undo()
+    leaving.join()
     assert told[1] == "Nothing was undone: your last message is still being weighed."
     assert told[2].endswith(f" takes back what was done before it: “{TEA}”.")
     assert told[2].startswith("/undo ")

@@ -492,7 +492,7 @@ def test_closing_frees_the_files(tmp_path: Path) -> None:
     index.upsert([1], rows(EAST))
     assert open_files_below(tmp_path)
     index.close()
-    for _ in range(100):  # ChromaDB closes its files on threads of its own
+    for _ in range(600):  # ChromaDB closes its files on threads of its own
         if not open_files_below(tmp_path):
             return
         time.sleep(0.1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from agents.backends.vllm_chat import VllmChat
+from tests.free_ports import free_port
 
 READY_SECONDS = 400.0
 ENVIRONMENT = {
@@ -27,9 +27,7 @@ ENVIRONMENT = {
 @contextmanager
 def serving(folder: Path, longest_tokens: int) -> Iterator[str]:
     """Serves the model in `folder` under the name `tiny`. Gives the address, up to and with /v1."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = free_port()
     command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(folder)]
     command += ["--served-model-name", "tiny", "--host", "127.0.0.1", "--port", str(port)]
     command += ["--dtype", "float32", "--max-model-len", str(longest_tokens), "--enforce-eager"]

@@ -12,6 +12,8 @@ answer_lines    what is told below an answer
 word_wrap       text printed at once, with lines broken between words
 notices         what was learned, with the way back
 teaching        what an answer should have been, kept
+session_changes a session renamed, archived, deleted or brought back, with undo
+privacy_facts   what is kept about a user, who can read it, what left the machine
 sharing         a memory of one's own offered to all
 waiting         why something that was said is not learned yet, in words
 forgetting      forgetting for good, with what is asked before and told after

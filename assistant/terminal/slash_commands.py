@@ -17,6 +17,7 @@ from assistant.terminal.model_choice import choose_model
 from assistant.terminal.near_commands import did_you_mean
 from assistant.terminal.removing import propose_when_sure
 from assistant.terminal.replaying import replay_session, session_to_replay
+from assistant.terminal.session_changes import archive_session, rename_session
 from assistant.terminal.sharing import share_memory, shared_line
 from assistant.terminal.teaching import HOW_TO_TEACH, says_something, teach
 from assistant.terminal.training import steer_training
@@ -42,13 +43,17 @@ SLASH_COMMANDS = {
     "/undo": "[RECEIPT]: take back the latest write of this session, or that one; p3: proposal 3",
     "/memory": "[WORDS or ID]: list what is remembered of you, with words also what you said; one whole",
     "/why": "[TURN]: what the last answer was made from",
+    "/learned": "[TURN]: what was learned from the last message, or that turn's",
     "/good": "[TURN]: the last answer, or that turn's, helped",
     "/bad": "[TURN or WHY]: it did not help",
     "/teach": "TEXT: what the last answer should have said",
     "/share": "ID: offer a memory of yours to every user, through the check",
+    "/privacy": "what is kept about you, who can read it, what left this machine",
     "/ingest": "PATH: read a document into your own memory",
     "/train": "[start, stop, pause, continue or back]: how training goes, and steering it",
     "/sessions": "[WORDS]: list your sessions, by words of their titles",
+    "/rename": "TITLE: give this session another title",
+    "/archive": "[SESSION]: archive this session or that one, or bring it back",
     "/replay": "[SESSION]: this session, or that one, by the live model and the one before",
     "/model": "[NAME]: the chat model that answers here, or another one in its place",
     "/plain": "leave the screen, and go on with this session in plain mode",
@@ -215,15 +220,21 @@ class SlashCommands:
         yield from claim_lines(claims, evidence)
 
     def _why(self, text: str) -> Iterator[str]:
-        turn_id = typed_id(text)
-        if text and turn_id is None:
+        if text and typed_id(text) is None:
             yield "Name the turn by its number: /why 12. Without one it is the last."
             return
-        if turn_id is None:
-            turn = self._last_turn("/why TURN explains another one.")
-        else:
-            turn = self._assistant.journal.turn(self._user_id, turn_id)
+        turn = self._turn_or_last(text, "/why TURN explains another one.")
         yield from why_lines(self._assistant, self._user_id, turn)
+
+    def _learned(self, text: str) -> Iterator[str]:
+        from assistant.terminal.screens.why_facts import told_of_learning
+
+        if text and typed_id(text) is None:
+            yield "Name the turn by its number: /learned 12. Without one it is the last."
+            return
+        turn_id = _known(self._turn_or_last(text, "/learned TURN tells of another one.").id)
+        yield f"Learned from turn {turn_id}:"
+        yield from told_of_learning(self._assistant, self._user_id, turn_id)
 
     def _good(self, rest: str) -> Iterator[str]:
         yield self._rate("good", rest)
@@ -261,6 +272,13 @@ class SlashCommands:
         if learned is not None:
             self.note_written(learned)
         yield told_in_chat(shared_line(learned)) if learned else "It is not weighed yet: a model is missing."
+
+    def _turn_or_last(self, typed: str, else_do: str) -> Turn:
+        """The turn that is named by its number, or the last of this session. Raises `NotFound`."""
+        turn_id = typed_id(typed)
+        if turn_id is None:
+            return self._last_turn(else_do)
+        return self._assistant.journal.turn(self._user_id, turn_id)
 
     def _last_turn(self, else_do: str) -> Turn:
         """The last of this session: a chat in another terminal does not come between.
@@ -361,6 +379,30 @@ class SlashCommands:
             return
         self.session_id = chosen
         yield f"Session {chosen} goes on."
+
+    def _rename(self, title: str) -> Iterator[str]:
+        if not title:
+            yield "Write its title: /rename Holidays in May"
+            return
+        self.begin_session()
+        yield from rename_session(self._assistant, self._user_id, self.session_id, title)
+
+    def _archive(self, number: str) -> Iterator[str]:
+        session_id = typed_id(number) if number else self.session_id
+        if session_id is None:
+            yield "Name the session by its number: /archive 12. Without one it is this session."
+        elif not number and not self._assistant.journal.turns(self._user_id, session_id, limit=1):
+            yield "Nothing was said in this session yet."
+        else:
+            typed = f"/archive {number}".strip()
+            yield from archive_session(self._assistant, self._user_id, session_id, typed)
+
+    def _privacy(self, _rest: str) -> Iterator[str]:
+        from assistant.terminal.privacy_facts import privacy_told
+
+        yield from privacy_told(self._assistant, self._user_id)
+        yield ""
+        yield "To forget everything of yours, in a shell: vouch memory forget --all-mine"
 
     def _new(self, title: str) -> Iterator[str]:
         self.session_id = self._assistant.journal.open_session(self._user_id, title=title)

@@ -1,7 +1,8 @@
 """The chat on the whole screen.
 
 run              opens the screens, and closes everything behind them
-app              the program on the screen: signals, leaving, the command palette
+app              the program on the screen: signals, leaving
+palette          every action and command by its name, those of the screen that is open first
 chat             the first screen: conversation, notice, prompt, status, keys
 chat_opening     it is opened, and sessions in it: what was said last comes first
 chat_actions     what the keys that hold everywhere do, and the commands that only screens have
@@ -46,7 +47,7 @@ why_facts        why an answer was given, from what is stored
 why_view         the same beside the conversation, or on a screen of its own
 passage_actions  what its keys do: mark a passage, remove it, compare the turn
 passage_page     a passage on a page, with the same keys
-memory_door      the chat opens Memory, and offers no undo that is done already
+memory_door      the chat opens Memory and Privacy, and offers no undo that is done already
 memory_screen    Memory: the list by scope, and a box that tells of the marked one
 memory_actions   what its keys do
 memory_writing   that, by the functions of the commands, on the assistant's thread
@@ -54,7 +55,8 @@ memory_page      a page of rows, read from the stores
 marked_list      a list whose marked row can be found without colour
 memory_list      the rows as columns
 memory_detail    all there is to know about one memory
-memory_privacy   what is kept about a user, who can read it, what left the machine
+memory_privacy   what is kept about a user on a screen, and the way to forget all of it
+privacy_door     it is opened, and what was typed there is done
 memory_questions another text, a line, a sentence that is to be typed
 training_actions the chat opens Training and Before/After, and shows a round that runs
 training_screen  Training: the curve, live against candidate, all rounds, and their keys

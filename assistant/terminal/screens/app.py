@@ -8,11 +8,10 @@ import select
 import signal
 import sys
 import termios
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from textual import events
-from textual.app import SystemCommand
 from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
 
@@ -20,9 +19,10 @@ from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.chat import ChatScreen
 from assistant.terminal.screens.desk import Desk, SessionChoice
 from assistant.terminal.screens.drafts import Drafts
-from assistant.terminal.screens.everywhere import COMES_FIRST, Everywhere
-from assistant.terminal.screens.keys import APP, CHAT, PROMPT, SCREEN_COMMANDS, shown
+from assistant.terminal.screens.everywhere import COMES_FIRST
+from assistant.terminal.screens.keys import APP, CHAT, shown
 from assistant.terminal.screens.no_colour import REVERSED, WithoutColour
+from assistant.terminal.screens.palette import Palette
 from assistant.terminal.screens.passage_actions import PassageActions
 from assistant.terminal.screens.prompt import BURST_SECONDS
 from assistant.terminal.screens.untaken_keys import untaken_told
@@ -35,7 +35,7 @@ T = TypeVar("T")
 _ENDS_WITHIN_SECONDS = 8.0  # what runs; then it is left as a killed process leaves it
 
 
-class ChatApp(Everywhere):
+class ChatApp(Palette):
     """Returns the exit code."""
 
     BINDINGS = bindings(APP)
@@ -224,45 +224,6 @@ class ChatApp(Everywhere):
     @property
     def _help_keys(self) -> list[str]:
         return self.changed_keys.get("help", "f1").split(",")
-
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Every action and command, with its key."""
-        chat = self.chat
-        for key in (*CHAT, *PROMPT, *APP):
-            if key.id in ("palette", "interrupt", "end_input", "complete", "send", "new_line", "stop"):
-                continue
-            pressed = shown(self.changed_keys.get(key.id, key.keys))
-            slash = f" · {key.slash}" if key.slash else ""
-            action = key.action.removeprefix("screen.")
-            run = self.run_action if key in APP else self._run_in_chat
-            yield SystemCommand(
-                key.words.capitalize(), f"{pressed}{slash}", lambda r=run, a=action: self.call_later(r, a)
-            )
-        for name, about in sorted((chat.desk.slash_commands | SCREEN_COMMANDS).items()):
-            shown_about = about.replace("[", r"\[")  # which the palette takes for markup
-            yield SystemCommand(
-                name, shown_about, lambda name=name: self.call_later(self._begin_command, name)
-            )
-
-    async def _run_in_chat(self, action: str) -> None:
-        if self.screen is self.chat:
-            await self.run_action(action, self.chat)
-        elif action == "help":
-            self.open_help()
-        elif await self.goes_back_to(self.chat):
-            await self.does_in_chat(action)
-
-    async def _begin_command(self, name: str) -> None:
-        """A command that takes something is put into the prompt, the others are run."""
-        if not await self.goes_back_to(self.chat):
-            return
-        about = (self.chat.desk.slash_commands | SCREEN_COMMANDS).get(name, "")
-        needs_words = about[:1].isupper() and ":" in about
-        if needs_words:
-            self.chat.prompt.put(f"{name} ")
-            self.chat.prompt.focus()
-        elif not self.chat.runs_here(name):
-            self.chat.work(self.chat.talk.send(name))
 
 
 def _has_terminal() -> bool:

@@ -105,7 +105,7 @@ class ChatScreen(Screen[None], ChatOpening):
             self.desk,
             self.conversation,
             Hears(
-                failed=host(self).fail,
+                failed=self.fail,
                 told=lambda sentence: self.tell(sentence, stays=True),
                 reply_began=self._reply_began,
                 turn_ended=self._turn_ended,
@@ -160,6 +160,7 @@ class ChatScreen(Screen[None], ChatOpening):
         if not self.session_title and answer.turn_id is not None:
             sent = next(m for m in self.conversation.messages if m.turn_id == answer.turn_id)
             self.session_title = one_line(sent.text)[:60]
+            self.save_draft()  # which has another name now
             self.drafts.write(NEW, "")
         self.has_cut = False
         self.show_header()
@@ -183,6 +184,8 @@ class ChatScreen(Screen[None], ChatOpening):
         name, _, rest = line.partition(" ")
         if name == "/undo":
             self.work(self.follow_ratings())
+        elif name == "/rename":
+            self.work(self.follow_title())
         rating = {"/good": "good", "/bad": "bad", "/teach": "taught"}.get(name)
         answers = [
             m for m in self.conversation.messages if m.speaker == "Assistant" and m.turn_id is not None

@@ -22,6 +22,7 @@ from assistant.terminal.screens.prompt import Prompt
 from assistant.terminal.screens.reading_actions import ReadingActions
 from assistant.terminal.screens.training_actions import TrainingActions
 from assistant.terminal.screens.work import Host, host
+from assistant.terminal.typed_ids import typed_id
 from stores.one_line import one_line
 
 if TYPE_CHECKING:
@@ -61,11 +62,11 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         def chosen(session_id: int | None) -> None:
             if session_id is not None:
                 self.switch_session(None if session_id == NEW_SESSION else session_id)
-            self.work(self._follow_title())
+            self.work(self.follow_title())
 
         self.app.push_screen(SessionsScreen(self.desk, self.talk.session_id, words), chosen)
 
-    async def _follow_title(self) -> None:
+    async def follow_title(self) -> None:
         """The session may be called otherwise by now."""
         session_id, before = self.talk.session_id, self.session_title
         if not session_id:
@@ -90,9 +91,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
             self.work(self._switch(session_id))
 
     async def _switch(self, session_id: int | None) -> None:
-        self.save_draft()
-        self.prompt.put("")
-        await self.show_session(await self.desk.open_session(session_id))
+        await self.go_to_session(session_id)
         self.prompt.focus()
         self.tell("")
 
@@ -254,14 +253,16 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
             "/compare": self._compare,
             "/branch": self.choose_branch,
             "/change": self.change_turn,
-            "/copy": lambda _: self.action_copy(),
+            "/copy": self._copy,
             "/edit": lambda _: self.action_editor(),
             "/find": self.find,
             "/help": lambda _: self.action_help(),
+            "/learned": self._learned,
             "/log": lambda _: self.action_log(),
             "/memory": self.action_memory,
             "/notices": lambda _: self.action_notices(),
             "/plain": lambda _: self._go_plain(),
+            "/privacy": lambda _: self.action_privacy(),
             "/quit": lambda _: self._app.leave(0),
             "/replay": self.replay_session,
             "/retry": lambda _: self.action_retry(),
@@ -273,13 +274,22 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         }
 
     def _why(self, turn: str) -> None:
-        if turn.isdecimal() and len(turn) <= 18:
-            self.action_why(int(turn))
+        self.action_why(typed_id(turn))
+
+    def _learned(self, turn: str) -> None:
+        if turn and typed_id(turn) is None:
+            self.tell("name the turn by its number: /learned 12. Without one it is the last")
         else:
-            self.action_why()
+            self.action_learned(typed_id(turn))
 
     def _compare(self, turn: str) -> None:
-        self.compare_turn(int(turn) if turn.isdecimal() and len(turn) <= 18 else None)
+        self.compare_turn(typed_id(turn))
+
+    def _copy(self, what: str) -> None:
+        if what in ("", "code"):
+            self.action_copy_code() if what else self.action_copy()
+        else:
+            self.tell("/copy copies the last answer, and /copy code its next block of code")
 
     def _go_plain(self) -> None:
         if self.app.is_web:
@@ -305,8 +315,8 @@ def _common_beginning(words: Sequence[str]) -> str:
 
 def _choices(name: str, argument: str, themes: Iterable[str]) -> list[str]:
     """What can stand behind a command."""
-    if name == "/theme":
-        return sorted(themes)
+    if name in ("/theme", "/copy"):
+        return sorted(themes) if name == "/theme" else ["code"]
     return _paths(argument) if name == "/ingest" else []
 
 

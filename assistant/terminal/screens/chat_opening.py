@@ -108,12 +108,13 @@ class ChatOpening(WritingAgain):
         """Another session, with its draft, unless something is being typed already."""
         self.talk.session_id, self.session_title = opened.session_id, opened.title
         self.is_private = opened.is_private
+        self.is_between_sessions = False
+        if brings_draft and not self.prompt.text:  # before what is in the prompt is kept in its place
+            said = (message.text for message in reversed(opened.messages) if message.speaker == "You")
+            self.bring_draft(self.draft_key, accepted=next(said, ""))
         waiting = [message for message in self.conversation.messages if message.state == "queued"]
         await self.conversation.show([*opened.messages, *waiting], is_whole=opened.is_whole)
         self.prompt.sent = [m.text for m in opened.messages if m.speaker == "You"]
-        if brings_draft and not self.prompt.text:
-            said = (message.text for message in reversed(opened.messages) if message.speaker == "You")
-            self.bring_draft(self.draft_key, accepted=next(said, ""))
         self.draft_is_due = True
         self.show_header()
         self.work(self.follow_branch())

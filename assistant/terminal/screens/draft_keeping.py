@@ -18,6 +18,7 @@ class DraftKeeping(Surroundings):
     drafts: Drafts
     choice: SessionChoice  # of the session to begin with
     draft_is_due = False  # it changed since it was kept
+    is_between_sessions = False  # the prompt is no more that of the one, and the other is not open yet
     _brought = ""  # what was put into the prompt from a draft
     _not_accepted: Sequence[str] = ()  # what was sent and not stored, when that was looked at last
 
@@ -29,7 +30,7 @@ class DraftKeeping(Surroundings):
     @property
     def has_draft_key(self) -> bool:
         """Under which name a draft is kept is known once the session is open, or where it is a new one."""
-        return self.talk.session_id != 0 or self.choice == SessionChoice()
+        return not self.is_between_sessions and (self.talk.session_id != 0 or self.choice == SessionChoice())
 
     def on_text_area_changed(self, _event: TextArea.Changed) -> None:
         """What is typed is kept soon."""
@@ -58,11 +59,24 @@ class DraftKeeping(Surroundings):
 
     async def keep_draft(self) -> None:
         """Keeps it beside everything else."""
-        key, draft = self.draft_key, self._draft
-        if not await asyncio.to_thread(self.drafts.write, key, draft):
+        if not self.has_draft_key:
+            self.draft_is_due = True
+        elif not await asyncio.to_thread(self.drafts.keeping(self.draft_key, self._draft)):
             self.tell("the draft cannot be kept: the state directory cannot be written")
 
     def save_draft(self) -> None:
         """Keeps it now, as when this is left."""
         if self.has_draft_key:
             self.drafts.write(self.draft_key, self._draft)
+
+    async def go_to_session(self, session_id: int | None) -> None:
+        """Another session, or a new one for None, in place of the one that is on, whose draft is kept."""
+        self.save_draft()
+        self.is_between_sessions = True
+        self.prompt.put("")
+        try:
+            await self.show_session(await self.desk.open_session(session_id))
+        finally:
+            if self.is_between_sessions:  # it could not be opened
+                self.is_between_sessions = False
+                self.bring_draft(self.draft_key)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 
 from assistant.locations import make_private_directory
 
@@ -27,6 +29,8 @@ class Drafts:
         """data, user: whose drafts they are; those of another data directory are not mixed with them."""
         whose = hashlib.sha256(f"{data}\n{user}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
         self._folder = state / "drafts" / whose
+        self._lock = Lock()  # of the files
+        self._begun: dict[str, int] = {}  # how often each was to be kept
 
     def read(self, session: int | str) -> str:
         """The draft of a session; empty when there is none, or it cannot be read."""
@@ -43,7 +47,20 @@ class Drafts:
 
     def write(self, session: int | str, text: str) -> bool:
         """Keeps a draft in place of the one before, an empty one not at all. False: it could not be kept."""
+        return self.keeping(session, text)()
+
+    def keeping(self, session: int | str, text: str) -> Callable[[], bool]:
+        """Does what `write` does when it is called, on any thread; nothing if one was kept meanwhile."""
         file = self._folder / f"{session}.txt"
+        number = self._begun[file.name] = self._begun.get(file.name, 0) + 1
+
+        def keep() -> bool:
+            with self._lock:
+                return number != self._begun[file.name] or self._write(file, text)
+
+        return keep
+
+    def _write(self, file: Path, text: str) -> bool:
         if not text.strip():
             with suppress(OSError):
                 file.unlink(missing_ok=True)

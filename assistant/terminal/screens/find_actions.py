@@ -86,9 +86,7 @@ class FindActions(DraftKeeping):
                 self.tell("a reply is being written: Esc stops it, then go there")
                 return False
             await self.desk.do(lambda assistant, user_id: assistant.sessions.show_turn(user_id, turn_id))
-            self.save_draft()
-            self.prompt.put("")
-            await self.show_session(await self.desk.open_session(session_id))
+            await self.go_to_session(session_id)
         while not (at := self._messages_of(turn_id)) and not conversation.is_whole:
             await conversation.fetch()
         if not at:

@@ -15,8 +15,8 @@ from assistant.terminal.screens.memory_detail import detail_page
 from assistant.terminal.screens.memory_list import MemoryList
 from assistant.terminal.screens.memory_page import SCOPES, MemoryRow, Wanted
 from assistant.terminal.screens.page_screen import PageScreen
+from assistant.terminal.screens.privacy_door import PrivacyDoor
 from assistant.terminal.screens.small_screens import Question
-from assistant.terminal.screens.work import Telling
 from stores.errors import NotFound, VouchError
 from stores.one_line import one_line, short
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from stores.passage_lines import PassageLine
 
 
-class MemoryActions(Telling):
+class MemoryActions(PrivacyDoor):
     """Acts on the marked memory. Each sentence tells what was done; nothing is done on the loop."""
 
     desk: Desk
@@ -294,26 +294,9 @@ class MemoryActions(Telling):
         name = file.strip()
         self.tell(await self.desk.look(lambda assistant, user: export(assistant, user, name, whose)))
 
-    def action_privacy(self) -> None:
-        """What is kept about this user, and who can read it."""
-        self.work(self._open_privacy())
-
-    async def _open_privacy(self) -> None:
-        from assistant.terminal.screens.memory_privacy import PrivacyScreen, privacy_lines
-
-        lines = await self.desk.look(partial(privacy_lines, width=self.app.size.width - 6))
-        if await self.app.push_screen_wait(PrivacyScreen(lines)):
-            await self._forget_everything()
-
-    async def _forget_everything(self) -> None:
-        from assistant.terminal.screens.memory_writing import forget
-
-        self.tell("forgetting everything of yours …")
-        told = await self.desk.do(lambda assistant, user: forget(assistant, user, None))
-        count = sum(line.startswith("Forgotten") for line in told)
-        self._wrote(f"everything of yours is forgotten: {count} passages", has_forgotten=True)
-        rest = [line for line in told if not line.startswith("Forgotten")]
-        self.app.push_screen(PageScreen("Forgotten", "\n".join([f"Forgotten: {count} passages.", *rest])))
+    def forgot(self, told: str) -> None:
+        """Everything of the user's is forgotten."""
+        self._wrote(told, has_forgotten=True)
 
     # Together
 

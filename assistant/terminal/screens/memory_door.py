@@ -1,4 +1,4 @@
-"""What the chat does about memory: it opens its screen, and offers no undo that is done already."""
+"""What the chat does about memory: it opens its screens, and offers no undo that is done already."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from functools import cached_property
 
 from assistant.terminal.screens.answer_actions import AnswerActions
 from assistant.terminal.screens.desk import Counts
+from assistant.terminal.screens.privacy_door import PrivacyDoor
 
 
-class MemoryDoor(AnswerActions):
-    """Opens the screen, and follows what was changed there."""
+class MemoryDoor(AnswerActions, PrivacyDoor):
+    """Opens the screens, and follows what was changed there."""
 
     @cached_property
     def _unsaved_memories(self) -> dict[int, str]:
@@ -28,6 +29,18 @@ class MemoryDoor(AnswerActions):
                 self.desk, words, changed=self._memory_changed, unsaved=self._unsaved_memories
             )
             self.app.push_screen(screen)
+
+    def action_privacy(self) -> None:
+        """What is kept about this user, and who can read it."""
+        if not self.desk.slash_commands:
+            self.tell("not yet: it is still opening")
+        else:
+            super().action_privacy()
+
+    def forgot(self, told: str) -> None:
+        """Everything of the user's is forgotten."""
+        self.tell(told)
+        self._memory_changed(True)
 
     def _memory_changed(self, has_forgotten: bool) -> None:
         self.work(self._follow_memory(has_forgotten))

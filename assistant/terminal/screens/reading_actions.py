@@ -75,20 +75,20 @@ class ReadingActions(BranchActions, FindActions, AnswerActions):
         if self.app.screen is self.screen:  # else another key came meanwhile
             self.app.push_screen(page)
 
-    def action_learned(self) -> None:
-        """What was learned from the turn that is read."""
+    def action_learned(self, turn_id: int | None = None) -> None:
+        """What was learned from a turn: from the one that is read, or the last, where none is named."""
         answer = self.answer
-        if answer is None or answer.turn_id is None:
+        wanted = turn_id if turn_id is not None else (answer.turn_id if answer else None)
+        if wanted is None:
             self.tell("no turn yet")
         else:
-            self.work(self._open_learned(answer.turn_id))
+            self.work(self._open_learned(wanted))
 
     async def _open_learned(self, turn_id: int) -> None:
-        from assistant.terminal.screens.why_facts import learned_lines
+        from assistant.terminal.screens.why_facts import told_of_learning
 
-        lines = await self.desk.look(lambda assistant, user_id: learned_lines(assistant, user_id, turn_id))
-        told = "\n".join(lines) or "Nothing new: what it says was known, or states nothing to keep."
-        self.app.push_screen(PageScreen(f"Learned from turn {turn_id}", told))
+        lines = await self.desk.look(lambda assistant, user: told_of_learning(assistant, user, turn_id))
+        self.app.push_screen(PageScreen(f"Learned from turn {turn_id}", "\n".join(lines)))
 
     def on_answer_text_link_clicked(self, event: AnswerText.LinkClicked) -> None:
         """A link is opened only after its address was shown."""

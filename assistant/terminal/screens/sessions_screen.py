@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias, get_args
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, get_args
 
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
@@ -18,11 +18,12 @@ from assistant.terminal.screens.keys import SESSIONS
 from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import GivesWay, Telling
+from assistant.terminal.session_changes import Change, SessionChange, deleting, putting_away, renaming
 from stores.clock import local
 from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from stores.session_list import SessionLine, Sessions, Shelf
+    from stores.session_list import SessionLine, Shelf
 
 NEW_SESSION = 0  # what is chosen for a new one
 _PAGE = 200  # rows; more when the mark reaches the last one
@@ -40,7 +41,6 @@ _KEYS = (
     "Tab shelf",
     "n new",
 )
-Change: TypeAlias = "Callable[[Sessions, int], object]"  # given the sessions and the user
 
 
 class SessionsScreen(Telling, GivesWay, Screen[int | None]):
@@ -73,7 +73,7 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
         self._found: list[SessionLine] = []  # those that fit the filter
         self._shown = 0  # of them
         self._renames: SessionLine | None = None
-        self._undo: list[tuple[int, str, Change]] = []  # of which session, what was done, what undoes it
+        self._undo: list[SessionChange] = []
         self._is_gone = False  # the session that is on was deleted
         self._is_narrow = False  # the rows are
 
@@ -214,12 +214,7 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
         title = event.value
         self._leave_field()
         if title.strip():
-            self._do(
-                session.session_id,
-                f"renamed: “{short(title, 50)}”",
-                lambda sessions, user_id: sessions.rename(user_id, session.session_id, title),
-                lambda sessions, user_id: sessions.rename(user_id, session.session_id, session.title),
-            )
+            self._do(renaming(session.session_id, session.title, title))
 
     def _leave_field(self) -> None:
         self._renames = None
@@ -272,24 +267,8 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
 
     def action_archive(self) -> None:
         """Archives the marked session; an archived or a deleted one comes back."""
-        if (session := self._marked) is None:
-            return
-        name, number = f"“{short(session.title, 40)}”", session.session_id
-        if self._shelf == "deleted":
-            self._do(
-                number,
-                f"brought back: {name}",
-                lambda sessions, user_id: sessions.bring_back(user_id, number),
-                lambda sessions, user_id: sessions.delete(user_id, number),
-            )
-            return
-        is_open = self._shelf == "open"
-        self._do(
-            number,
-            f"{'archived' if is_open else 'out of the archive'}: {name}",
-            lambda sessions, user_id: sessions.archive(user_id, number, archived=is_open),
-            lambda sessions, user_id: sessions.archive(user_id, number, archived=not is_open),
-        )
+        if (session := self._marked) is not None:
+            self._do(putting_away(session.session_id, session.title, self._shelf))
 
     def action_delete(self) -> None:
         """Hides the marked session, which can be brought back; a hidden one is erased for good."""
@@ -298,26 +277,21 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
             return
         if self._shelf == "deleted":
             self.work(self._erase(session))
-            return
-        number = session.session_id
-        self._do(
-            number,
-            f"deleted: “{short(session.title, 30)}” · u brings it back · what it taught stays in memory",
-            lambda sessions, user_id: sessions.delete(user_id, number),
-            lambda sessions, user_id: sessions.bring_back(user_id, number),
-        )
+        else:
+            change = deleting(session.session_id, session.title)
+            self._do(change, " · u brings it back · what it taught stays in memory")
 
     def action_undo(self) -> None:
         """Takes back the latest change that was made here; again: the one before."""
         if not self._undo:
             self.tell("nothing to undo here; z among the deleted ones (Tab) brings one back")
             return
-        _, said, change = self._undo.pop()
-        self.work(self._change(f"undone: {said}", change))
+        change = self._undo.pop()
+        self.work(self._change(f"undone: {change.told}", change.undo))
 
-    def _do(self, session_id: int, said: str, change: Change, undo: Change) -> None:
-        self._undo.append((session_id, said.partition(" · ")[0], undo))
-        self.work(self._change(said, change))
+    def _do(self, change: SessionChange, more: str = "") -> None:
+        self._undo.append(change)
+        self.work(self._change(f"{change.told}{more}", change.do))
 
     async def _erase(self, session: SessionLine) -> None:
         from assistant.terminal.forgetting import forget_sessions
@@ -335,7 +309,7 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
         self.tell("erasing …")
         number = session.session_id
         told = await self._desk.do(lambda assistant, user_id: forget_sessions(assistant, user_id, [number]))
-        self._undo = [undo for undo in self._undo if undo[0] != number]
+        self._undo = [change for change in self._undo if change.session_id != number]
         self.tell(told[0])
         await self._load()
         self.app.push_screen(PageScreen("Erased", "\n".join(told)))

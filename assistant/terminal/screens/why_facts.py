@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stores.records import StatedClaim, Turn
 
 _SHOWN = 12  # passages
+_NOTHING_NEW = "Nothing new: what it says was known, or states nothing to keep."
 _LABELS = {
     "answer": "it holds the answer",
     "relevant": "it is about the question",
@@ -102,6 +103,12 @@ def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
 def learned_lines(assistant: Assistant, user_id: int, turn_id: int) -> tuple[str, ...]:
     """What was found in a turn's message, and what became of it; a line each."""
     return tuple(_claim_line(claim) for claim in assistant.claims.of_turn(user_id, turn_id))
+
+
+def told_of_learning(assistant: Assistant, user_id: int, turn_id: int) -> list[str]:
+    """The same, or that nothing was found there. Raises `NotFound` where the user has no such turn."""
+    assistant.journal.turn(user_id, turn_id)
+    return [*learned_lines(assistant, user_id, turn_id)] or [_NOTHING_NEW]
 
 
 def passage_page(assistant: Assistant, user_id: int, row: FoundRow) -> tuple[str, str]:

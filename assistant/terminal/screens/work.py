@@ -52,10 +52,13 @@ class Working(Widget):
             await todo
         except VouchError as error:
             app.tell(as_sentences(error))
-        except NoMatches as error:
-            if not self._is_taken_down(cast("App[Any]", app)):
-                app.fail(error)
-        except Exception as error:  # noqa: BLE001 - a defect of ours, reported when the screen is given back
+        except Exception as error:  # noqa: BLE001 - reported when the screen is given back
+            self.fail(error)
+
+    def fail(self, error: Exception) -> None:
+        """A defect of ours, but for what is missed where this, or all, is being taken down."""
+        app = host(self)
+        if not (isinstance(error, NoMatches) and self._is_taken_down(cast("App[Any]", app))):
             app.fail(error)
 
     def _is_taken_down(self, app: App[Any]) -> bool:

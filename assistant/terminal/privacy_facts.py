@@ -1,0 +1,91 @@
+"""What is kept about a user, who can read it, what left the machine, and what was trained on it."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assistant.terminal.screens.memory_detail import is_here, sent_lines, trained
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
+    from stores.memory_uses import Kept
+
+
+def privacy_told(assistant: Assistant, user_id: int) -> tuple[str, ...]:
+    """From stored facts: headings, empty lines, and sentences that are indented by two."""
+    from stores.memory_uses import MemoryUses
+
+    kept = MemoryUses(assistant.database).kept(user_id)
+    saw = trained(kept.rounds, None)
+    return (
+        "What is kept about you",
+        *(f"  {line}" for line in _kept(kept)),
+        "",
+        "Who can read it",
+        *(f"  {line}" for line in _readers(assistant, kept)),
+        "",
+        "What left this machine",
+        *(f"  {line}" for line in _left(assistant, kept)),
+        "",
+        "What was trained on it",
+        f"  {saw[0].upper()}{saw[1:]}.",
+        "  What is forgotten is no lesson any more: the next round trains without it."
+        if kept.rounds
+        else "  Nothing of private sessions is ever a lesson.",
+    )
+
+
+def _kept(kept: Kept) -> Iterator[str]:
+    kinds = ", ".join(f"{_count(n, kind)}" for kind, n in sorted(kept.live.items()))
+    yield f"Found for you alone: {kinds or 'nothing'}."
+    yield (
+        f"Conversations: {_count(kept.turns, 'turn')} in {_count(kept.sessions, 'session')}, and in "
+        f"{_count(kept.private_sessions, 'private session')}."
+    )
+    yield f"Ratings and marks of yours: {kept.marks}. Statements that wait for the check: {kept.waiting}."
+    if kept.old_texts:
+        yield f"Old texts, which answer nothing and can be read: {kept.old_texts}."
+    if kept.erased:
+        yield f"Forgotten for good: {_count(kept.erased, 'text')}; only their numbers are left."
+
+
+def _readers(assistant: Assistant, kept: Kept) -> Iterator[str]:
+    yield "Of the users of Vouch you alone find what is yours."
+    yield f"Shared passages that you wrote or read in, which every user finds: {kept.shared}."
+    file = assistant.database.file
+    if file is None:
+        yield f"It lies in the database at {assistant.database.place}: whoever runs that can read it."
+        return
+    mode = stat.S_IMODE(file.stat().st_mode)
+    folder = stat.S_IMODE(file.parent.stat().st_mode)
+    is_open = mode & 0o044 and folder & 0o011
+    whom = "other accounts of this machine can read it too" if is_open else "your account alone can read it"
+    yield f"It lies in {_shown_path(file)}: {whom}, and the administrator; it is not encrypted."
+
+
+def _shown_path(file: Path) -> str:
+    """A path as its owner knows it."""
+    home = Path.home()
+    return f"~/{file.relative_to(home)}" if file.is_relative_to(home) else str(file)
+
+
+def _left(assistant: Assistant, kept: Kept) -> Iterator[str]:
+    told = sent_lines(assistant, kept.sent)
+    for line in told:
+        yield f"{line[0].upper()}{line[1:]}."
+    if not told:
+        yield "Nothing: no model elsewhere was asked."
+    server = assistant.model_in_use.server
+    if server and assistant.settings.memory.agents != "reader" and assistant.settings.memory.learn:
+        where = "on this machine" if is_here(server) else "outside"
+        yield f"When what you state is weighed, {server} ({where}) is asked too, with your nearest memories."
+    if assistant.settings.index.url:
+        yield "The server of the shared index gets shared passages and their vectors, and no memory of yours."
+    yield "Files that you exported, and backups, are not counted here."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' if number != 1 else ''}"

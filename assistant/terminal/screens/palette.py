@@ -1,0 +1,137 @@
+"""The command palette: what can be done on the screen that is open, then every action and command.
+
+A row has the words of the table of keys, and its key and slash command as they are in force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import Any, cast
+
+from textual.app import SystemCommand
+from textual.binding import Binding
+from textual.command import DiscoveryHit, Hits
+from textual.dom import DOMNode
+from textual.screen import Screen
+from textual.system_commands import SystemCommandsProvider
+
+from assistant.terminal.screens.everywhere import Everywhere
+from assistant.terminal.screens.keys import APP, CHAT, PLACES, PROMPT, READING, SCREEN_COMMANDS, Key, shown
+from assistant.terminal.screens.work import GivesWay, Host
+
+_LEFT_OUT = ("palette", "interrupt", "end_input", "complete", "send", "new_line", "stop")
+_MOVES = frozenset(  # from row to row, to another list, back: what only a key is for
+    "mark next previous first last find_again list words scope shelf write back leave help".split()
+)
+_ALSO_OF_THE_CHAT = frozenset(key.action for key in CHAT)
+
+
+class InOrder(SystemCommandsProvider):
+    """Shows them in the order in which the app tells them, before anything is typed."""
+
+    async def discover(self) -> Hits:
+        """All of them."""
+        for name, about, run, is_shown in self.app.get_system_commands(self.screen):
+            if is_shown:
+                yield DiscoveryHit(name, run, help=about)
+
+
+class Palette(Everywhere):
+    """The program, each of whose actions is found by its name."""
+
+    COMMANDS = {InOrder}  # noqa: RUF012
+    changed_keys: dict[str, str]
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:
+        """Every action and command, with its key; those of the screen that is open first."""
+        here = list(self._actions_here(screen))
+        yield from here
+        named = {command.title for command in here}
+        everything = [*self._actions_of_the_chat(screen), *self._commands()]
+        yield from (c for c in sorted(everything, key=attrgetter("title")) if c.title not in named)
+
+    def _actions_here(self, screen: Screen[Any]) -> Iterator[SystemCommand]:
+        """What the keys do that act where the focus is, on what is marked or read there."""
+        chain = (screen.focused or screen).ancestors_with_self
+        whose = {name: node for node in reversed(chain) for name in _ids_of(node)}
+        for place, keys in PLACES.items():
+            for key in keys:
+                is_everywhere = key in PROMPT or key in CHAT or key in APP
+                if not is_everywhere and key.id in whose and _is_listed(key):
+                    yield self._row(place, key, screen, whose[key.id])
+
+    def _actions_of_the_chat(self, screen: Screen[Any]) -> Iterator[SystemCommand]:
+        for key in (*CHAT, *PROMPT, *APP):
+            if key.id not in _LEFT_OUT:
+                run = self.run_action if key in APP else self._run_in_chat
+                action = key.action.removeprefix("screen.")
+                yield SystemCommand(
+                    key.words.capitalize(), self._about(key), lambda r=run, a=action: self.call_later(r, a)
+                )
+        if screen is self.chat:  # of the last answer, where none is read
+            for key in READING:
+                if key.action.startswith("screen.") and _is_listed(key):
+                    yield self._row("Reading", key, screen, screen)
+
+    def _commands(self) -> Iterator[SystemCommand]:
+        for name, about in (self.chat.desk.slash_commands | SCREEN_COMMANDS).items():
+            yield SystemCommand(
+                name, _escaped(about), lambda name=name: self.call_later(self._begin_command, name)
+            )
+
+    def _row(self, place: str, key: Key, screen: Screen[Any], node: DOMNode) -> SystemCommand:
+        return SystemCommand(
+            f"{place} · {key.words}",
+            self._about(key),
+            lambda: self.call_later(self._run_here, key.action, screen, node),
+        )
+
+    def _about(self, key: Key) -> str:
+        pressed = shown(self.changed_keys.get(key.id, key.keys))
+        return _escaped(f"{pressed} · {key.slash}" if key.slash else pressed)
+
+    async def _run_here(self, action: str, screen: Screen[Any], node: DOMNode) -> None:
+        if self.screen is screen:  # else another one came meanwhile
+            if isinstance(screen, GivesWay) and screen.comes_first:
+                cast("Host", self).tell(screen.comes_first)
+            else:
+                await self.run_action(action, node)
+
+    async def _run_in_chat(self, action: str) -> None:
+        if self.screen is self.chat:
+            await self.run_action(action, self.chat)
+        elif action == "help":
+            self.open_help()
+        elif await self.goes_back_to(self.chat):
+            await self.does_in_chat(action)
+
+    async def _begin_command(self, name: str) -> None:
+        """A command that takes something is put into the prompt, the others are run."""
+        if not await self.goes_back_to(self.chat):
+            return
+        about = (self.chat.desk.slash_commands | SCREEN_COMMANDS).get(name, "")
+        needs_words = about[:1].isupper() and ":" in about
+        if needs_words:
+            self.chat.prompt.put(f"{name} ")
+            self.chat.prompt.focus()
+        elif not self.chat.runs_here(name):
+            self.chat.work(self.chat.talk.send(name))
+
+
+def _ids_of(node: DOMNode) -> Iterator[str]:
+    """Of the keys of the table that a screen or a part of it has, whatever takes them before it."""
+    for kind in type(node).__mro__:
+        for held in vars(kind).get("BINDINGS", ()):
+            if isinstance(held, Binding) and held.id is not None:
+                yield held.id
+
+
+def _is_listed(key: Key) -> bool:
+    action = key.action.removeprefix("screen.").partition("(")[0]
+    return action not in _MOVES and not (key in READING and action in _ALSO_OF_THE_CHAT)
+
+
+def _escaped(about: str) -> str:
+    """Without what the palette would take for markup."""
+    return about.replace("[", r"\[")

@@ -1,0 +1,151 @@
+"""What is typed and not sent is kept beside everything else: what was typed last wins, whoever is late."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from screen_fixtures import HOLD, ChatOnScreen, on_screen
+
+from assistant.terminal.screens.conversation import Conversation
+from assistant.terminal.screens.desk import Desk
+from assistant.terminal.screens.draft_keeping import DraftKeeping
+from assistant.terminal.screens.drafts import NEW, Drafts
+from stores.errors import TryAgain
+
+
+def test_a_draft_that_is_kept_late_replaces_none_that_was_kept_meanwhile(tmp_path: Path) -> None:
+    drafts = Drafts(tmp_path, tmp_path, "ann")
+    late, of_another_session = drafts.keeping(1, "half"), drafts.keeping(2, "another")
+    assert drafts.write(1, "half a thought")
+    assert late()
+    assert of_another_session()
+    assert (drafts.read(1), drafts.read(2)) == ("half a thought", "another")
+
+
+def test_a_draft_that_was_sent_meanwhile_does_not_come_back(tmp_path: Path) -> None:
+    drafts = Drafts(tmp_path, tmp_path, "ann")
+    late = drafts.keeping(1, "half")
+    drafts.write(1, "")
+    late()
+    assert drafts.read(1) == ""
+
+
+async def test_leaving_while_a_draft_is_kept_keeps_what_was_typed_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on, begun, ended = asyncio.Event(), list[object](), list[object]()
+
+    async def slow(work: Callable[..., object], *given: object) -> object:
+        begun.append(work)
+        await goes_on.wait()
+        ended.append(work)
+        return work(*given)
+
+    async with on_screen(tmp_path) as chat:
+        main = chat.app.chat
+        with monkeypatch.context() as patched:
+            patched.setattr(asyncio, "to_thread", slow)
+            main.prompt.put("half")
+            await chat.until(lambda: bool(begun))
+            main.prompt.put("half a thought")
+            main.save_draft()
+            goes_on.set()
+            await chat.until(lambda: len(ended) == len(begun))
+        assert main.drafts.read(NEW) == "half a thought"
+
+
+async def two_sessions(chat: ChatOnScreen) -> tuple[int, int]:
+    """The first has a draft, the second is on the screen."""
+    main = chat.app.chat
+    await chat.asks("one")
+    first = main.talk.session_id
+    main.prompt.put("half a thought")
+    main.switch_session(None)
+    await chat.until(lambda: main.talk.session_id != first)
+    await chat.asks("two")
+    return first, main.talk.session_id
+
+
+def slow_before(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, holds: Callable[[], bool]) -> None:
+    """Has a call wait for this."""
+    call = getattr(owner, name)
+
+    async def slow(self: object, *given: object, **named: object) -> object:
+        while not holds():  # noqa: ASYNC110 - looked at by a timer
+            await asyncio.sleep(0.01)
+        return await call(self, *given, **named)
+
+    monkeypatch.setattr(owner, name, slow)
+
+
+async def test_a_draft_stays_with_its_session_however_long_the_next_takes_to_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with on_screen(tmp_path, replies=[["First."], ["Second."]]) as chat:
+        first, second = await two_sessions(chat)
+        main, looks = chat.app.chat, Looks(monkeypatch)
+        main.prompt.put("another thought")
+        slow_before(monkeypatch, Desk, "open_session", lambda: looks.were(3))
+        main.switch_session(first)
+        await chat.until(lambda: main.talk.session_id == first)
+        assert (main.prompt.text, main.drafts.read(second)) == ("half a thought", "another thought")
+
+
+async def test_a_draft_is_brought_however_long_the_messages_take_to_be_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with on_screen(tmp_path, replies=[["First."], ["Second."]]) as chat:
+        first, _ = await two_sessions(chat)
+        main, looks = chat.app.chat, Looks(monkeypatch)
+        slow_before(monkeypatch, Conversation, "show", lambda: looks.were(3))
+        main.switch_session(first)
+        await chat.until(lambda: looks.were(3))
+        await chat.until(lambda: main.prompt.text == "half a thought")
+        assert main.drafts.read(first) == "half a thought"
+
+
+async def test_where_a_session_cannot_be_opened_the_draft_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuses(_desk: Desk, _session_id: int | None) -> None:
+        raise TryAgain("another program writes")
+
+    async with on_screen(tmp_path, replies=[["First."], ["Second."]]) as chat:
+        first, _ = await two_sessions(chat)
+        chat.app.chat.prompt.put("another thought")
+        monkeypatch.setattr(Desk, "open_session", refuses)
+        chat.app.chat.switch_session(first)
+        await chat.shows("another program writes")
+        assert chat.prompt == "another thought"
+
+
+async def test_what_is_typed_during_the_first_answer_is_kept_under_its_session(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["First", HOLD, "."]]) as chat:
+        main = chat.app.chat
+        await chat.sends("one")
+        await chat.shows("First")
+        main.prompt.put("half a thought")
+        await chat.until(lambda: main.drafts.read(NEW) == "half a thought" and not main.draft_is_due)
+        chat.go_on()
+        await chat.until(lambda: main.talk.is_idle and not main.drafts.read(NEW))
+        assert main.drafts.read(main.talk.session_id) == "half a thought"
+
+
+class Looks:
+    """How often the chat has looked at what there is to keep."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._count, look = 0, DraftKeeping.look_at_what_was_sent
+
+        def counts(chat: DraftKeeping) -> None:
+            self._count += 1
+            look(chat)
+
+        monkeypatch.setattr(DraftKeeping, "look_at_what_was_sent", counts)
+
+    def were(self, count: int) -> bool:
+        """So many since this was made."""
+        return self._count >= count

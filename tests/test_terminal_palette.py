@@ -1,0 +1,206 @@
+"""The palette: what can be done on the screen that is open is found by its name, and is done there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from memory_on_screen import opened, remembered, texts
+from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
+from test_terminal_everywhere import keys_to
+from test_terminal_sessions import REPLIES, on_shelf, opens_list, three_sessions
+from textual.app import SystemCommand
+from textual.command import CommandList, CommandPalette
+from textual.widgets import Input
+
+from assistant.terminal.screens.compare_screen import CompareScreen
+from assistant.terminal.screens.find_screen import FindScreen
+from assistant.terminal.screens.keys import PLACES, READING
+from assistant.terminal.screens.log_screen import LogScreen
+from assistant.terminal.screens.memory_privacy import PrivacyScreen
+from assistant.terminal.screens.memory_questions import EditText
+from assistant.terminal.screens.memory_screen import MemoryScreen
+from assistant.terminal.screens.page_screen import PageScreen
+from assistant.terminal.screens.palette import _is_listed
+from assistant.terminal.screens.sessions_screen import SessionsScreen
+from assistant.terminal.screens.training_screen import TrainingScreen
+from assistant.terminal.screens.why_view import WhyScreen
+
+CODE = "First answer [1].\n\n```\ncode one\n```\n\n```\ncode two\n```"
+
+
+def rows(chat: ChatOnScreen) -> dict[str, SystemCommand]:
+    """By their names, none of which stands there twice."""
+    listed = list(chat.app.get_system_commands(chat.screen))
+    by_name = {row.title.casefold(): row for row in listed}
+    assert len(by_name) == len(listed)
+    return {row.title: row for row in listed}
+
+
+def of_place(chat: ChatOnScreen, place: str) -> list[str]:
+    return [title for title in rows(chat) if title.startswith(f"{place} · ")]
+
+
+async def chooses(chat: ChatOnScreen, words: str, title: str) -> None:
+    """Types words into the palette, and takes the first row that they find."""
+    await chat.presses("ctrl+p")
+    await chat.until(lambda: isinstance(chat.screen, CommandPalette))
+    chat.screen.query_one(Input).value = words
+    await chat.until(lambda: first_row(chat) == title, lambda: f"{first_row(chat)!r} comes first")
+    await chat.presses("enter")
+    await chat.until(lambda: not isinstance(chat.screen, CommandPalette))
+
+
+def first_row(chat: ChatOnScreen) -> str:
+    found = chat.screen.query_one(CommandList)
+    if not found.option_count:
+        return ""
+    return str(found.get_option_at_index(0).prompt).partition("\n")[0].strip()
+
+
+SCREENS = {
+    "Why this answer": ("f2", WhyScreen),
+    "Find": ("ctrl+f", FindScreen),
+    "Sessions": ("f5", SessionsScreen),
+    "Memory": ("f3", MemoryScreen),
+    "Training": ("f4", TrainingScreen),
+    "Log": ("f8", LogScreen),
+}
+
+
+@pytest.mark.parametrize("place", SCREENS)
+async def test_each_action_of_a_screen_is_told_first_there_with_its_key_and_command(
+    tmp_path: Path, place: str
+) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        key, kind = SCREENS[place]
+        await keys_to(kind, key)(chat)
+        wanted = [key for key in PLACES[place] if _is_listed(key)]
+        assert list(rows(chat))[: len(wanted)] == [f"{place} · {key.words}" for key in wanted]
+        for key_ in wanted:
+            about = rows(chat)[f"{place} · {key_.words}"].help
+            assert about.endswith(key_.slash)
+        assert not [title for title in rows(chat) if title.startswith("Reading · ")]
+
+
+async def test_what_only_moves_is_left_out(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await keys_to(SessionsScreen, "f5")(chat)
+        assert of_place(chat, "Sessions") == [
+            "Sessions · open the session",
+            "Sessions · filter by title; Enter opens the marked one",
+            "Sessions · change its title",
+            "Sessions · archive it; among archived or deleted ones: back",
+            "Sessions · delete it; what it taught stays; erase a deleted one",
+            "Sessions · undo the latest change made here",
+            "Sessions · a new session",
+        ]
+
+
+async def test_privacy_and_before_and_after_are_told_too(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await opened(chat)
+        await keys_to(PrivacyScreen, "p")(chat)
+        assert of_place(chat, "Privacy") == ["Privacy · forget everything of mine"]
+        assert not of_place(chat, "Memory")
+    assert [key.words for key in PLACES["Before and after"] if _is_listed(key)] == [
+        "the left one is better",
+        "the right one is better",
+        "neither is better",
+        "only worse ones, or all",
+        "show the names, or hide them",
+    ]
+    assert CompareScreen.place == "Before and after"
+
+
+async def test_a_row_acts_on_what_is_marked(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await three_sessions(chat)
+        await opens_list(chat)
+        await chat.presses("down")
+        await chooses(chat, "archive it", "Sessions · archive it; among archived or deleted ones: back")
+        await chat.shows("archived: “about ladders”")
+        assert on_shelf(chat, "archived") == ["about ladders"]
+        await chooses(chat, "latest change made", "Sessions · undo the latest change made here")
+        await chat.shows("undone: archived: “about ladders”")
+        assert on_shelf(chat, "archived") == []
+
+
+async def test_a_memory_that_is_marked_is_edited(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await remembered(chat, "I like tea.", "I like coffee.")
+        await opened(chat)
+        await chat.presses("down")
+        await chooses(chat, "edit new version", f"Memory · {words_of('memory_edit')}")
+        await chat.until(lambda: isinstance(chat.screen, EditText))
+        assert "I like tea." in chat.text
+        await chat.presses("escape")
+        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+        assert sorted(texts(chat)) == ["I like coffee.", "I like tea."]
+
+
+async def test_what_is_typed_comes_first(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await chat.asks("about lockers")
+        await opens_list(chat)
+        await chat.presses("e")
+        await chat.until(lambda: isinstance(chat.app.focused, Input))
+        await chat.types("x")
+        rows(chat)["Sessions · delete it; what it taught stays; erase a deleted one"].callback()
+        await chat.shows("a title is being typed")
+        assert on_shelf(chat, "deleted") == []
+
+
+async def test_the_chat_tells_what_reading_does_with_the_last_answer(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[CODE]]) as chat:
+        await chat.asks("one")
+        listed = rows(chat)
+        assert listed["Reading · copy its next block of code"].help == "c · /copy code"
+        assert listed["Reading · what was learned from this turn"].help == "m · /learned"
+        assert listed["Reading · the branch before"].help == r"\[ · /branch"
+        assert not {"Reading · next message", "Reading · why this answer"} & listed.keys()
+        await chooses(chat, "block of code", "Reading · copy its next block of code")
+        await chat.until(lambda: chat.app.clipboard == "code one")
+        await chooses(chat, "learned from this", "Reading · what was learned from this turn")
+        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.shows("Learned from turn 1")
+
+
+async def test_while_reading_a_row_acts_on_the_message_that_is_read(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["First."], ["Second."]]) as chat:
+        await chat.asks("one")
+        await chat.asks("two")
+        await chat.presses("escape")
+        await chat.until(lambda: chat.app.chat.conversation.has_focus)
+        await chat.presses("k", "k")
+        await chat.until(lambda: chat.app.chat.conversation.current is chat.app.chat.conversation.messages[1])
+        first = [key for key in READING if _is_listed(key)]
+        assert list(rows(chat))[: len(first)] == [f"Reading · {key.words}" for key in first]
+        await chooses(chat, "copy the message", "Reading · copy the message")
+        await chat.until(lambda: chat.app.clipboard == "First.")
+        await chooses(chat, "fold or unfold", "Reading · fold or unfold")
+        await chat.shows("folded")
+
+
+async def test_keys_that_settings_moved_are_told_as_moved(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, keys={"sessions_archive": "f9"}) as chat:
+        await keys_to(SessionsScreen, "f5")(chat)
+        row = rows(chat)["Sessions · archive it; among archived or deleted ones: back"]
+        assert row.help == "F9 · /archive"
+
+
+async def test_a_screen_that_gave_way_is_not_acted_on(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await chat.asks("about lockers")
+        await opens_list(chat)
+        delete = rows(chat)["Sessions · delete it; what it taught stays; erase a deleted one"]
+        await chat.presses("escape")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+        delete.callback()
+        await chat.pilot.pause()
+        assert on_shelf(chat, "deleted") == []
+
+
+def words_of(name: str) -> str:
+    return next(key.words for keys in PLACES.values() for key in keys if key.id == name)
