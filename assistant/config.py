@@ -23,6 +23,12 @@ _ORDERS = ("mixed", "classes")
 _BACKENDS = ("extractive", "openai", "transformers", "vllm")
 _INDEXES = ("auto", "exact", "chroma", "faiss")
 _SIDES = ("query", "both", "auto")
+_OF_LOSSES = {
+    "strict_denominator": ("exclude_own_relevant", "all"),
+    "flaccid_support": ("judged", "relevant"),
+    "rank_weights": ("log", "reciprocal"),
+    "hard_positives": ("mean", "best", "random"),
+}
 _WEIGHERS = ("auto", "reader", "model")
 _LEVELS = ("debug", "info", "warning", "error")
 
@@ -235,6 +241,58 @@ class LearningSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TrainingSettings:
+    """By which losses and steps a round trains the retriever: [training]. As `RetrieverTraining`."""
+
+    batch_questions: int = 16
+    patience: int = 1  # epochs without a better figure on the held-out share, after which it ends
+    warm_up: float = 0.1  # share of the steps in which the learning rate rises
+    weight_decay: float = 0.01
+    longest_gradient: float = 1.0  # its norm; a longer one is shortened
+    bf16: bool = False  # products in 16 bits
+
+    strict_weight: float = 1.0  # 0 switches a loss off
+    flaccid_weight: float = 0.5
+    hard_weight: float = 1.0
+    temperature: float = 0.05  # of similarities
+    judge_temperature: float = 0.2  # of the judge's scores
+    margin: float = 0.1  # between an answer and a hard negative, in cosine
+    strict_denominator: Literal["exclude_own_relevant", "all"] = "exclude_own_relevant"
+    flaccid_support: Literal["judged", "relevant"] = "judged"
+    rank_weights: Literal["log", "reciprocal"] = "log"  # of hard negatives
+    hard_positives: Literal["mean", "best", "random"] = "mean"
+    most_negatives: int = 8  # of a question, that hard negatives are taken from
+
+    def __post_init__(self) -> None:
+        weights = {name: getattr(self, f"{name}_weight") for name in ("strict", "flaccid", "hard")}
+        some_loss = any(weight > 0 for weight in weights.values())
+        _require(
+            *(
+                (f"training.{name}", value, value >= 1, "1 or more")
+                for name in ("batch_questions", "patience", "most_negatives")
+                for value in [getattr(self, name)]
+            ),
+            ("training.warm_up", self.warm_up, 0 <= self.warm_up <= 1, "between 0 and 1"),
+            *(
+                (f"training.{name}", value, 0 < value < 1e6, "above 0")
+                for name in ("longest_gradient", "temperature", "judge_temperature")
+                for value in [getattr(self, name)]
+            ),
+            *(
+                (f"training.{name}", value, 0 <= value < 1e6, "0 or more")
+                for name in ("weight_decay", "margin", *(f"{loss}_weight" for loss in weights))
+                for value in [getattr(self, name)]
+            ),
+            ("training.strict_weight", self.strict_weight, some_loss, "above 0 where no other loss is on"),
+            *(
+                (f"training.{name}", value, value in known, _one_of(known))
+                for name, known in _OF_LOSSES.items()
+                for value in [getattr(self, name)]
+            ),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class StoreSettings:
     """Where records are kept: [store]."""
 
@@ -313,6 +371,7 @@ class Settings:
     answer: AnswerSettings = field(default_factory=AnswerSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
+    training: TrainingSettings = field(default_factory=TrainingSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
     index: IndexSettings = field(default_factory=IndexSettings)
     terminal: TerminalSettings = field(default_factory=TerminalSettings)
@@ -366,6 +425,7 @@ SECTIONS: dict[str, type[Any]] = {
     "answer": AnswerSettings,
     "memory": MemorySettings,
     "learning": LearningSettings,
+    "training": TrainingSettings,
     "store": StoreSettings,
     "index": IndexSettings,
     "terminal": TerminalSettings,

@@ -56,7 +56,7 @@ def write(path: Path, records: Sequence[Mapping[str, Any]]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(f"{json.dumps(record)}\n" for record in records)
     if path.suffix == ".gz":
-        path.write_bytes(gzip.compress(text.encode()))
+        path.write_bytes(gzip.compress(text.encode(), mtime=0))
     else:
         path.write_text(text, encoding="utf-8")
     return path
@@ -257,10 +257,10 @@ CSV = 'question,answer\r\n"Who, then?",Änne\r\nWhere?,\r\n'
     [
         ("rows.csv", CSV.encode()),
         ("rows.csv", CSV.encode("utf-8-sig")),  # as spreadsheets write it
-        ("rows.csv.gz", gzip.compress(CSV.encode())),
+        ("rows.csv.gz", gzip.compress(CSV.encode(), mtime=0)),
         ("rows.json", json.dumps(FLAT, indent=1).encode()),
         ("rows.json", b"\n".join(json.dumps(row).encode() for row in FLAT)),
-        ("rows.jsonl.gz", gzip.compress(b"\n\n".join(json.dumps(row).encode() for row in FLAT))),
+        ("rows.jsonl.gz", gzip.compress(b"\n\n".join(json.dumps(row).encode() for row in FLAT), mtime=0)),
         ("rows", b"\n".join(json.dumps(row).encode() for row in FLAT)),
     ],
 )
@@ -274,7 +274,7 @@ def test_rows_are_the_same_in_every_layout(tmp_path: Path, name: str, content: b
     [
         ("rows.jsonl", '{"a": "Ä"}'.encode("latin-1"), "can't decode byte"),
         ("rows.jsonl.gz", b"no gzip", "Not a gzipped file"),
-        ("rows.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 900)[:-20], "ended before"),
+        ("rows.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 900, mtime=0)[:-20], "ended before"),
         ("rows.json", b"[{}, 3]", "row 2 is not a JSON object"),
         ("rows.json", b"[{}, ", "Expecting value"),
         ("rows.csv", b"a,b\n1,2,3\n", "line 2 has more cells than the first"),

@@ -25,7 +25,13 @@ from agents.reader_judge import ReaderJudge
 from agents.readings import Readings
 from agents.score_judge import ScoreJudge
 from assistant.cli import cli
-from assistant.config import EncoderSettings, LearningSettings, RerankingSettings, Settings
+from assistant.config import (
+    EncoderSettings,
+    LearningSettings,
+    RerankingSettings,
+    Settings,
+    TrainingSettings,
+)
 from assistant.invocation import ProgressLine
 from assistant.learning.background import follow
 from assistant.learning.learner import ROLE, UNTRAINED, TooFewLessons
@@ -403,6 +409,7 @@ def test_what_is_set_of_learning_reaches_training_and_comparison(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learning = LearningSettings(epochs=2, learning_rate=3e-5, seed=7, threads=2, least_gain=0.02, margin=0.03)
+    training = TrainingSettings(hard_weight=5.0, rank_weights="reciprocal", batch_questions=8)
     given: dict[str, Any] = {}
 
     def compare(lessons: Sequence[Any], **how: Any) -> Comparison:
@@ -412,10 +419,14 @@ def test_what_is_set_of_learning_reaches_training_and_comparison(
     monkeypatch.setattr("assistant.replay.held_out.compare", compare)
     monkeypatch.setattr("agents.models.encoder.OnnxEncoder", TrainedEncoder)
     (tmp_path / "model.onnx").write_text(f"model.onnx {GOOD}")
-    assistant = fake(Assistant(Settings(learning=learning), locations(tmp_path)), FakeTraining(GOOD))
+    assistant = fake(
+        Assistant(Settings(learning=learning, training=training), locations(tmp_path)), FakeTraining(GOOD)
+    )
     try:
         learner = assistant.learner
-        assert learner._settings == {"update_side": "query", "epochs": 2, "learning_rate": 3e-5, "seed": 7}
+        of_round = {"update_side": "query", "epochs": 2, "learning_rate": 3e-5, "seed": 7}
+        assert learner._settings == of_round | vars(training)
+        assert learner._settings["hard_weight"] == 5.0
         assert learner._threads == 2
         assert not learner._compare(tmp_path, [], lambda done, of: None).decision.is_promoted
     finally:

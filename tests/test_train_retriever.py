@@ -22,6 +22,7 @@ from torch import Tensor
 
 from agents.models.encoder import EncoderDescription, OnnxEncoder
 from agents.models.export_encoder import CHECK_TEXTS
+from assistant.config import LearningSettings, TrainingSettings
 from assistant.learning import pacing, retriever_network, train_retriever
 from assistant.learning.lesson_batches import JudgedDocument, Lesson, LessonBatch, lesson_batch
 from assistant.learning.retriever_network import FrozenVectors, RetrieverNetwork, export, load_network
@@ -439,8 +440,27 @@ def test_figures_by_hand() -> None:
     ],
 )
 def test_settings_are_checked(name: str, value: object) -> None:
-    with pytest.raises(InvalidSetting, match=f"learning.retriever.{name}"):
+    with pytest.raises(InvalidSetting, match=rf"^(learning|training)\.{name} "):
         RetrieverTraining(**{name: value})  # type: ignore[arg-type]
+
+
+def test_every_setting_of_a_training_can_be_set_in_the_file_with_the_same_default_and_rule() -> None:
+    of_file = vars(TrainingSettings())
+    of_rounds = {"update_side": "query", "epochs": 4, "learning_rate": 1e-5, "seed": 1}
+    assert vars(RetrieverTraining()) == of_file | of_rounds
+    assert {name: getattr(LearningSettings(), name) for name in of_rounds} == of_rounds
+    wrong = {name: -1 if isinstance(value, int | float) else "none" for name, value in of_file.items()}
+    for name in set(wrong) - {"bf16"}:
+        for kind in (TrainingSettings, RetrieverTraining):
+            with pytest.raises(InvalidSetting, match=rf"^training\.{name} "):
+                kind(**{name: wrong[name]})
+
+
+def test_a_training_without_any_loss_is_refused() -> None:
+    none = {f"{loss}_weight": 0.0 for loss in ("strict", "flaccid", "hard")}
+    with pytest.raises(InvalidSetting, match="above 0 where no other loss is on"):
+        TrainingSettings(**none)
+    TrainingSettings(**(none | {"hard_weight": 1.0}))
 
 
 # The program

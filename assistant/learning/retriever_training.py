@@ -78,13 +78,15 @@ class RetrieverTraining:
 
     def _check(self, name: str, holds: Callable[[Any], bool], expected: str) -> None:
         if not holds(value := getattr(self, name)):
-            raise InvalidSetting(f"learning.retriever.{name}", value, expected)
+            section = "learning" if name in _OF_ROUNDS else "training"
+            raise InvalidSetting(f"{section}.{name}", value, expected)
 
 
 def _is_number(value: object) -> bool:
     return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
 
 
+_OF_ROUNDS = ("update_side", "epochs", "learning_rate", "seed")
 _CHOICES: dict[str, tuple[str, ...]] = {
     "update_side": get_args(UpdateSide),
     "strict_denominator": get_args(StrictDenominator),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -152,6 +153,7 @@ class Learning(Turns):
                 "epochs": learning.epochs,
                 "learning_rate": learning.learning_rate,
                 "seed": learning.seed,
+                **asdict(self.settings.training),
             },
             fewest=learning.fewest_lessons,
             threads=learning.threads,
