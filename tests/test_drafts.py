@@ -149,3 +149,69 @@ class Looks:
     def were(self, count: int) -> bool:
         """So many since this was made."""
         return self._count >= count
+
+
+# What is sent before its session is there
+
+HELD = [["First."], ["Second", HOLD, "."]]
+
+
+@pytest.mark.parametrize("command", ["/private", "/new", "/new Garden"])
+async def test_what_is_sent_behind_the_command_that_begins_a_session_goes_there(
+    tmp_path: Path, command: str
+) -> None:
+    async with on_screen(tmp_path, replies=HELD) as chat:
+        main = chat.app.chat
+        await chat.asks("one")
+        first = main.talk.session_id
+        for line in ("two", command, "My secret is a blue folder.", "Where is it?"):
+            await chat.sends(line)
+        await chat.until(lambda: len(main.talk.waiting) == 3)
+        chat.go_on()
+        await chat.until(lambda: main.talk.is_idle and main.talk.session_id != first)
+        journal, second = main.desk._known_assistant.journal, main.talk.session_id
+        said = {number: [turn.message for turn in journal.turns(1, number)] for number in (first, second)}
+        assert said == {first: ["one", "two"], second: ["My secret is a blue folder.", "Where is it?"]}
+        assert main.is_private is journal.is_private(1, second) is (command == "/private")
+        await chat.shows("My secret is a blue folder.")
+        assert "waits for its turn" not in chat.text
+
+
+async def test_what_is_to_be_private_is_no_draft_of_the_session_before(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=HELD) as chat:
+        main = chat.app.chat
+        await chat.asks("one")
+        first = main.talk.session_id
+        for line in ("two", "three", "/private", "My secret is blue."):
+            await chat.sends(line)
+        main.prompt.put("and my pin is")
+        await chat.until(lambda: len(main.talk.waiting) == 3)
+        main.save_draft()
+        assert main.drafts.read(first) == "three"
+        chat.go_on()
+        await chat.until(lambda: main.talk.is_idle and main.is_private)
+        main.save_draft()
+        assert main.drafts.read(main.talk.session_id) == "and my pin is"
+        assert (main.drafts.read(first), main.drafts.read(NEW)) == ("", "")
+
+
+async def test_where_a_private_session_cannot_be_shown_nothing_goes_into_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuses(_desk: Desk, _session_id: int | None) -> None:
+        raise TryAgain("another program writes")
+
+    async with on_screen(tmp_path, replies=HELD) as chat:
+        main = chat.app.chat
+        await chat.asks("one")
+        first = main.talk.session_id
+        monkeypatch.setattr(Desk, "open_session", refuses)
+        for line in ("two", "/private", "My secret is blue."):
+            await chat.sends(line)
+        await chat.until(lambda: len(main.talk.waiting) == 2)
+        chat.go_on()
+        await chat.until(lambda: main.talk.is_idle)
+        journal, second = main.desk._known_assistant.journal, main.talk.session_id
+        assert [turn.message for turn in journal.turns(1, first)] == ["one", "two"]
+        assert [turn.message for turn in journal.turns(1, second)] == ["My secret is blue."]
+        assert main.is_private is journal.is_private(1, second) is True

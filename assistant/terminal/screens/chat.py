@@ -110,7 +110,7 @@ class ChatScreen(Screen[None], ChatOpening):
                 reply_began=self._reply_began,
                 turn_ended=self._turn_ended,
                 command_ended=self._command_ended,
-                session_changed=lambda session_id, line: self.work(self.follow_command(session_id, line)),
+                session_changed=self.follow_command,
                 not_accepted=self._put_back,
                 stored=self.show_stored,
                 over=lambda: host(self).leave(0),

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from textual.widgets import Static
 
 from assistant.terminal.screens.desk import Counts, Opened, SessionChoice
+from assistant.terminal.screens.draft_keeping import PRIVATE
 from assistant.terminal.screens.first_start import first_start_text
 from assistant.terminal.screens.message_view import MessageView
 from assistant.terminal.screens.messages import Message, past_messages, quotes_only, sources_of
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import host
 from assistant.terminal.screens.writing_again import WritingAgain
-from stores.errors import NotFound
+from stores.errors import NotFound, VouchError
+from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
@@ -120,11 +122,21 @@ class ChatOpening(WritingAgain):
         self.work(self.follow_branch())
 
     async def follow_command(self, session_id: int, line: str) -> None:
-        """A command has begun another session."""
-        self.save_draft()
-        await self.show_session(await self.desk.open_session(session_id))
-        if not self.is_private and (rest := line.partition(" ")[2].strip()):
-            self.session_title = rest
+        """A command has begun another session, to which what is being typed and what waits belong."""
+        left = self.draft_key if self.has_draft_key else None
+        self.talk.session_id, self.session_title = session_id, ""
+        self.is_private, self.is_between_sessions = line.split()[0] == PRIVATE, True
+        try:
+            await self.show_session(await self.desk.open_session(session_id))
+            if not self.is_private and (rest := line.partition(" ")[2].strip()):
+                self.session_title = rest
+        except VouchError as error:
+            self.tell(one_line(error.message))
+        self.is_between_sessions = False
+        if left != self.draft_key:
+            self.save_draft()
+            if left is not None:
+                self.drafts.write(left, "")
         self.show_header()
 
     async def older(self) -> Sequence[Message]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from itertools import takewhile
 
 from textual.widgets import TextArea
 
 from assistant.terminal.screens.desk import SessionChoice
 from assistant.terminal.screens.drafts import NEW, Drafts, unsent
 from assistant.terminal.screens.surroundings import Surroundings
+
+PRIVATE = "/private"  # what is sent and typed behind it belongs to a session that is not begun yet
 
 
 class DraftKeeping(Surroundings):
@@ -25,7 +28,7 @@ class DraftKeeping(Surroundings):
     @property
     def draft_key(self) -> int | str:
         """Under which it is kept."""
-        return self.talk.session_id if self.session_title else NEW
+        return self.talk.session_id if self.session_title or self.is_private else NEW
 
     @property
     def has_draft_key(self) -> bool:
@@ -54,8 +57,11 @@ class DraftKeeping(Surroundings):
 
     @property
     def _draft(self) -> str:
-        """What was typed and not sent, and what was sent and not accepted."""
-        return "\n\n".join(filter(None, [*self.talk.not_accepted, self.stashed, self.prompt.kept_text]))
+        """What was typed and not sent, and what was sent and not accepted; not what is to be private."""
+        begun = [self.talk.command, *self.talk.not_accepted]
+        kept = list(takewhile(lambda text: text.split()[:1] != [PRIVATE], begun))
+        typed = [self.stashed, self.prompt.kept_text] if kept == begun else []
+        return "\n\n".join(filter(None, [*kept[1:], *typed]))
 
     async def keep_draft(self) -> None:
         """Keeps it beside everything else."""

@@ -57,8 +57,8 @@ class MessageView(BlankBox):
         yield Static(self._below(), markup=False, classes="sources")
 
     def on_mount(self) -> None:
-        """What stands below takes no row while there is nothing."""
-        self._show_below()
+        """What stands below takes no row while there is nothing; its state may have changed meanwhile."""
+        self.update()
         if self.message.lacks_sources:
             self.post_message(self.LacksSources(self))
 
@@ -73,12 +73,14 @@ class MessageView(BlankBox):
         """The answer is whole: shows how it ended and what it rests on."""
         self._show(self._held)
         self._held = ""
-        self.query_one(AnswerText).end()
+        for text in self.query(AnswerText):
+            text.end()
         self.update()
 
     def _show(self, piece: str) -> None:
         if piece:
-            self.query_one(AnswerText).write(as_markdown(piece, is_quoted=self.message.is_quoted))
+            for text in self.query(AnswerText):
+                text.write(as_markdown(piece, is_quoted=self.message.is_quoted))
 
     def say(self, line: str) -> None:
         """A further line of what a command says."""
@@ -94,10 +96,11 @@ class MessageView(BlankBox):
         if self.message.is_folded:
             lines = self.message.text.count("\n") + 1
             label = f"{label} · folded" if label else f"folded, {lines} line{'s' if lines > 1 else ''}"
-        if self.is_mounted:
-            self.query_one(TwoSidedLine).say(self.message.speaker, label)
-            self.query_one(".sources", Static).update(self._below())
-            self._show_below()
+        for line in self.query(TwoSidedLine):  # none before it is mounted, and where it is taken down
+            line.say(self.message.speaker, label)
+        for below in self.query(".sources").results(Static):
+            below.update(self._below())
+        self._show_below()
 
     def fold(self) -> None:
         """Hides the words, or shows them again."""
@@ -110,4 +113,5 @@ class MessageView(BlankBox):
         return "\n".join([self.message.note, *lines] if self.message.note else lines)
 
     def _show_below(self) -> None:
-        self.query_one(".sources").display = bool(self.message.sources or self.message.note)
+        for below in self.query(".sources"):
+            below.display = bool(self.message.sources or self.message.note)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from assistant.terminal.screens.conversation import Conversation
@@ -27,7 +27,7 @@ class Hears:
     reply_began: Callable[[], None]
     turn_ended: Callable[[Message], None]
     command_ended: Callable[[str], None]
-    session_changed: Callable[[int, str], None]  # and by which command
+    session_changed: Callable[[int, str], Awaitable[None]]  # and by which command; what waits goes there
     not_accepted: Callable[[str], None]  # a message that could not be kept: it goes back to the prompt
     stored: Callable[[VouchError | None], None]  # a message was kept, or why it could not be
     over: Callable[[], None]  # a command has ended the chat
@@ -50,6 +50,7 @@ class Talk:
         self._holds = False  # nothing further is begun
         self.session_id = 0
         self.model_name = ""
+        self.command = ""  # that is being carried out
 
     @property
     def is_writing(self) -> bool:
@@ -137,6 +138,7 @@ class Talk:
             if view is not None:
                 view.update()
             if message.text.startswith("/") and not message.text.startswith("//"):
+                self.command = message.text
                 await self._command(message)
             else:
                 await self._turn(message)
@@ -144,6 +146,7 @@ class Talk:
             self._hears.failed(error)
         finally:
             self._running, self._writing, self._trying, self._sending = None, None, None, None
+            self.command = ""
             self._go_on()
 
     # Turns
@@ -238,7 +241,7 @@ class Talk:
         if self._desk.is_over:
             self._hears.over()
         elif session_id != self.session_id:
-            self._hears.session_changed(session_id, sent.text)
+            await self._hears.session_changed(session_id, sent.text)
 
     @property
     def _first_waiting(self) -> Message | None:
