@@ -191,7 +191,7 @@ def test_processes_that_open_an_empty_folder_at_once_all_succeed(tmp_path: Path)
 
 
 def test_threads_that_open_an_empty_folder_in_the_same_moment_all_succeed(tmp_path: Path) -> None:
-    """SQLite refuses, without waiting, one of two that turn a new file to WAL: one pair in eight."""
+    """SQLite refuses, without waiting, one of two that turn a new file to WAL: one pair in four."""
     for attempt in range(40):
         folder = tmp_path / str(attempt)
         folder.mkdir()
