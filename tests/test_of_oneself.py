@@ -85,11 +85,18 @@ async def test_how_many_more_there_are_and_where_is_told() -> None:
     said = await answer(told(1, "I live in Bonn."), left=4)
     assert said.splitlines() == [
         "You said: “I live in Bonn.” [1]",
-        f"And 4 more: {WHERE_THE_OTHERS_ARE}.",
+        f"And 4 more about you: {WHERE_THE_OTHERS_ARE}.",
     ]
     many = await answer(*(told(number, f"I have {number} hens.") for number in range(1, 11)))
     assert len(many.splitlines()) == MOST_TOLD + 1
-    assert many.endswith(f"And 2 more: {WHERE_THE_OTHERS_ARE}.")
+    assert many.endswith(f"And 2 more about you: {WHERE_THE_OTHERS_ARE}.")
+
+
+async def test_what_was_told_of_the_world_is_not_counted_as_about_the_user() -> None:
+    said = await answer(told(1, "The room closes at six."), left=4)
+    assert said.endswith(f"And 4 more: {WHERE_THE_OTHERS_ARE}.")
+    said = await answer(told(1, "I live in Bonn."), question="What have I told you?", left=4)
+    assert said.endswith(f"And 4 more: {WHERE_THE_OTHERS_ARE}.")
 
 
 async def test_where_nothing_is_known_that_is_said_whatever_documents_there_are() -> None:

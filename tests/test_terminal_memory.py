@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+import pytest
 from memory_on_screen import (
     assistant_of,
     opened,
@@ -25,6 +26,7 @@ from assistant.terminal.screens.page_screen import PageScreen
 from assistant.wiring import Assistant
 from stores.claims import NewClaim
 from stores.clock import now
+from stores.one_line import short
 from stores.records import Round, StatedClaim
 
 # Opening ----------------------------------------------------------------------------------------
@@ -76,6 +78,24 @@ async def test_digits_that_name_no_memory_are_looked_for(tmp_path: Path) -> None
         await chat.sends("/memory 214")
         await chat.until(lambda: isinstance(chat.screen, MemoryScreen) and texts(chat) != [])
         await chat.until(lambda: texts(chat) == ["My locker number is 214."])
+
+
+@pytest.mark.parametrize("number", ["99999", "9" * 12, "9" * 40])
+async def test_a_number_that_there_is_not_is_told_in_the_chat(tmp_path: Path, number: str) -> None:
+    async with on_screen(tmp_path) as chat:
+        await remembered(chat, "My locker number is 214.")
+        await chat.sends(f"/memory {number}")
+        await chat.shows(f"there is no memory {short(number, 30)}, and none says")
+        assert chat.screen is chat.app.chat
+
+
+async def test_the_number_of_a_forgotten_memory_opens_what_is_left_of_it(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        (gone,) = await remembered(chat, "I like tea.")
+        await stored(chat, lambda assistant, user: assistant.knowledge.set_aside(user, [gone]))
+        await chat.sends(f"/memory {gone}")
+        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.shows(f"Memory {gone}")
 
 
 async def test_the_palette_has_it(tmp_path: Path) -> None:

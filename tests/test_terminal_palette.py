@@ -10,7 +10,7 @@ from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from test_terminal_everywhere import keys_to
 from test_terminal_sessions import REPLIES, on_shelf, opens_list, three_sessions
 from textual.app import SystemCommand
-from textual.command import CommandList, CommandPalette
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit
 from textual.widgets import Input
 
 from assistant.terminal.screens.compare_screen import CompareScreen
@@ -21,7 +21,7 @@ from assistant.terminal.screens.memory_privacy import PrivacyScreen
 from assistant.terminal.screens.memory_questions import EditText
 from assistant.terminal.screens.memory_screen import MemoryScreen
 from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.palette import _is_listed
+from assistant.terminal.screens.palette import InOrder, _is_listed
 from assistant.terminal.screens.sessions_screen import SessionsScreen
 from assistant.terminal.screens.training_screen import TrainingScreen
 from assistant.terminal.screens.why_view import WhyScreen
@@ -125,6 +125,56 @@ async def test_a_row_acts_on_what_is_marked(tmp_path: Path) -> None:
         await chooses(chat, "latest change made", "Sessions · undo the latest change made here")
         await chat.shows("undone: archived: “about ladders”")
         assert on_shelf(chat, "archived") == []
+
+
+async def finds(chat: ChatOnScreen, words: str) -> list[str]:
+    """The names of the rows that words find, in their order."""
+    provider = InOrder(chat.screen)
+    return [hit.text or "" for hit in await best_first(provider, words)]
+
+
+async def best_first(provider: InOrder, words: str) -> list[Hit | DiscoveryHit]:
+    hits = [hit async for hit in provider.search(words)]
+    return sorted(hits, key=lambda hit: hit.score, reverse=True)  # as the palette orders them
+
+
+FOUND = {  # on each screen by the name of a command: the row of the screen, and that of the chat behind it
+    "Sessions": [("rename", "sessions_rename"), ("archive", "sessions_archive"), ("new", "sessions_new")],
+    "Memory": [("forget", "memory_forget"), ("share", "memory_share"), ("privacy", "memory_privacy")],
+    "Training": [("compare", "training_compare"), ("train", "training_start")],
+    "Why this answer": [("forget", "why_remove"), ("undo", "why_undo"), ("compare", "why_compare")],
+}
+
+
+@pytest.mark.parametrize("place", FOUND)
+async def test_the_name_of_a_command_finds_the_row_of_the_open_screen_before_it(
+    tmp_path: Path, place: str
+) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        key, kind = SCREENS[place]
+        await keys_to(kind, key)(chat)
+        for words, name in FOUND[place]:
+            found = await finds(chat, words)
+            assert found[0] == f"{place} · {words_of(name)}"
+            assert f"/{words}" in found[1:]
+
+
+async def test_a_title_is_changed_by_the_row_that_rename_finds(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await chat.asks("about lockers")
+        await opens_list(chat)
+        await chooses(chat, "rename", "Sessions · change its title")
+        await chat.until(lambda: isinstance(chat.app.focused, Input))
+        assert isinstance(chat.screen, SessionsScreen)
+
+
+async def test_in_the_chat_a_command_comes_before_the_rows_that_do_the_same(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        found = await finds(chat, "retry")
+        assert found[:2] == ["/retry", "Reading · answer again; the earlier answer is kept"]
+        assert (await finds(chat, "rename"))[0] == "/rename"
 
 
 async def test_a_memory_that_is_marked_is_edited(tmp_path: Path) -> None:

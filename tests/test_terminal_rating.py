@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
+from textual.events import Paste
 
 from assistant.terminal.screens.desk import SessionChoice
+from assistant.terminal.screens.rate_strip import RateStrip
 from stores.ratings import Ratings
 
 
@@ -85,3 +87,37 @@ async def test_a_rating_of_an_earlier_answer_is_of_that_one(tmp_path: Path) -> N
         await chat.until(lambda: standing(chat) == {1: "good"})
         assert label(chat, 1).endswith("good")
         assert "good" not in label(chat, 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["tea", "t", "long " * 20_000, "\n".join(map(str, range(42)))],
+    ids=["a word", "a key of the strip", "100 KB", "42 lines"],
+)
+async def test_a_paste_into_the_strip_goes_to_the_prompt_behind_what_stands_there(
+    tmp_path: Path, text: str
+) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+        await chat.asks(QUESTION)
+        await chat.types("typed ")
+        await chat.presses("ctrl+g")
+        strip = chat.app.chat.query_one(RateStrip)
+        await chat.until(lambda: strip.has_focus)
+        chat.app.post_message(Paste(text))
+        await chat.until(lambda: chat.app.chat.prompt.whole_text == f"typed {text}")
+        await chat.until(lambda: chat.app.chat.prompt.has_focus and not strip.display)
+        assert standing(chat) == {}
+        await chat.types(" on")
+        assert chat.app.chat.prompt.whole_text == f"typed {text} on"
+
+
+async def test_a_paste_goes_to_the_prompt_from_why_beside_the_chat(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]], size=(120, 40)) as chat:
+        await chat.asks(QUESTION)
+        await chat.presses("f2")
+        await chat.shows("Why this answer")
+        why = chat.app.chat.query_one("#why")
+        next(widget for widget in why.query("*").results() if widget.focusable).focus()
+        await chat.until(lambda: why.has_focus_within)
+        chat.app.post_message(Paste("tea"))
+        await chat.until(lambda: chat.prompt == "tea" and chat.app.chat.prompt.has_focus)

@@ -17,6 +17,7 @@ from agents.chat_interfaces import ChatMessage, ContinuationScore, ReplyRequest
 from agents.claim_rules.corrections import right_words
 from agents.claim_rules.remarks import denies_the_answer, tells_of_trouble
 from agents.claim_rules.requests import to_forget
+from agents.claim_rules.speaker import is_of_the_user
 from agents.claim_rules.statements import is_plainly_said
 from agents.hearsay import Hearsay, hearsay, who_says_so
 from agents.naming_vouch import NAME
@@ -226,13 +227,15 @@ def _all_that_is_known(whole: Whole, request: ReplyRequest) -> str:
     """The user's own memories, newest first, and how many more there are."""
     quotes = quotes_of_all(whole, request.sources)
     left = request.not_put_first + max(0, len(quotes) - MOST_TOLD)
-    lines = [*map(_frame, quotes[:MOST_TOLD]), *([_others(left)] if left else [])]
+    is_about_the_user = whole == "about the user" and any(is_of_the_user(quote.text) for quote in quotes)
+    others = _others(left, " about you" if is_about_the_user else "")
+    lines = [*map(_frame, quotes[:MOST_TOLD]), *([others] if left else [])]
     return "\n".join(lines) if quotes else NOTHING_KNOWN
 
 
-def _others(number: int) -> str:
-    """How many more memories answer than are quoted, and where they are."""
-    return f"And {number} more: {WHERE_THE_OTHERS_ARE}."
+def _others(number: int, about: str = "") -> str:
+    """How many more memories answer than are quoted, what they are about, and where they are."""
+    return f"And {number} more{about}: {WHERE_THE_OTHERS_ARE}."
 
 
 def _nothing_found(question: str) -> str:

@@ -140,6 +140,12 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         self.action_write()
         self.prompt.post_message(Paste(event.text))
 
+    def on_paste(self, event: Paste) -> None:
+        """What is pasted where nothing takes it, as in the strip of keys that rate: the prompt takes it."""
+        event.stop()
+        self.action_write()
+        self.prompt.post_message(Paste(event.text))
+
     def action_write(self) -> None:
         """Back to the prompt."""
         self.conversation.read(None)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 from assistant.terminal.screens.answer_actions import AnswerActions
 from assistant.terminal.screens.desk import Counts
 from assistant.terminal.screens.privacy_door import PrivacyDoor
+from stores.one_line import short
 
 
 class MemoryDoor(AnswerActions, PrivacyDoor):
@@ -21,7 +22,21 @@ class MemoryDoor(AnswerActions, PrivacyDoor):
         """What is remembered; words, or a number, that are looked for at once."""
         if not self.desk.slash_commands:
             self.tell("not yet: it is still opening")
-            return
+        elif words.isdecimal():
+            self.work(self._open_numbered(words))
+        else:
+            self._open_memory(words)
+
+    async def _open_numbered(self, number: str) -> None:
+        """The memory of that number, or those that say it; where there are none, that is told instead."""
+        from assistant.terminal.screens.memory_page import is_there
+
+        if not await self.desk.look(partial(is_there, number=number)):
+            self.tell(f"there is no memory {short(number, 30)}, and none says {short(number, 30)}")
+        elif self.app.screen is self.screen:  # else another key came meanwhile
+            self._open_memory(number)
+
+    def _open_memory(self, words: str) -> None:
         from assistant.terminal.screens.memory_screen import MemoryScreen
 
         if not any(isinstance(screen, MemoryScreen) for screen in self.app.screen_stack):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from assistant.terminal.deciding import proposals_shown, proposed_line
+from assistant.terminal.typed_ids import typed_id
 from assistant.terminal.waiting import told_failure, told_reason
+from stores.errors import NotFound
 from stores.one_line import one_line
 
 if TYPE_CHECKING:
@@ -90,6 +93,16 @@ def found(assistant: Assistant, user_id: int, *, wanted: Wanted) -> Found:
     }
     beside = catalogue.count(user_id, scope="yours") - yours if only else 0
     return Found(page(assistant, user_id, wanted), counts, beside)
+
+
+def is_there(assistant: Assistant, user_id: int, *, number: str) -> bool:
+    """Whether a memory has this number, forgotten ones too, or its digits stand in any scope."""
+    passage_id = typed_id(number)
+    if passage_id is not None:
+        with suppress(NotFound):
+            assistant.catalogue.history(user_id, passage_id)
+            return True
+    return any(found(assistant, user_id, wanted=Wanted(words=number)).counts.values())
 
 
 def page(assistant: Assistant, user_id: int, wanted: Wanted, *, before: int | None = None) -> Page:

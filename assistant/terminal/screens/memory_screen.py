@@ -20,6 +20,7 @@ from assistant.terminal.screens.memory_page import SCOPES, Found, MemoryRow, Pag
 from assistant.terminal.screens.printable import printable
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import as_sentences, host
+from assistant.terminal.typed_ids import typed_id
 from stores.errors import VouchError
 from stores.one_line import one_line
 
@@ -93,8 +94,8 @@ class MemoryScreen(MemoryActions, Screen[None]):
         self.desk = desk
         self.changed = changed
         self._unsaved = {} if unsaved is None else unsaved
-        self.wanted = Wanted(words="" if words.isdecimal() else words)
-        self._number = int(words) if words.isdecimal() and len(words) <= 18 else None
+        self._number = typed_id(words)
+        self.wanted = Wanted(words="" if self._number is not None else words)
         self._found: Found | None = None
         self._rows: list[MemoryRow] = []
         self._is_whole = True

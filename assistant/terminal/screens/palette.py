@@ -1,6 +1,7 @@
 """The command palette: what can be done on the screen that is open, then every action and command.
 
-A row has the words of the table of keys, and its key and slash command as they are in force.
+A row has the words of the table of keys, and its key and slash command as they are in force. It is found
+by its words and by the name of that command.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, cast
 
 from textual.app import SystemCommand
 from textual.binding import Binding
-from textual.command import DiscoveryHit, Hits
+from textual.command import DiscoveryHit, Hit, Hits
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.system_commands import SystemCommandsProvider
@@ -28,13 +29,22 @@ _ALSO_OF_THE_CHAT = frozenset(key.action for key in CHAT)
 
 
 class InOrder(SystemCommandsProvider):
-    """Shows them in the order in which the app tells them, before anything is typed."""
+    """Shows them in the order in which the app tells them; what is typed finds equals in that order, too."""
 
     async def discover(self) -> Hits:
         """All of them."""
         for name, about, run, is_shown in self.app.get_system_commands(self.screen):
             if is_shown:
                 yield DiscoveryHit(name, run, help=about)
+
+    async def search(self, query: str) -> Hits:
+        """Those that have what is typed in their words or in the name of their slash command."""
+        matcher = self.matcher(query)
+        for name, about, run, _ in self.app.get_system_commands(self.screen):
+            by_name = matcher.match(name)
+            if score := max(by_name, *map(matcher.match, _command_of(name, about))):
+                shown_name = matcher.highlight(name) if by_name == score else name
+                yield Hit(score, shown_name, run, text=name, help=about)
 
 
 class Palette(Everywhere):
@@ -125,6 +135,12 @@ def _ids_of(node: DOMNode) -> Iterator[str]:
         for held in vars(kind).get("BINDINGS", ()):
             if isinstance(held, Binding) and held.id is not None:
                 yield held.id
+
+
+def _command_of(name: str, about: str) -> tuple[str, str]:
+    """The slash command that a row is, or names behind its key; and its first word without the slash."""
+    slash = name if name.startswith("/") else about.partition(" · ")[2]
+    return slash, slash.partition(" ")[0].removeprefix("/")
 
 
 def _is_listed(key: Key) -> bool:
