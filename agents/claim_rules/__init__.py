@@ -16,6 +16,8 @@ answers_given the answer to a question that is named with it
 takeovers     what tells the assistant to be another one, or speaks of its memory
 suppositions  what is only supposed or wished
 remarks       what only says that an answer is wrong, or that something does not work
+moods         what only tells how somebody feels just now
+clipped       what people say of themselves without "I"
 statements    which sentences state something
 english       whether a sentence is English
 distinctions  names, numbers and negations

@@ -9,6 +9,7 @@ amounts      rents and wages; when of a day somebody does something
 habits       on which days somebody does something; what they never eat
 possessions  what somebody has one of by its kind: a car, a gym, a dog
 exchanges    what somebody has no more, and what they have instead
+loans        who has a thing of somebody's, and that it came back
 endings      a job that is left, somebody who died
 doses        how much of a medicine somebody takes
 given_names  names that many people have
