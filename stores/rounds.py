@@ -1,7 +1,8 @@
 """Rounds of training: what was trained on what, how it went, and why it went live or did not.
 
-One round runs at a time, whoever asks: the running row holds a lease that its learner renews, and the name
-of that learner. A round whose learner died, or left it for later, waits to be taken over by another one.
+One round runs at a time, whoever asks: the running row holds a lease that its learner renews, and the names
+of that learner and its process. A round whose learner left it for later, or whose process is seen to be gone,
+waits to be taken over by another one at once; one of which nothing is heard, when its lease ends.
 """
 
 from __future__ import annotations
@@ -24,15 +25,28 @@ from stores.seeing_rounds import live_round
 
 LEASE = timedelta(seconds=60)
 GoLive: TypeAlias = Callable[[SqlSession], bool]  # swaps pointers in a transaction; False: it cannot
+_MOST_DEATHS = 3  # a round that took so many learners with it waits for its lease as well
 _ENDED = ("promoted", "refused", "stopped", "failed")
-_OF_THE_LEASE = ("lease_until", "owner", "not_before")
+_OF_THE_LEASE = ("lease_until", "owner", "process", "not_before")
 
 
 class Rounds:
     """The rounds of one database, as one learner sees them."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        has_died: Callable[[str], bool] = lambda process: False,
+        process: Callable[[], str] = lambda: "",
+    ) -> None:
+        """has_died: whether the process of a name, as it is noted with a lease, is known to be gone.
+
+        process: the name of this one, as in `stores.living_processes`.
+        """
         self._database = database
+        self._has_died = has_died
+        self._process = process
         self._owner = secrets.token_hex(8)
 
     def begin(self, recipe: str, settings: Mapping[str, Any]) -> int:
@@ -40,7 +54,7 @@ class Rounds:
         moment = now()
         with self._database.writing() as sql:
             for other in _open(sql):
-                _require_abandoned(other, moment)
+                self._require_abandoned(other, moment)
                 _close(other, *_how_abandoned(other))
             row = Round(
                 recipe=recipe,
@@ -60,7 +74,7 @@ class Rounds:
         """
         moment = now()
         with self._database.reading() as sql:
-            found = [row for row in _open(sql) if row.recipe == recipe and _is_abandoned(row, moment)]
+            found = [row for row in _open(sql) if row.recipe == recipe and self._is_abandoned(row, moment)]
         rested = [row for row in found if even_resting or _moment_of(row, "not_before") <= moment]
         return max(rested, key=lambda row: known_id(row.id), default=None)
 
@@ -72,11 +86,11 @@ class Rounds:
         moment = now()
         with self._database.writing() as sql:
             row = sql.get_one(Round, round_id)
-            if row.state not in ("running", "waiting") or not _is_abandoned(row, moment):
+            if row.state not in ("running", "waiting") or not self._is_abandoned(row, moment):
                 return None
             for other in _open(sql):
                 if other.id != round_id:
-                    _require_abandoned(other, moment)
+                    self._require_abandoned(other, moment)
             times = int(row.figures.get("taken_over", 0)) + 1
             row.figures = self._leased({**_without_lease(row), "taken_over": times}, moment)
             row.state, row.reason = "running", ""
@@ -86,7 +100,7 @@ class Rounds:
         """Ends an abandoned round, unless somebody has gone on with it."""
         with self._database.writing() as sql:
             row = sql.get_one(Round, round_id)
-            if row.state in ("running", "waiting") and _is_abandoned(row, now()):
+            if row.state in ("running", "waiting") and self._is_abandoned(row, now()):
                 _close(row, "stopped", reason)
 
     def note(self, round_id: int, figures: Mapping[str, Any]) -> bool:
@@ -129,10 +143,12 @@ class Rounds:
         details: Mapping[str, Any],
         figures: Mapping[str, Any],
         before_the_first: str,
+        compared_with: str | None,
     ) -> bool:
         """Ends a round and makes its model live, both or neither; False where it was not running any more.
 
         before_the_first: the version to step back to from the first model of a role. details: of the model.
+        compared_with: what was live as it won; False where another version is by now.
         """
 
         def go_live(sql: SqlSession) -> bool:
@@ -141,7 +157,9 @@ class Rounds:
             swap(sql, role, version, details=details)
             return True
 
-        return self.promote_by(round_id, role, version, reason, go_live=go_live, figures=figures)
+        return self.promote_by(
+            round_id, role, version, reason, go_live=go_live, figures=figures, compared_with=compared_with
+        )
 
     def promote_by(
         self,
@@ -152,6 +170,7 @@ class Rounds:
         *,
         go_live: GoLive,
         figures: Mapping[str, Any],
+        compared_with: str | None,
     ) -> bool:
         """The same for a model that goes live in another way; False where that was not possible either.
 
@@ -159,7 +178,7 @@ class Rounds:
         """
         with self._database.writing() as sql:
             row = sql.get_one(Round, round_id)
-            if not self._is_ours(row) or not go_live(sql):
+            if not self._is_ours(row) or live_version(sql, role) != compared_with or not go_live(sql):
                 return False
             self._end(sql, round_id, "promoted", reason, figures)
             row.model_version_id = model_id(sql, role, version)
@@ -185,6 +204,10 @@ class Rounds:
         with self._database.reading() as sql:
             return live_round(sql)
 
+    def is_broken_off(self, row: Round) -> bool:
+        """Whether a round that is said to run has lost its learner, or was not heard of for its lease."""
+        return row.state == "running" and (self._lost_its_process(row) or self._is_abandoned(row, now()))
+
     def figures(self, round_id: int) -> dict[str, Any]:
         """What is noted of a round until now."""
         with self._database.reading() as sql:
@@ -204,7 +227,23 @@ class Rounds:
         return row.state == "running" and row.figures.get("owner") == self._owner
 
     def _leased(self, figures: Mapping[str, Any], moment: datetime) -> dict[str, Any]:
-        return {**figures, "owner": self._owner, "lease_until": (moment + LEASE).isoformat()}
+        held_by = {"owner": self._owner, "process": self._process()}
+        return {**figures, **held_by, "lease_until": (moment + LEASE).isoformat()}
+
+    def _is_abandoned(self, row: Round, moment: datetime) -> bool:
+        if row.state == "waiting" or _moment_of(row, "lease_until") <= moment:
+            return True
+        return self._lost_its_process(row) and int(row.figures.get("taken_over", 0)) < _MOST_DEATHS
+
+    def _lost_its_process(self, row: Round) -> bool:
+        return self._has_died(str(row.figures.get("process", "")))
+
+    def _require_abandoned(self, row: Round, moment: datetime) -> None:
+        if not self._is_abandoned(row, moment):
+            raise TryAgain(
+                f"round {row.id} is being trained",
+                hint="`vouch train --status` shows how far it is; `vouch train --stop` ends it.",
+            )
 
     def _end(
         self, sql: SqlSession, round_id: int, state: str, reason: str, figures: Mapping[str, Any] | None
@@ -219,18 +258,6 @@ def _open(sql: SqlSession) -> list[Round]:
     """Those that run or wait; the newest first."""
     statement = select(Round).where(col(Round.state).in_(("running", "waiting")))
     return list(sql.scalars(statement.order_by(col(Round.id).desc())))
-
-
-def _is_abandoned(row: Round, moment: datetime) -> bool:
-    return row.state == "waiting" or _moment_of(row, "lease_until") <= moment
-
-
-def _require_abandoned(row: Round, moment: datetime) -> None:
-    if not _is_abandoned(row, moment):
-        raise TryAgain(
-            f"round {row.id} is being trained",
-            hint="`vouch train --status` shows how far it is; `vouch train --stop` ends it.",
-        )
 
 
 def _how_abandoned(row: Round) -> tuple[str, str]:

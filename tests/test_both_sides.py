@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,24 @@ def test_what_is_added_meanwhile_is_encoded_before_the_swap(world: World) -> Non
     ended = world.round()
     assert ended.state == "promoted"
     assert vectors(world)[ended.version] == texts(world)
+
+
+def test_one_that_beat_an_encoder_that_is_live_no_more_does_not_go_live(world: World) -> None:
+    """Somebody steps back while the second candidate is compared: it ends, and does not try for ever."""
+    base, first = world.assistant.encoder.version, world.round().version
+    learner = world.assistant.learner
+    learner._settings = {**learner._settings, "seed": 2}
+    decide = learner._compare
+
+    def stepped_back_meanwhile(*given: Any) -> Any:
+        found = decide(*given)
+        world.assistant.step_back()
+        return replace(found, decision=replace(found.decision, is_promoted=True))
+
+    learner._compare = stepped_back_meanwhile
+    ended = world.round()
+    assert (ended.state, "changed meanwhile" in ended.reason) == ("refused", True)
+    assert (world.assistant.encoder.version, world.assistant.encoder_versions.declined()) == (base, first)
 
 
 def test_a_round_left_while_it_encodes_goes_on_with_what_was_encoded(world: World) -> None:

@@ -9,6 +9,7 @@ from store_fixtures import Stores
 
 from stores.clock import now
 from stores.errors import TryAgain
+from stores.live_models import LiveModels
 from stores.records import Round
 from stores.rounds import Rounds
 
@@ -22,6 +23,19 @@ def expire(stores: Stores, round_id: int) -> None:
     with stores.database.writing() as sql:
         row = sql.get_one(Round, round_id)
         row.figures = {**row.figures, "lease_until": (now() - timedelta(seconds=1)).isoformat()}
+
+
+def promote(rounds: Rounds, round_id: int, version: str, *, compared_with: str | None = None) -> bool:
+    return rounds.promote(
+        round_id,
+        "r",
+        version,
+        "",
+        details={},
+        figures={},
+        before_the_first="none",
+        compared_with=compared_with,
+    )
 
 
 def test_a_round_keeps_what_was_noted_and_why_it_ended(stores: Stores) -> None:
@@ -52,6 +66,45 @@ def test_a_round_whose_learner_died_makes_room(stores: Stores) -> None:
     second = rounds.begin("retriever", {})
     states = {row.id: row.state for row in rounds.latest()}
     assert states == {first: "failed", second: "running"}
+
+
+def test_a_round_whose_process_was_killed_is_taken_over_before_its_lease_ends(stores: Stores) -> None:
+    dead: set[str] = set()
+    killed = Rounds(stores.database, process=lambda: "killed")
+    other = Rounds(stores.database, has_died=dead.__contains__, process=lambda: "other")
+    round_id = killed.begin("retriever", {})
+    assert killed.note(round_id, {"step": 4})
+    assert (other.abandoned("retriever"), other.is_broken_off(only(stores))) == (None, False)
+    dead.add("killed")
+    assert other.is_broken_off(only(stores))
+    assert other.take_over(round_id) == 1
+    assert not other.is_broken_off(only(stores))
+    other.end(round_id, "refused", "")
+    assert "process" not in only(stores).figures
+
+
+def test_a_round_that_takes_learner_after_learner_with_it_waits_for_its_lease(stores: Stores) -> None:
+    """Else a chat would begin it again and again, each time with all that it reads at first."""
+    always = Rounds(stores.database, has_died=bool, process=lambda: "killed")
+    round_id = always.begin("retriever", {})
+    assert [always.take_over(round_id) for _ in range(4)] == [1, 2, 3, None]
+    assert always.is_broken_off(only(stores)), "it is known all the same"
+    with pytest.raises(TryAgain):
+        always.begin("retriever", {})
+    expire(stores, round_id)
+    assert always.take_over(round_id) == 4
+
+
+def test_what_won_against_another_model_than_the_live_one_does_not_go_live(stores: Stores) -> None:
+    rounds, live = Rounds(stores.database), LiveModels(stores.database)
+    assert promote(rounds, rounds.begin("retriever", {}), "first")
+    round_id = rounds.begin("retriever", {})
+    live.step_back("r")  # behind the learner's last look
+    assert not promote(rounds, round_id, "second", compared_with="first")
+    row = rounds.latest(1)[0]
+    assert (live.live("r"), row.state, row.model_version_id) == ("none", "running", None)
+    assert promote(rounds, round_id, "second", compared_with="none")
+    assert live.live("r") == "second"
 
 
 def test_a_round_that_was_told_to_stop_hears_it_with_its_next_note(stores: Stores) -> None:
@@ -96,7 +149,7 @@ def test_who_was_taken_over_changes_nothing_more(stores: Stores) -> None:
     assert not first.note(round_id, {"step": 9})
     first.end(round_id, "failed", "woke up")
     first.leave(round_id, "woke up")
-    promoted = first.promote(round_id, "r", "v", "", details={}, figures={}, before_the_first="none")
+    promoted = promote(first, round_id, "v")
     assert (promoted, only(stores).state, "step" in only(stores).figures) == (False, "running", False)
 
 

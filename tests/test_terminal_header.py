@@ -14,7 +14,14 @@ def go_live(chat: ChatOnScreen, version: str) -> None:
     rounds = of(chat).rounds
     number = rounds.begin("retriever", {})
     rounds.promote(
-        number, "query encoder", version, "Promoted.", details={}, figures={}, before_the_first="untrained"
+        number,
+        "query encoder",
+        version,
+        "Promoted.",
+        details={},
+        figures={},
+        before_the_first="untrained",
+        compared_with=of(chat).live_models.live("query encoder"),
     )
 
 

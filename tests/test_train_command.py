@@ -41,7 +41,7 @@ from assistant.replay.bootstrap import Promotion
 from assistant.replay.held_out import Comparison
 from assistant.terminal.training import steer_training
 from assistant.wiring import Assistant, trainable
-from stores.errors import EncoderUnavailable, OverTime, WrongUsage
+from stores.errors import EncoderUnavailable, OverTime, TryAgain, WrongUsage
 
 MAKER = Path(__file__).with_name("tiny_bert.py")
 ANSWER = "What everybody asks for."
@@ -255,6 +255,39 @@ def test_the_last_rounds_are_shown(person: Person) -> None:
     person.train()
     cells = person.train("--status").stdout.split("\t")
     assert [cells[0], cells[1], cells[3]] == ["1", "promoted", f"{len(QUESTIONS)} lessons"]
+
+
+_HOLDS_A_ROUND = """
+import sys
+from pathlib import Path
+from assistant.config import Settings
+from assistant.locations import find_locations
+from assistant.wiring import Assistant
+assistant = Assistant(Settings(), find_locations({}, data=sys.argv[1]), offline=True)
+print(assistant.rounds.begin("retriever", {"training": "another"}), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_round_whose_learner_was_killed_is_told_so_and_makes_room_at_once(
+    person: Person, chat: Assistant
+) -> None:
+    command = [sys.executable, "-c", _HOLDS_A_ROUND, str(chat.locations.data)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as learner:
+        assert learner.stdout is not None
+        assert learner.stdout.readline() == "1\n"
+        assert person.train("--status").stdout.split("\t")[1] == "running"
+        with pytest.raises(TryAgain, match="round 1 is being trained"):
+            person.train()
+        learner.kill()
+    cells = person.train("--status").stdout.strip().split("\t")
+    assert (cells[1], cells[4]) == ("broken off", "its learner is gone; it goes on at the next occasion")
+    told = json.loads(person.train("--status", "--json").stdout)
+    assert (told["state"], told["is_broken_off"]) == ("running", True)
+    assert next(steer_training(chat, "")).startswith("round 1: broken off")
+    assert "\tpromoted\t" in person.train().stdout
+    ended = json.loads(person.train("--status", "--json").stdout.splitlines()[-1])
+    assert (ended["round"], ended["is_broken_off"]) == (1, False)
 
 
 def test_a_round_is_stopped_by_another_call(person: Person) -> None:
@@ -483,7 +516,14 @@ def test_a_round_from_end_to_end_with_a_small_network(
         round_id = assistant.rounds.begin("retriever", {})
         details = {"encoder_version": assistant.encoder.version}
         assistant.rounds.promote(
-            round_id, ROLE, ended.version, "", details=details, figures={}, before_the_first=UNTRAINED
+            round_id,
+            ROLE,
+            ended.version,
+            "",
+            details=details,
+            figures={},
+            before_the_first=UNTRAINED,
+            compared_with=None,
         )
         after = assistant.encoder.encode_queries(["where is the key?"])
         assert abs(after - before).max() > 1e-3

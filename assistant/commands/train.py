@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from assistant.learning.noting import Progress
     from assistant.wiring import Assistant
     from stores.records import Round
+    from stores.rounds import Rounds
 
 _WATCHED_EVERY = 30.0
 _STANDARD_INPUT = 0
@@ -90,7 +90,7 @@ def command(
         return _be_led(call)
     with call.assistant() as assistant:
         if status:
-            return _show(call, assistant.rounds.latest())
+            return _show(call, assistant.rounds)
         if stop:
             stopped = assistant.rounds.ask_to_stop()
             click.echo(f"round {stopped} stops" if stopped else "no round runs")
@@ -140,12 +140,14 @@ def _watch(call: Invocation, assistant: Assistant, budget: float | None) -> NoRe
         time.sleep(_WATCHED_EVERY)
 
 
-def _show(call: Invocation, rounds: Sequence[Round]) -> int:
+def _show(call: Invocation, known: Rounds) -> int:
+    rounds = known.latest()
     for row in rounds:
+        is_broken_off = known.is_broken_off(row)
         if call.as_json:
-            call.give(_as_json(row))
+            call.give(_as_json(row, is_broken_off=is_broken_off))
         else:
-            click.echo(_line(row))
+            click.echo(_line(row, is_broken_off=is_broken_off))
     if not rounds:
         call.tell("No round was begun yet. `vouch train` begins one.")
     return 0 if rounds else 1
@@ -214,19 +216,22 @@ def _exit_code(ended: Ended, require_better: bool) -> int:
     return 1 if require_better and ended.state != "promoted" else 0
 
 
-def _line(row: Round) -> str:
+def _line(row: Round, *, is_broken_off: bool) -> str:
+    state = "broken off" if is_broken_off else row.state
+    reason = row.reason or ("its learner is gone; it goes on at the next occasion" if is_broken_off else "")
     when = f"{row.created_at.astimezone():%Y-%m-%d %H:%M}"
     lessons = len(row.settings.get("turns", ()))
-    return f"{row.id}\t{row.state}\t{when}\t{lessons} lessons\t{one_line(row.reason)}"
+    return f"{row.id}\t{state}\t{when}\t{lessons} lessons\t{one_line(reason)}"
 
 
-def _as_json(row: Round) -> dict[str, Any]:
+def _as_json(row: Round, *, is_broken_off: bool = False) -> dict[str, Any]:
     moments = {name: row.figures[name] for name in ("lease_until", "not_before") if name in row.figures}
     told = {name: stamp(datetime.fromisoformat(moment)) for name, moment in moments.items()}
     return {
         "round": row.id,
         "recipe": row.recipe,
         "state": row.state,
+        "is_broken_off": is_broken_off,
         "reason": row.reason,
         "created_at": stamp(row.created_at),
         "ended_at": stamp(row.ended_at) if row.ended_at else None,

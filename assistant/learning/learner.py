@@ -50,6 +50,7 @@ _KEPT = 3  # models, besides those in use
 _REST = timedelta(minutes=10)  # of a round whose training was killed, before it is gone on with
 _MOST_TAKEN_OVER = 20  # times; what never gets to its end is given up
 _STEPPED_BACK_FROM = "Refused: it is the model that was stepped back from."
+_CHANGED_MEANWHILE = "Refused: the live model changed meanwhile."
 
 
 class TooFewLessons(VouchError):
@@ -257,8 +258,9 @@ class Learner:
         try:
             served = self._checkpoints.verified(both_sides.RECIPE, kept) / SERVED
             version = both.version(served)
+            live = self._live_models.live(both_sides.RECIPE)
             known = {
-                self._live_models.live(both_sides.RECIPE): "Refused: it is the model that is live already.",
+                live: "Refused: it is the model that is live already.",
                 self._live_models.declined(both_sides.RECIPE): _STEPPED_BACK_FROM,
             }
             if version in known:
@@ -277,7 +279,10 @@ class Learner:
                 compared.decision.reason,
                 go_live=both.going_live(served, kept),
                 figures=figures,
+                compared_with=live,
             ):
+                if self._live_models.live(both_sides.RECIPE) != live:
+                    return Ended(begun.round_id, "refused", _CHANGED_MEANWHILE, figures, version)
                 both.encode(served, note)  # what was added meanwhile; raises where the round is not ours
                 note("going live")
             return Ended(begun.round_id, "promoted", compared.decision.reason, figures, version)
@@ -301,12 +306,18 @@ class Learner:
         reason = compared.decision.reason
         if not compared.decision.is_promoted:
             return Ended(round_id, "refused", reason, figures, version)
-        if self._live_models.live(ROLE) != live:
-            return Ended(round_id, "refused", "Refused: the live model changed meanwhile.", figures, version)
-        details = {"encoder_version": self._encoder_version}
         if not self._rounds.promote(
-            round_id, ROLE, version, reason, details=details, figures=figures, before_the_first=UNTRAINED
+            round_id,
+            ROLE,
+            version,
+            reason,
+            details={"encoder_version": self._encoder_version},
+            figures=figures,
+            before_the_first=UNTRAINED,
+            compared_with=live,
         ):
+            if self._live_models.live(ROLE) != live:
+                return Ended(round_id, "refused", _CHANGED_MEANWHILE, figures, version)
             raise Stopped
         return Ended(round_id, "promoted", reason, figures, version)
 

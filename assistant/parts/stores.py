@@ -182,4 +182,5 @@ class Stores:
         """Rounds of training, and what came of them."""
         from stores.rounds import Rounds
 
-        return Rounds(self.database)
+        living = self.this_process
+        return Rounds(self.database, has_died=living.has_died, process=lambda: living.name)

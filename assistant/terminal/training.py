@@ -54,7 +54,7 @@ def _lacks(assistant: Assistant) -> str:
 def _status(assistant: Assistant) -> Iterator[str]:
     rounds = assistant.rounds.latest(_ROUNDS)
     for row in reversed(rounds):
-        yield f"round {row.id}: {_state(row)}"
+        yield f"round {row.id}: {_state(row, is_broken_off=assistant.rounds.is_broken_off(row))}"
     new, wanted = assistant.occasions.not_learned(), assistant.occasions.begins_at()
     yield f"{new} questions were judged that no round has learned from; with {wanted} one begins."
     if not assistant.settings.learning.in_chat:
@@ -63,7 +63,9 @@ def _status(assistant: Assistant) -> Iterator[str]:
         yield "Training in this chat waits. /train continue goes on."
 
 
-def _state(row: Round) -> str:
+def _state(row: Round, *, is_broken_off: bool) -> str:
+    if is_broken_off:
+        return "broken off, without a word; it goes on at the next occasion"
     if row.state != "running":
         return one_line(f"{row.state}. {row.reason}")
     facts = row.figures.get("progress", {})

@@ -55,13 +55,13 @@ class TrainingActions(AnswerActions):
 
         after = self._ended_round
         try:
-            row = await self.desk.look(lambda assistant, _user_id: _newest(assistant, after))
+            row, is_broken_off = await self.desk.look(lambda assistant, _user_id: _newest(assistant, after))
         finally:
             self._looks_at_training = False
         was = self._training
         self._training = ("", "")
         if row is not None and row.state == "running":
-            self._training = status_line(row, self.size.width)
+            self._training = status_line(row, self.size.width, is_broken_off=is_broken_off)
         elif row is not None and row.state != "waiting":
             self._ended_round = row.id or 0
         if any(self._training) or any(was):
@@ -192,5 +192,7 @@ def _name_of_other(against: str, name: str) -> str:
     return f"previous {name}" if against == "previous" else f"candidate {name}"
 
 
-def _newest(assistant: Assistant, after: int) -> Round | None:
-    return next(iter(assistant.rounds.latest(1, after=after)), None)
+def _newest(assistant: Assistant, after: int) -> tuple[Round | None, bool]:
+    """The newest round behind one, and whether it has lost its learner."""
+    row = next(iter(assistant.rounds.latest(1, after=after)), None)
+    return row, row is not None and assistant.rounds.is_broken_off(row)

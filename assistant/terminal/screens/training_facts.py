@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from stores.clock import now
 from stores.one_line import one_line
 
 if TYPE_CHECKING:
@@ -36,6 +34,7 @@ class TrainingFacts:
     least_gain: float
     margin: float
     lineage: RoundLineage | None = None  # from what the round learns that runs or waits
+    broken_off: frozenset[int] = frozenset()  # rounds that are said to run, and whose learner is gone
 
     @property
     def current(self) -> Round | None:
@@ -45,7 +44,7 @@ class TrainingFacts:
     def state_of(self, row: Round) -> str:
         """In one word; of a promoted round what became of its model."""
         version = version_of(row)
-        if row.state == "running" and is_silent(row):
+        if row.id in self.broken_off:
             return "broken off"
         if row.state != "promoted" or not version:
             return row.state
@@ -64,6 +63,7 @@ class TrainingFacts:
 def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> TrainingFacts:
     """Of now. known: of a moment ago; rounds that had ended then, and the lessons, are taken from it."""
     from assistant.wiring import QUERY_ENCODER
+    from stores.records import known_id
 
     rounds = _rounds(assistant, known.rounds if known is not None else ())
     last = next((row for row in rounds if row.state == "promoted"), None)
@@ -92,6 +92,7 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
         least_gain=learning.least_gain,
         margin=learning.margin,
         lineage=_lineage(assistant, rounds, known),
+        broken_off=frozenset(known_id(row.id) for row in rounds if assistant.rounds.is_broken_off(row)),
     )
 
 
@@ -135,12 +136,6 @@ def _rounds(assistant: Assistant, known: Sequence[Round]) -> list[Round]:
 def version_of(row: Round) -> str:
     """The version of a round's candidate; empty where it has none."""
     return str(row.figures.get("version", ""))
-
-
-def is_silent(row: Round) -> bool:
-    """Whether a running round was not heard of for longer than its lease."""
-    until = row.figures.get("lease_until")
-    return bool(until) and datetime.fromisoformat(str(until)) < now()
 
 
 def curve_of(row: Round) -> list[tuple[float, float]]:

@@ -13,7 +13,6 @@ from assistant.terminal.screens.training_facts import (
     curve_of,
     forgetting_of,
     gain_of,
-    is_silent,
     learned_from,
     measured_table,
     points,
@@ -71,7 +70,7 @@ def progress_line(facts: TrainingFacts, width: int) -> str:
     row = facts.current
     if row is None:
         return _first_that_fits(_needed(facts), width)
-    if row.state == "waiting" or is_silent(row):
+    if row.state == "waiting" or row.id in facts.broken_off:
         return _first_that_fits(_broken_off(row), width)
     done, of, words = _how_far(row)
     if not of:
@@ -88,10 +87,10 @@ def progress_line(facts: TrainingFacts, width: int) -> str:
     return _first_that_fits([f"{words}, {told}", f"{words}, {tail[-1]}", words], width)
 
 
-def status_line(row: Round, width: int) -> tuple[str, str]:
+def status_line(row: Round, width: int, *, is_broken_off: bool = False) -> tuple[str, str]:
     """A round that runs, for the chat: words for the left end and, where there is room, the right one."""
     done, of, words = _how_far(row)
-    if is_silent(row):
+    if is_broken_off:
         return f"training: round {row.id} broke off{_where(row)}", ""
     waits = ", waiting" if row.figures.get("is_paused") else ""
     left = f"training: round {row.id}, {words}{waits}"
