@@ -28,13 +28,14 @@ from threading import Event, Thread
 
 import numpy as np
 
-from assistant.config import LearningSettings, Settings
+from assistant.config import LearningSettings, Settings, TrainingSettings
 from assistant.locations import Locations, find_locations
 from assistant.wiring import Assistant
 from benchmarks.judged_corpus import add_passages, chosen, judge_questions
 
 BLOCK = 5  # turns
 READS_SECONDS = 1.0  # between two turns
+EPOCHS = 200  # and none is the last for want of a gain: the training outlasts the turns
 KEYS_EVERY = 0.02  # seconds
 TYPIST = """
 import os, struct, time
@@ -104,15 +105,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def measure(options: argparse.Namespace, folder: Path) -> Measured:
     """All turns of a chat over a corpus of its own."""
     settings = folder / "settings.toml"
-    settings.write_text("[learning]\nepochs = 50\nfewest_lessons = 100\n", encoding="utf-8")
+    lasts = f"[learning]\nepochs = {EPOCHS}\nfewest_lessons = 100\n[training]\npatience = {EPOCHS}\n"
+    settings.write_text(lasts, encoding="utf-8")
     places = Locations(
         data=folder / "data",
         settings=settings,
         cache=find_locations(os.environ).cache,
         state=folder / "state",
     )
-    learning = LearningSettings(epochs=50)
-    assistant = Assistant(Settings(learning=learning), places, offline=True)
+    learning, training = LearningSettings(epochs=EPOCHS), TrainingSettings(patience=EPOCHS)
+    assistant = Assistant(Settings(learning=learning, training=training), places, offline=True)
     notices: list[str] = []
     measured = Measured()
     try:
@@ -142,6 +144,8 @@ def measure(options: argparse.Namespace, folder: Path) -> Measured:
                     measured.turns[state].append(_turn(assistant, user, session, question))
                     time.sleep(READS_SECONDS)
                 row = assistant.rounds.latest(1)[0]
+                if row.state != "running":
+                    raise SystemExit(f"the round ended before the turns did: {row.state}, {row.reason}")
                 measured.phases[
                     f"{state}: {row.figures.get('phase')}, paused {row.figures.get('is_paused')}"
                 ] += 1
