@@ -122,6 +122,19 @@ def test_where_users_speak_or_searching_changes_the_method_too(
         assert set(said) == {"right", "wrong", "unrelated"}
 
 
+def test_what_users_say_is_judged_apart_from_the_question_before(home: Path, tmp_path: Path) -> None:
+    """Else a lesson has a passage twice, and no training can read it."""
+    heard = child_replay(home, tmp_path / "heard", hears=True, interval=0).play()["luf", 1]
+    assert {step.feedback for step in heard.asked} == {"right", "wrong", "unrelated"}
+    for step in heard.asked:
+        judged = [judgement.candidate.passage.version_id for judgement in step.judgements]
+        assert judged
+        assert len(set(judged)) == len(judged)
+    alone = child_replay(home, tmp_path / "alone", interval=0).play()["luf", 1]
+    first, same = heard.asked[0], alone.asked[0]  # before anything was said
+    assert (first.judgements, first.figures) == (same.judgements, same.figures)
+
+
 def test_what_is_remembered_of_the_last_training_alone_goes_on_too(home: Path, tmp_path: Path) -> None:
     whole = finished(home, tmp_path / "whole", "--last")
     killed_after(home, tmp_path / "killed", "luf", 17, "--last")

@@ -115,6 +115,7 @@ class Player:
         reranked = [
             by_version[row.version_id] for row in assistant.journal.found_in(user_id, finished.turn_id)
         ]
+        calls = tuple(assistant.judge.calls)  # of the question; what a user then says is judged as well
         answered = time.monotonic()
         said = self._feedback.get(question.id)
         if said is not None:
@@ -129,10 +130,10 @@ class Player:
                 fused=self._named(found.candidates),
                 reranked=self._named(reranked),
                 reply=finished.answer,
-                tokens=sum(call.tokens for call in assistant.judge.calls) + found.tokens,
+                tokens=sum(call.tokens for call in calls) + found.tokens,
             ),
             reply=finished.answer,
-            judgements=tuple(j for call in assistant.judge.calls for j in call.judgements),
+            judgements=tuple(j for call in calls for j in call.judgements),
             feedback="" if said is None else said.kind,
             seconds={
                 "turn": answered - began,
