@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from agents.claim_interfaces import Claim, Weighed
 from agents.sentences import is_question
-from assistant.replay.feedback import Feedback, answerable, simulated
+from assistant.replay.datasets import ReplayQuestion
+from assistant.replay.feedback import Feedback, answerable, said_after, simulated
 from assistant.replay.feedback_templates import (
     ASIDES,
     HELD_OUT_ASIDES,
@@ -41,6 +42,20 @@ def test_there_are_at_least_twenty_wordings_and_none_of_them_asks() -> None:
     assert len(set(STATED)) + len(set(ASIDES)) >= 20
     for form in (*STATED, *HELD_OUT_STATED):
         assert not is_question(form.format(said="the pool is heated", Said="The pool is heated"))
+
+
+def test_questions_in_the_same_words_are_each_given_feedback() -> None:
+    """In talks the same is asked of scene after scene."""
+    questions = [
+        ReplayQuestion(f"q{n}", "What is the capital?", (city,), frozenset([f"p{n}"]), topic=f"d{n}")
+        for n, city in enumerate(CITIES)
+    ]
+    said = said_after(questions, seed=1)
+    assert sorted(said) == [question.id for question in questions]
+    assert Counter(one.kind for one in said.values()) == feedback_counts(len(CITIES))
+    for question in questions:
+        one = said[question.id]
+        assert (question.answers[0] in one.message) == (one.kind == "right")
 
 
 def test_held_out_wordings_are_others_and_are_used() -> None:

@@ -47,6 +47,7 @@ class Feedback:
     answers: tuple[str, ...]  # the right ones
     passage_ids: frozenset[str]  # the passages that hold them
     is_statement: bool = True  # else the claim only names question and answer
+    question_id: str = ""  # where the record has one
 
 
 _USUAL = Wordings()
@@ -89,6 +90,7 @@ def said_after(questions: Sequence[ReplayQuestion], *, seed: int) -> dict[str, S
     """
     records = {
         each.id: {
+            "id": each.id,
             "question": each.text,
             "answers": list(each.answers),
             "passage_ids": sorted(each.gold or ()),
@@ -102,10 +104,9 @@ def said_after(questions: Sequence[ReplayQuestion], *, seed: int) -> dict[str, S
     others = [records[each.id] for each in fit]
 
     def tell(kind: FeedbackKind, some: Sequence[ReplayQuestion]) -> Mapping[str, str]:
-        ids = {each.text.strip(): each.id for each in some}
         shares: dict[FeedbackKind, float] = {"right": 0.0, "wrong": 0.0, "unrelated": 0.0}
         told = simulated([records[each.id] for each in some], others, seed=seed, shares=shares | {kind: 1.0})
-        return {ids[one.question]: one.message for one in told}
+        return {one.question_id: one.message for one in told}
 
     return simulated_feedback(fit, tell, seed=seed)
 
@@ -125,17 +126,19 @@ def _said(
 ) -> Feedback:
     question = record["question"].strip()
     facts = (question, tuple(record["answers"]), frozenset(record["passage_ids"]))
+    known_as = str(record.get("id", ""))
     if kind == "unrelated":
         text = rng.choice(UNRELATED)
-        return Feedback(kind, text, text, *facts)
+        return Feedback(kind, text, text, *facts, question_id=known_as)
     made = statement(question, record["answers"][0])
     if made is not None:
         said = made.within_sentence(answer)
         message = rng.choice(wordings.stated).format(said=said, Said=said[0].upper() + said[1:])
-        return Feedback(kind, message, made.with_answer(answer), *facts)
+        return Feedback(kind, message, made.with_answer(answer), *facts, question_id=known_as)
     asked = question if question.endswith("?") else f"{question}?"
     message = rng.choice(wordings.asides).format(question=asked, answer=answer)
-    return Feedback(kind, message, f'The answer to "{asked}" is {answer}.', *facts, is_statement=False)
+    claim = f'The answer to "{asked}" is {answer}.'
+    return Feedback(kind, message, claim, *facts, is_statement=False, question_id=known_as)
 
 
 class _WrongAnswers:
