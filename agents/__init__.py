@@ -8,7 +8,7 @@ retriever         queries become candidates
 own_statements    what the user said of themselves and gives what is asked; givings, asked_for, former
 of_oneself        all that is known of who asks; groups_told, all of a group; what_became, of what was said
 reranker          candidates are judged, in growing steps, until one helps
-responder         question and passages become a streamed answer with citations
+responder         question and passages become a streamed answer with citations; copied_numbers: not cited
 claim_rules/      what a user states, by rule: lead-ins, orders, echoes
 reader_summarizer, chat_summarizer        what a user stated becomes claims; clause_slips, joined_clauses
 reader_discriminator, chat_discriminator  a claim is weighed beside passages; claim_evidence, claim_gaps
@@ -17,7 +17,7 @@ curator, chat_curator    what a claim changes; met_statements, values, bindings,
 relations/        what somebody has one of at a time: said, changed, asked for
 quoting           which sentences of the sources are quoted; purposes, quote_order, which of them first
 said_here         what a message states beside what it asks, or was stated before in a private session
-sentences         text becomes sentences; which of them are questions
+sentences         text becomes sentences; which of them are questions; statements, messages that ask nothing
 models/           the encoder, the reader
 losses/           what training makes small
 backends/         the chat models

@@ -6,9 +6,9 @@ Texts that came from outside travel in fields of their own, never inside instruc
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 from stores.passages import Passage
 
@@ -63,6 +63,19 @@ class CutAtLimit:
     tokens: int | None  # that length; None where only the server knows it
 
 
+class CitingText(str):
+    """A piece of a reply whose writer says what it cites: no number that stands in it is another citation."""
+
+    __slots__ = ("cites",)
+    cites: tuple[int, ...]  # numbers of sources, in the order of their citations
+
+    def __new__(cls, text: str, cites: Iterable[int] = ()) -> Self:
+        """The text as it is."""
+        made = super().__new__(cls, text)
+        made.cites = tuple(cites)
+        return made
+
+
 @dataclass(frozen=True)
 class ContinuationScore:
     """How probable a model finds a given reply, token by token."""
@@ -107,7 +120,7 @@ class ChatModel(Protocol):
     def stream(self, request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
         """The reply piece by piece. Ends normally only when the model said that it was done, or with a
         `CutAtLimit` where it reached its longest length; raises a `ModelError` otherwise. Cancelling the
-        task that reads it ends the work at the backend."""
+        task that reads it ends the work at the backend. A model that quotes yields `CitingText`."""
 
     async def structured(
         self, messages: Sequence[ChatMessage], schema: Mapping[str, object]

@@ -11,7 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Sequence
 
-from agents.chat_interfaces import ChatMessage, ChatModel, CutAtLimit, LeftOut, ReplyRequest, Source
+from agents.chat_interfaces import (
+    ChatMessage,
+    ChatModel,
+    CitingText,
+    CutAtLimit,
+    LeftOut,
+    ReplyRequest,
+    Source,
+)
+from agents.copied_numbers import CopiedNumbers
 from agents.interfaces import Exchange
 from agents.prompts import answer
 from agents.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fit
@@ -20,6 +29,7 @@ from stores.passages import Passage
 
 _NUMBER = re.compile(r"\[(\d{1,4})\]")
 _MAYBE_NUMBER = re.compile(r"\[\d{0,4}$")  # a citation that may go on in the next piece
+_COPIED_WORDS = 4  # before the number of a source, that make it a copied one; fewer are the same by chance
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -113,21 +123,33 @@ class Responder:
 
 
 class Citations:
-    """Which of the numbered sources a reply cites, found while it is being written."""
+    """Which of the numbered sources a reply cites, found while it is being written.
+
+    A number that is copied with the words before it is a source's own reference, and cites nothing.
+    """
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._known = {source.number for source in sources}
+        self._copied = CopiedNumbers([source.passage.text for source in sources])
+        self._written = ""  # of the reply, as its model wrote it
         self._held = ""
         self.cited: list[int] = []  # in the order of their first use
         self.invented: list[int] = []  # numbers that stand for no source
 
     def feed(self, piece: str) -> str:
         """What can be shown of the reply so far; an invented [9] is shown as [9?]."""
-        written = self._held + _CONTROL.sub("", piece.replace("\r\n", "\n"))
+        clean = _CONTROL.sub("", piece.replace("\r\n", "\n"))
+        if isinstance(piece, CitingText):
+            for number in piece.cites:
+                self._cite(number)
+            return self.rest() + clean
+        written = self._held + clean
         unfinished = _MAYBE_NUMBER.search(written)
         cut = unfinished.start() if unfinished else len(written)
         self._held = written[cut:]
-        return _NUMBER.sub(self._check, written[:cut])
+        shown = _NUMBER.sub(self._check, written[:cut])
+        self._written += written[:cut]
+        return shown
 
     def rest(self) -> str:
         """What was held back, once the reply has ended."""
@@ -136,12 +158,19 @@ class Citations:
 
     def _check(self, match: re.Match[str]) -> str:
         number = int(match.group(1))
-        if number not in self._known:
+        is_known = number in self._known
+        before = self._written + match.string[: match.start()]
+        if self._copied.has(before, match.group(), words=_COPIED_WORDS if is_known else 1):
+            return match.group()
+        if not is_known:
             self.invented.append(number)
             return f"[{number}?]"
+        self._cite(number)
+        return match.group()
+
+    def _cite(self, number: int) -> None:
         if number not in self.cited:
             self.cited.append(number)
-        return match.group()
 
 
 async def _checked(

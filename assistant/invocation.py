@@ -159,7 +159,7 @@ class ProgressLine:
         if self._is_plain:
             sys.stderr.write(f"{text[:1].upper()}{text[1:]}.\n")
         else:
-            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.write(f"\r\x1b[K{_within_a_line(text)}")
             self._is_drawn = True
         sys.stderr.flush()
         self._next = time.monotonic() + (_SAID_EVERY_SECONDS if self._is_plain else _REDRAWN_EVERY_SECONDS)
@@ -170,3 +170,12 @@ class ProgressLine:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
             self._is_drawn = False
+
+
+def _within_a_line(text: str) -> str:
+    """As much as standard error shows in one line: one that wraps cannot be written over."""
+    try:
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):  # it is no terminal, or has no number
+        columns = 0
+    return text[: columns - 1] if columns > 1 else text

@@ -84,9 +84,11 @@ indexer          brings the indexes up to what the database says
 
 pair_choices     which of two answers was better, kept as what is said of passages
 lessons          what there is to learn from, read from the turns
+kept_lessons     whether all that a round learned from is still there
 lesson_domains   where the passages come from that answer a lesson best
 said_of_passages what users said of the passages behind their answers
 rounds           what was trained on what, and what came of it
+round_phases     the phases of a round, in words
 round_lineage    from what a round learned, by kind
 seeing_rounds    which rounds saw a version or a turn
 checkpoints      models that were trained here, as folders

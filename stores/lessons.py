@@ -75,7 +75,7 @@ class Lessons:
                 select(func.count(col(Judgement.turn_id).distinct()))
                 .join(Turn, col(Turn.id) == col(Judgement.turn_id))
                 .join(Session, col(Session.id) == col(Turn.session_id))
-                .where(*_teaches(after))
+                .where(*teaches(after))
             )
             return sql.scalar(statement) or 0
 
@@ -86,7 +86,7 @@ class Lessons:
             turns = sql.scalars(
                 select(Turn)
                 .join(Session, col(Session.id) == col(Turn.session_id))
-                .where(*_teaches(after))
+                .where(*teaches(after))
                 .order_by(col(Turn.id))
             ).all()
             for start in range(0, len(turns), _TURNS_AT_ONCE):
@@ -127,11 +127,13 @@ def _drawn(question: str, *, first_byte: int) -> int:
     return int.from_bytes(hashlib.sha256(words.encode()).digest()[first_byte : first_byte + 4], "big")
 
 
-def _teaches(after: int) -> tuple[ColumnElement[bool], ...]:
+def teaches(after: int = 0) -> tuple[ColumnElement[bool], ...]:
+    """What holds of a turn, and of its session, from which is learned. after: the id of a turn."""
     return (
         col(Turn.id) > after,
         col(Turn.state) == "done",
         col(Turn.message) != "",  # what was forgotten is blank
+        col(Turn.details)["asks_nothing"].as_boolean().is_not(True),  # a statement, to which nothing answers
         col(Session.is_private).is_(False),
     )
 
@@ -186,7 +188,7 @@ def _documents(
                 del labelled[place]  # the user says that this was no answer; what it was is not known
         else:
             labelled[place] = ("answer", 1.0, rank) if of.said == "answers" else ("irrelevant", 0.0, rank)
-    texts = _texts(sql, {version for _, version in labelled})
+    texts = texts_learned_from(sql, {version for _, version in labelled})
     found: dict[int, list[LessonDocument]] = {}
     for (turn_id, version), (label, score, rank) in sorted(
         labelled.items(), key=lambda e: (e[0][0], e[1][2])
@@ -196,7 +198,7 @@ def _documents(
     return found
 
 
-def _texts(sql: SqlSession, version_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+def texts_learned_from(sql: SqlSession, version_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
     """Title and text of the versions that may be learned from."""
     found: dict[int, tuple[str, str]] = {}
     for some in in_parts(sorted(version_ids)):

@@ -25,6 +25,7 @@ class LivingProcess:
         self._descriptor = -1
         self._name = ""
         self._has_failed = False
+        self._leaves_unended = False
         self._naming = Lock()
 
     @property
@@ -51,11 +52,16 @@ class LivingProcess:
             return True
         return False
 
+    def leaves_unended(self) -> None:
+        """Something that it began will not be written down as ended: `close` is then as being killed."""
+        self._leaves_unended = True
+
     def close(self) -> None:
         """Ends it for others, who need not ask any more: all that it began has ended."""
         if self._descriptor >= 0:
-            with suppress(OSError):
-                self._file(self._name).unlink()
+            if not self._leaves_unended:
+                with suppress(OSError):
+                    self._file(self._name).unlink()
             os.close(self._descriptor)
             self._descriptor, self._name = -1, ""
 

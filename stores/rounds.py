@@ -8,7 +8,8 @@ waits to be taken over by another one at once; one of which nothing is heard, wh
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
@@ -18,13 +19,14 @@ from sqlmodel import col
 
 from stores.clock import now
 from stores.database import Database
-from stores.errors import TryAgain
+from stores.errors import StoreUnavailable, TryAgain
 from stores.live_models import live_version, model_id, swap
 from stores.records import Round, known_id
 from stores.seeing_rounds import live_round
 
 LEASE = timedelta(seconds=60)
 GoLive: TypeAlias = Callable[[SqlSession], bool]  # swaps pointers in a transaction; False: it cannot
+Require: TypeAlias = Callable[[SqlSession], None]  # raises where pointers may not be swapped
 _MOST_DEATHS = 3  # a round that took so many learners with it waits for its lease as well
 _ENDED = ("promoted", "refused", "stopped", "failed")
 _OF_THE_LEASE = ("lease_until", "owner", "process", "not_before")
@@ -39,14 +41,17 @@ class Rounds:
         *,
         has_died: Callable[[str], bool] = lambda process: False,
         process: Callable[[], str] = lambda: "",
+        leaves_unended: Callable[[], None] = lambda: None,
     ) -> None:
         """has_died: whether the process of a name, as it is noted with a lease, is known to be gone.
 
-        process: the name of this one, as in `stores.living_processes`.
+        process: the name of this one, as in `stores.living_processes`. leaves_unended: is called where the
+        end of a round cannot be written down, as on a full disk.
         """
         self._database = database
         self._has_died = has_died
         self._process = process
+        self._leaves_unended = leaves_unended
         self._owner = secrets.token_hex(8)
 
     def begin(self, recipe: str, settings: Mapping[str, Any]) -> int:
@@ -114,7 +119,7 @@ class Rounds:
 
     def leave(self, round_id: int, reason: str, *, rest: timedelta = timedelta(0)) -> None:
         """Leaves a round to be gone on with, at once or after a rest; unless it has ended meanwhile."""
-        with self._database.writing() as sql:
+        with self._ending() as sql:
             row = sql.get_one(Round, round_id)
             if self._is_ours(row):
                 row.figures = {**_without_lease(row), "not_before": (now() + rest).isoformat()}
@@ -130,7 +135,7 @@ class Rounds:
     ) -> None:
         """Ends a round, unless it has ended meanwhile. state: promoted, refused, stopped or failed."""
         assert state in _ENDED, "a round ends in one of these"
-        with self._database.writing() as sql:
+        with self._ending() as sql:
             self._end(sql, round_id, state, reason, figures)
 
     def promote(
@@ -144,11 +149,13 @@ class Rounds:
         figures: Mapping[str, Any],
         before_the_first: str,
         compared_with: str | None,
+        require: Require = lambda sql: None,
     ) -> bool:
         """Ends a round and makes its model live, both or neither; False where it was not running any more.
 
         before_the_first: the version to step back to from the first model of a role. details: of the model.
-        compared_with: what was live as it won; False where another version is by now.
+        compared_with: what was live as it won; False where another version is by now. require: raises in the
+        transaction where the model may not go live any more.
         """
 
         def go_live(sql: SqlSession) -> bool:
@@ -158,7 +165,14 @@ class Rounds:
             return True
 
         return self.promote_by(
-            round_id, role, version, reason, go_live=go_live, figures=figures, compared_with=compared_with
+            round_id,
+            role,
+            version,
+            reason,
+            go_live=go_live,
+            figures=figures,
+            compared_with=compared_with,
+            require=require,
         )
 
     def promote_by(
@@ -171,6 +185,7 @@ class Rounds:
         go_live: GoLive,
         figures: Mapping[str, Any],
         compared_with: str | None,
+        require: Require = lambda sql: None,
     ) -> bool:
         """The same for a model that goes live in another way; False where that was not possible either.
 
@@ -178,7 +193,10 @@ class Rounds:
         """
         with self._database.writing() as sql:
             row = sql.get_one(Round, round_id)
-            if not self._is_ours(row) or live_version(sql, role) != compared_with or not go_live(sql):
+            if not self._is_ours(row) or live_version(sql, role) != compared_with:
+                return False
+            require(sql)
+            if not go_live(sql):
                 return False
             self._end(sql, round_id, "promoted", reason, figures)
             row.model_version_id = model_id(sql, role, version)
@@ -192,6 +210,12 @@ class Rounds:
                 return None
             _close(row, "stopped", "by command")
             return known_id(row.id)
+
+    def why_stopped(self, round_id: int) -> str:
+        """Why a round that this learner held is its own no more."""
+        with self._database.reading() as sql:
+            row = sql.get_one(Round, round_id)
+            return row.reason if row.state == "stopped" else "another learner took its place"
 
     def latest(self, limit: int = 20, *, after: int = 0) -> list[Round]:
         """The last rounds, newest first. after: only those behind this one."""
@@ -222,6 +246,16 @@ class Rounds:
                 )
             ).all()
         return max((int(row.settings.get("last_turn", 0)) for row in rows), default=0)
+
+    @contextmanager
+    def _ending(self) -> Iterator[SqlSession]:
+        """The last transaction of a learner; where it fails, others see that its process ended without it."""
+        try:
+            with self._database.writing() as sql:
+                yield sql
+        except StoreUnavailable:
+            self._leaves_unended()
+            raise
 
     def _is_ours(self, row: Round) -> bool:
         return row.state == "running" and row.figures.get("owner") == self._owner

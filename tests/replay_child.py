@@ -62,7 +62,7 @@ def train(
     with (folder.parents[4] / "trained.log").open("a") as log:
         log.write(f"{len(lessons)}\n")
     for step in (1, 2):
-        tell({"kind": "step", "step": step, "loss": seed % 97 / step})
+        tell({"kind": "step", "step": step, "steps": 2, "loss": seed % 97 / step})
     tell({"kind": "done", "best_epoch": 1})
     return folder / "candidate"
 

@@ -14,7 +14,8 @@ from test_poisoned_rounds import World, tiny, torch_encodes
 
 from assistant.learning.both_sides import RECIPE
 from stores.errors import CannotUndo
-from stores.records import PassageVector, PassageVersion
+from stores.lessons import is_held_out
+from stores.records import PassageVector, PassageVersion, Turn
 
 __all__ = ["tiny", "torch_encodes"]  # fixtures
 
@@ -111,6 +112,24 @@ def test_one_that_beat_an_encoder_that_is_live_no_more_does_not_go_live(world: W
     ended = world.round()
     assert (ended.state, "changed meanwhile" in ended.reason) == ("refused", True)
     assert (world.assistant.encoder.version, world.assistant.encoder_versions.declined()) == (base, first)
+
+
+def test_one_that_saw_what_was_forgotten_meanwhile_does_not_go_live(world: World) -> None:
+    learner = world.assistant.learner
+    base, decide = world.assistant.encoder.version, learner._compare
+
+    def forgotten_meanwhile(*given: Any) -> Any:
+        found = decide(*given)
+        with world.assistant.database.writing() as sql:
+            taught = next(t for t in sql.query(Turn) if t.message and not is_held_out(t.message))
+            taught.message = taught.standalone = ""
+        return found
+
+    learner._compare = forgotten_meanwhile
+    ended = world.round()
+    assert ended.reason == "Refused: a message that it learns from was forgotten meanwhile."
+    assert world.assistant.encoder.version == base
+    assert world.assistant.checkpoints.versions(RECIPE) == []
 
 
 def test_a_round_left_while_it_encodes_goes_on_with_what_was_encoded(world: World) -> None:

@@ -145,7 +145,7 @@ def test_help_names_every_slash_command(vouch: Vouch) -> None:
 def test_an_unknown_command_is_answered_with_the_nearest_and_never_sent(vouch: Vouch) -> None:
     with ScriptedServer() as server:
         vouch.use_server(server.base_url)
-        told = vouch.chat("/rember the milk")
+        told = vouch.chat("/rember the milk", code=2)
         assert server.requests == []
     assert "There is no command /rember. Did you mean /remember?" in told
     assert turns(vouch) == []
@@ -294,7 +294,7 @@ def test_at_a_terminal_forgetting_asks_first(vouch: Vouch) -> None:
 
 def test_why_tells_what_the_answer_was_made_from(vouch: Vouch) -> None:
     read_handbook(vouch)
-    told = vouch.chat(QUESTION, "/why", "/why 1", "/why one", code=0).split("\n\n")
+    told = vouch.chat(QUESTION, "/why", "/why 1", "/why one", code=2).split("\n\n")
     assert re.fullmatch(
         rf"You: /why\nTurn 1: {re.escape(QUESTION)}\nAnswered by extractive \(quotes only\): done\n"
         r"  1 \[1\]  shared \d\.\d\d \(meaning \d\.\d\d, words \d\.\d\d\) \+0  House rules\n"
@@ -359,11 +359,33 @@ def test_of_a_private_session_nothing_is_remembered(vouch: Vouch) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["/remember", "/forget", "/forget ²", "/forget " + "9" * 30, "/teach", "/ingest"]
+    ("command", "code"),
+    [
+        ("/remember", 2),
+        ("/forget", 0),
+        ("/forget ²", 0),
+        ("/forget " + "9" * 30, 0),
+        ("/teach", 2),
+        ("/ingest", 2),
+    ],
 )
-def test_a_command_without_its_text_says_how_it_is_written(vouch: Vouch, command: str) -> None:
+def test_a_command_without_its_text_says_how_it_is_written(vouch: Vouch, command: str, code: int) -> None:
     name = command.split()[0]
-    assert f"{name} " in vouch.chat(command).partition("\n")[2]
+    assert f"{name} " in vouch.chat(command, code=code).partition("\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "told"),
+    [
+        ("/train stop", 1, "No round runs.\n"),
+        ("/train start", 1, "No round was begun: there are 0 lessons, and a round wants 100.\n"),
+        ("/train foo", 2, "There is no /train foo: start, stop, pause, continue or back.\n"),
+    ],
+)
+def test_what_of_training_cannot_be_done_ends_a_pipe_as_a_command_that_failed(
+    vouch: Vouch, command: str, code: int, told: str
+) -> None:
+    assert vouch.chat(command, code=code) == f"You: {command}\n{told}\n"
 
 
 def test_ingesting_what_is_not_there_is_told_and_the_chat_goes_on(vouch: Vouch) -> None:

@@ -412,6 +412,37 @@ def test_text_from_standard_input_is_a_document_of_the_name_given(vouch: Vouch) 
     assert again.cells[0][1:] == ["1 passage", "replaced", "rules"]
 
 
+def shown_at_terminal(vouch: Vouch, *arguments: str) -> str:
+    with vouch.terminal(*arguments) as person:
+        person.exit_code()
+        return person.screen.replace("\r\n", "\n")
+
+
+def test_a_terminal_is_told_of_the_records_of_a_collection_in_one_line(vouch: Vouch) -> None:
+    lines = [json.dumps({"id": number, "text": f"Gate {number} is green."}) + "\n" for number in range(3)]
+    path = vouch.write("papers/gates #1.jsonl", "".join(lines))
+    notes = vouch.write("papers/notes.md", "The shed is locked.\n")
+    shown = shown_at_terminal(vouch, "ingest", "--dry-run", "papers")
+    assert f"{path}\t3 passages\t3 would be read\n{notes}\t1 passage\twould be read" in shown
+    shown = shown_at_terminal(vouch, "ingest", "papers")
+    assert f"3 records\t3 passages\t3 new\t{path}" in shown
+    assert f"\t1 passage\tnew\t{notes}" in shown
+    assert "4 new, 0 replaced, 0 the same" in shown
+    vouch.write(
+        "papers/gates #1.jsonl", "".join([*lines[:2], '{"id": 2, "text": "Gate 2 is blue."}', "\n{}"])
+    )
+    changed = f"3 records\t3 passages\t2 same, 1 replaced\t{path}"
+    assert changed in shown_at_terminal(vouch, "ingest", path)
+    sources = [f"{path}#{number}" for number in range(3)]
+    shown = shown_at_terminal(vouch, "ingest", "-v", path)
+    assert [source for source in sources if f"\tsame\t{source}" in shown] == sources
+    assert [cells[2:] for cells in vouch.run("ingest", path, code=1).cells] == [
+        ["same", source] for source in sources
+    ]
+    assert [told["source"] for told in vouch.run("ingest", "--json", path, code=1).objects] == sources
+    assert vouch.run("ingest", "-q", path, code=1).out == ""
+
+
 def test_a_dry_run_says_what_would_be_read_and_stores_nothing(vouch: Vouch, tmp_path: Path) -> None:
     path = vouch.write("notes.md", "The gate is green.\n")
     elsewhere = tmp_path / "untouched"
@@ -783,6 +814,28 @@ def test_memory_show_names_the_models_that_decided(vouch: Vouch) -> None:
 
 
 # Feedback ---------------------------------------------------------------------------------------
+
+
+def test_feedback_tells_where_nothing_is_learned_from_it(vouch: Vouch) -> None:
+    nothing = str(vouch.run("ask", "--json", "Who painted the blue elephant?").object["turn"])
+    told = vouch.run("feedback", nothing, "--good").out
+    assert told == f"Turn {nothing}: good. It cites no passage: nothing is learned from it.\n"
+    assert vouch.run("feedback", nothing, "--bad", "--json").object["is_learned_from"] is False
+    turn = str(vouch.run("ask", "--json", QUESTION).object["turn"])
+    assert vouch.run("feedback", turn, "--good", "--json").object["is_learned_from"] is True
+
+
+def test_a_reference_number_in_a_document_is_no_citation(vouch: Vouch) -> None:
+    text = "The tower of Brill was built in 1612 by the guild of masons (Figure 2-A) [31] [1]."
+    vouch.run("ingest", vouch.write("tower.md", f"# Tower\n\n{text}\n"))
+    told = vouch.run("ask", "--json", "When was the tower of Brill built?").object
+    assert text in told["answer"]
+    assert told["invented_citations"] == []
+    cited = {source["title"] for source in told["sources"] if source["cited"]}
+    assert cited == {"Tower"}
+    why = vouch.run("why", "--json").object
+    assert why["invented_citations"] == []
+    assert {found["title"] for found in why["found"] if found["cited"]} == {"Tower"}
 
 
 def test_feedback_is_recorded_for_answer_and_passage(vouch: Vouch) -> None:

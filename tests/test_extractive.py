@@ -21,11 +21,12 @@ from agents.backends.extractive import (
     WELCOME,
     WHERE_TO_LOOK,
     ExtractiveChat,
-    tells,
 )
 from agents.chat_interfaces import ReplyRequest, Source
 from agents.quoting import Quoter
 from agents.readings import Readings
+from agents.responder import Citations
+from agents.statements import tells
 from stores.errors import ModelRefused
 
 QUESTION = "When does the reading room open?"
@@ -54,6 +55,34 @@ async def test_the_best_sentence_is_quoted_with_its_citation() -> None:
 
 async def test_nothing_probable_is_nothing_found() -> None:
     assert await answer([source(1, LUNCH)]) == NOTHING_FOUND
+
+
+REFERENCES = ["[1]", "[31]", "[31?]", "[2, 3]", "[4-6]", "[1] [2]", "(Figure 2-A) [31]"]
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+async def test_the_reference_numbers_of_a_quotation_are_no_citations(reference: str) -> None:
+    text = f"The reading room opens at 10:00 {reference}."
+    encoder = FixedEncoder({QUESTION: (1, 0, 0, 0), LUNCH: (0, 1, 0, 0), text: (1, 0, 0, 0)})
+    model = ExtractiveChat(Quoter(encoder, threshold=0.5, quotes=3))
+    sources = (source(1, LUNCH), source(2, text))
+    citations = Citations(sources)
+    pieces = [piece async for piece in model.stream(ReplyRequest((), QUESTION, QUESTION, sources))]
+    shown = "".join([*map(citations.feed, pieces), citations.rest()])
+    assert shown == f"“{text}” [2]"
+    assert (citations.cited, citations.invented) == ([2], [])
+
+
+async def test_what_was_told_and_how_to_forget_it_cite_only_their_sources() -> None:
+    text = "My desk is number [7] of [2]."
+    encoder = FixedEncoder({"my desk": (1, 0, 0, 0), text: (1, 0, 0, 0)})
+    model = ExtractiveChat(Quoter(encoder, threshold=0.5, quotes=3))
+    sources = (source(2, LUNCH), source(3, text, kind="note"))
+    for message in ("What have I told you?", "Forget my desk."):
+        citations = Citations(sources)
+        pieces = [piece async for piece in model.stream(ReplyRequest((), message, message, sources))]
+        assert f"“{text}” [3]" in "".join(map(citations.feed, pieces))
+        assert (citations.cited, citations.invented) == ([3], [])
 
 
 async def test_what_may_help_is_quoted_with_a_warning() -> None:

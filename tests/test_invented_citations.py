@@ -9,10 +9,13 @@ from agent_fakes import FakeChat
 from plain_fixtures import talk
 from round_rows import promoted
 from screen_fixtures import ANSWER, QUESTION, ScriptedReplies, made_assistant, place_in
+from store_fixtures import document
 
 from assistant.terminal.answer_lines import invented_line
 from assistant.terminal.screens.why_facts import why_facts
+from assistant.terminal.session_text import session_object
 from stores.clock import now
+from stores.passages import SHARED
 from stores.records import ModelVersion
 from stores.turn_models import TurnModels, models_of
 
@@ -32,6 +35,31 @@ def test_plain_mode_tells_below_the_answer_and_in_why(tmp_path: Path) -> None:
     assert answered.rstrip().endswith("(1 citation names no passage: [7])")
     assert "1 citation names no passage: [7]\n" in why
     assert "no passage" not in again + why_again
+
+
+def test_a_reference_number_of_a_source_is_told_nowhere_as_a_citation(tmp_path: Path) -> None:
+    text = "The uptake of iron is inhibited by tea [31] and by coffee, though only at breakfast [1]."
+    replies = ScriptedReplies([[f"It says: “{text}”"], [f"{text} [2]"]])
+    with closing(made_assistant(place_in(tmp_path), FakeChat(replies.reply))) as assistant:
+        ann = assistant.journal.user_id("ann")
+        documents = assistant.stored_documents
+        plan = documents.plan(SHARED, [document("tea.md", text, title="Tea")])
+        documents.store(
+            plan,
+            assistant.wanted_encoder.encode_passages(plan.texts_to_encode()),
+            encoder_version="fixed-1",
+            receipt_id=documents.open_receipt(ann, SHARED, "ingested tea.md"),
+        )
+        assistant.catch_up()
+        question = "What inhibits the uptake of iron, and when is the reading room open?"
+        told, session = talk(assistant, question, question, "/why")
+        exported = session_object(assistant, ann, assistant.sessions.tree(ann, session))
+        first, second = (turn.details for turn in assistant.journal.turns(ann, session))
+    assert "no passage: [" not in told
+    assert "[31?]" not in told
+    assert (first["cited"], first["invented_citations"]) == ([], [])
+    assert (second["cited"], second["invented_citations"]) == ([2], [])
+    assert [[source["number"] for source in turn["sources"]] for turn in exported["turns"]] == [[], [2]]
 
 
 def test_the_models_of_a_turn_are_those_of_its_user_alone(tmp_path: Path) -> None:

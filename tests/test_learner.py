@@ -38,7 +38,7 @@ QUESTIONS = [f"when does room {number} open?" for number in range(20)]
 BETTER, WORSE = Promotion(True, "Promoted: it wins."), Promotion(False, "Refused: it does not win.")
 
 
-def candidate_in(folder: Path, content: str, *, start: str = ENCODER) -> Path:
+def candidate_in(folder: Path, content: str, *, start: str = ENCODER, best_epoch: int | None = None) -> Path:
     """A folder such as the child leaves."""
     made = folder / "candidate"
     shutil.rmtree(made, ignore_errors=True)  # of a round that goes on
@@ -46,7 +46,7 @@ def candidate_in(folder: Path, content: str, *, start: str = ENCODER) -> Path:
     for name in ("model.onnx", "tokenizer.json", "encoder.json"):
         (made / "served" / name).write_text(f"{name} {content}")
     (made / "model.safetensors").write_text(content)
-    (made / "settings.json").write_text(json.dumps({"start_version": start}))
+    (made / "settings.json").write_text(json.dumps({"start_version": start, "best_epoch": best_epoch}))
     return made
 
 
@@ -55,6 +55,7 @@ class FakeTraining:
 
     def __init__(self, content: str = "better", *, start: str = ENCODER) -> None:
         self.content, self.start = content, start
+        self.best_epoch: int | None = None
         self.shown: list[Lesson] = []
         self.vectors: dict[int, bytes] = {}
         self.measured: list[str] = []
@@ -71,7 +72,7 @@ class FakeTraining:
         more["tell"]({"kind": "phase", "phase": "training"})
         self.on_step()
         more["tell"]({"kind": "step", "step": 1, "loss": 0.5})
-        return candidate_in(folder, self.content, start=self.start)
+        return candidate_in(folder, self.content, start=self.start, best_epoch=self.best_epoch)
 
 
 class World:
@@ -143,7 +144,7 @@ def test_a_winner_goes_live_with_its_lineage(world: World) -> None:
     row = world.last
     assert (row.state, row.reason, row.model_version_id is not None) == ("promoted", BETTER.reason, True)
     assert row.settings["turns"] == [lesson.turn_id for lesson in Lessons(world.stores.database).all()]
-    assert row.figures["comparison"] == {"questions": 2}
+    assert row.figures["comparison"] == {"questions": 2, "asked": 2}
     assert "lease_until" not in row.figures
     assert world.checkpoints.card("retriever", ended.version)["round"] == ended.round_id
 
@@ -219,6 +220,28 @@ def test_going_live_and_the_round_s_end_are_one(world: World, monkeypatch: pytes
         world.run()
     assert world.live.live(ROLE) is None
     assert world.last.state == "failed"
+
+
+NO_EPOCH = (
+    "Refused: no epoch was better than the live model on the questions that tell when to end the training."
+)
+
+
+def test_a_training_that_kept_its_start_is_refused_without_a_comparison(world: World) -> None:
+    world.training.best_epoch = 0
+    ended = world.run()
+    assert (ended.state, ended.reason) == ("refused", NO_EPOCH)
+    assert (world.compared, world.live.live(ROLE)) == ([], None)
+
+
+def test_a_training_that_kept_its_start_is_compared_with_a_model_that_was_trained(world: World) -> None:
+    """What it started from is not what answers by then."""
+    world.run("first")
+    world.training.best_epoch = 0
+    world.decision = WORSE
+    assert world.run("as it was").reason == WORSE.reason
+    world.live.step_back(ROLE)
+    assert world.run("as it was, again").reason == NO_EPOCH
 
 
 # What is learned from
@@ -320,6 +343,7 @@ def test_a_lease_that_ended_makes_room_and_the_first_learner_changes_nothing_mor
     world.training.on_step = sleep
     ended = world.run("first")
     assert (ended.state, seconds[0].state) == ("stopped", "promoted")
+    assert (ended.reason, ended.exit_code) == ("another learner took its place", 1)
     assert world.live.live(ROLE) == seconds[0].version
     assert [row.state for row in world.rounds.latest()] == ["promoted"]
     assert ended.round_id == seconds[0].round_id
@@ -335,6 +359,7 @@ def test_a_round_told_to_stop_just_before_it_goes_live_does_not(world: World) ->
 
     ended = world.learner(compare=stopped_meanwhile).run()
     assert (ended.state, world.last.state, world.live.live(ROLE)) == ("stopped", "stopped", None)
+    assert (ended.reason, world.last.reason, ended.exit_code) == ("by command", "by command", 1)
 
 
 @pytest.mark.parametrize(

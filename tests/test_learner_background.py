@@ -118,7 +118,8 @@ END = 'tell(phase="training", step=3, steps=9); tell(state={!r}, reason={!r})'
         (
             'tell(phase="exporting"); print(json.dumps({"error": "a defect of ours: KeyError", "code": 70}), '
             "file=sys.stderr); sys.exit(70)",
-            "Round 4 broke off while exporting: a defect of ours: KeyError. The model in use is untouched; "
+            "Round 4 broke off while writing the candidate down: a defect of ours: KeyError. "
+            "The model in use is untouched; "
             "training starts again at the next occasion.",
         ),
     ],

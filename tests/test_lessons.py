@@ -38,6 +38,7 @@ def ask(
     is_private: bool = False,
     cited: Sequence[int] = (),
     unjudged: Sequence[int] = (),
+    asks_nothing: bool | None = None,
 ) -> int:
     """A turn for which these versions were judged, in this order; returns its id.
 
@@ -60,7 +61,10 @@ def ask(
         encoder_version="e-1",
         found=found,
         judged=[judged(version, label, rank) for rank, (version, label) in enumerate(verdicts, start=1)],
-        details={"cited": [each.citation for each in found if each.version_id in cited]},
+        details={
+            "cited": [each.citation for each in found if each.version_id in cited],
+            **({} if asks_nothing is None else {"asks_nothing": asks_nothing}),
+        },
     )
     stores.journal.finish(turn, outcome)
     return turn
@@ -100,6 +104,16 @@ def test_private_and_unfinished_turns_teach_nothing(stores: Stores, ann: int) ->
     ask(stores, ann, [(opens, "answer")], state="stopped")
     assert lessons(stores) == []
     assert Lessons(stores.database).count() == 0
+
+
+def test_a_statement_that_nothing_answered_is_no_lesson(stores: Stores, ann: int) -> None:
+    _, (opens, floods) = share(stores, ann)
+    ask(stores, ann, [(opens, "answer")], question="The room is cold.", asks_nothing=True)
+    asked = [
+        ask(stores, ann, [(floods, "relevant")], asks_nothing=asks_nothing) for asks_nothing in (False, None)
+    ]
+    assert [lesson.turn_id for lesson in lessons(stores)] == asked
+    assert Lessons(stores.database).count() == 2
 
 
 def test_what_was_undone_is_no_lesson(stores: Stores, ann: int) -> None:

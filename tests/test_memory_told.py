@@ -9,10 +9,10 @@ from agent_fakes import source
 from cli_helpers import Vouch
 from scripted_server import ScriptedServer, says
 
-from agents.backends.extractive import tells
 from agents.prompts.answer import messages
 from agents.quote_order import Quote, with_what_changed_since
 from agents.relations.questions import asked, gives
+from agents.statements import tells
 
 
 @pytest.fixture(scope="module")

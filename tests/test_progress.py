@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,14 @@ def test_plain_mode_draws_nothing_over(
         assert person.exit_code() == 0
     assert ("\r\x1b[K" in person.screen) == is_redrawn
     assert ("\x1b" in person.screen) == is_redrawn
+
+
+def test_a_line_that_would_wrap_is_cut(
+    clock: Clock, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "assistant.invocation.os.get_terminal_size", lambda number: os.terminal_size((12, 24))
+    )
+    monkeypatch.setattr("sys.stderr.fileno", lambda: 2, raising=False)
+    ProgressLine(is_shown=True, is_plain=False).show("questions 40 of 100")
+    assert capsys.readouterr().err == "\r\x1b[Kquestions 4"

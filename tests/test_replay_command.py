@@ -22,8 +22,9 @@ from store_fixtures import Stores, document
 from test_replay_player import hash_of
 
 from assistant.replay.conversations import Compared, Message, Reply
-from assistant.replay.inputs import question_columns, read_inputs
+from assistant.replay.inputs import read_inputs
 from assistant.replay.method_choice import MethodChoice
+from assistant.replay.own_tables import question_columns
 from stores.earlier_state import copy_untouched, go_back_to
 
 MAKER = Path(__file__).with_name("tiny_bert.py")
@@ -74,7 +75,7 @@ def test_a_figure_under_its_limit_ends_with_1(vouch: Vouch) -> None:
     assert ran.cells[0] == ["part", "measure", "frozen"]
     assert ["all", "reranked R@5", "100.0 [100.0, 100.0]"] in ran.cells
     failed = vouch.run("replay", *given, "--fail-under", "tokens=1e9", "--fail-under", "F1=0", code=1)
-    assert "tokens is" in failed.err
+    assert "tokens of frozen is" in failed.err
     assert "F1" not in failed.err
     assert (out / "report.html").read_text().startswith("<!doctype html>")
     times = json.loads((out / "times.json").read_text())
@@ -161,7 +162,7 @@ def test_a_person_sees_how_far_it_is_and_how_long_it_takes(vouch: Vouch) -> None
     with vouch.terminal("replay", *towns(vouch), "--method", "frozen") as person:
         person.sees("frozen, seed 1: questions")
         person.sees("/s, about")
-        person.sees("part")
+        person.sees("dense R@5")
         assert person.exit_code() == 0
 
 
@@ -261,6 +262,7 @@ def test_under_the_same_model_nothing_changes_and_nothing_is_touched(chatted: Vo
     assert hash_of(chatted.data) == before
     quiet = chatted.run("replay", "1", "--against", "untrained", "--changed", "--fail-under", "unchanged=1")
     assert quiet.out == ""
+    assert "live and untrained are the same model here" in quiet.err
 
 
 def test_another_chat_model_changes_what_is_answered_worst_first(chatted: Vouch) -> None:
@@ -274,6 +276,7 @@ def test_another_chat_model_changes_what_is_answered_worst_first(chatted: Vouch)
     assert changes == sorted(changes, reverse=True)
     assert all(row["replies"][1]["answer"] == "I cannot say." for row in ran.objects)
     assert ran.objects[0]["replies"][0]["model"] == "extractive"
+    assert "the same model" not in ran.err
     assert hash_of(chatted.data) == before
 
 
@@ -283,6 +286,7 @@ def test_a_comparison_with_a_recording_asks_nobody_twice(chatted: Vouch) -> None
     with ScriptedServer(then=computes(lambda request: (f"{request.body['model']} says so.",))) as server:
         chatted.use_server(server.base_url, '[memory]\nagents = "reader"\n')
         asked = chatted.run(*given)
+        assert f"{replies} is not there yet: it is begun" in asked.err
         assert len(server.requests) >= 6  # three messages, by two models
     again = chatted.run(*given, "--offline")
     assert again.out == asked.out
@@ -313,7 +317,7 @@ def test_a_file_of_lines_is_played_over_what_is_known_now(chatted: Vouch) -> Non
     ("given", "code", "complaint"),
     [
         (["99", "--against", "live"], 1, "there is no session 99 of yours"),
-        (["1", "--against", "gpt"], 1, "there is no model 'gpt'"),
+        (["1", "--against", "gpt"], 1, "there is no model 'gpt'\nName live, previous, untrained, or "),
         (["1", "--against", "previous"], 1, "before the live one"),
         (["nothing.txt", "--against", "live"], 2, "is no file"),
         (["1", "--against", "live", "--fail-under", "F1=1"], 2, "has no figure 'F1'"),

@@ -24,10 +24,10 @@ from assistant.replay.datasets import (
     read_set,
     stream,
 )
+from assistant.replay.table_rows import TableRow, read_table
 from assistant.replay.tables import (
     PassageColumns,
     QuestionColumns,
-    read_table,
     table_passages,
     table_questions,
     text_id,
@@ -60,6 +60,14 @@ def write(path: Path, records: Sequence[Mapping[str, Any]]) -> Path:
     else:
         path.write_text(text, encoding="utf-8")
     return path
+
+
+def records(path: Path, split: str = "") -> list[Mapping[str, Any]]:
+    return [row.record for row in read_table(path, split)]
+
+
+def placed(rows: Sequence[Mapping[str, Any]]) -> list[TableRow]:
+    return [TableRow(row, Path("own.jsonl"), f"line {number}") for number, row in enumerate(rows, start=1)]
 
 
 # the data folder's form
@@ -210,21 +218,44 @@ def test_a_table_whose_rows_carry_their_passage(tmp_path: Path) -> None:
 def test_columns_by_any_name_and_rows_without_ids() -> None:
     rows = [{"q": "Who?", "a": "Ann", "ids": ["p1", "p2"], "who": "u1", "about": None}]
     columns = QuestionColumns(text="q", answers="a", gold="ids", user="who", topic="about")
-    (question,) = table_questions(rows, columns, domain="own")
+    (question,) = table_questions(placed(rows), columns, domain="own")
     assert question == ReplayQuestion(
         "own/0", "Who?", ("Ann",), frozenset({"p1", "p2"}), "u1", "own", topic=""
     )
-    (bare,) = table_questions(rows, QuestionColumns(text="q", answers="a"), domain="own")
+    (bare,) = table_questions(placed(rows), QuestionColumns(text="q", answers="a"), domain="own")
     assert (bare.gold, bare.user) == (None, "replay")
 
 
-def test_a_column_that_is_not_there_is_named() -> None:
-    with pytest.raises(WrongUsage, match=r"no column 'answers\.text'; its columns: question, answers, "):
-        list(
-            table_questions(
-                [{"question": "?", "answers": "a", "context": "c", "qid": 1}], COLUMNS, domain="own"
-            )
-        )
+def test_a_column_that_is_not_there_is_named_with_its_row_and_option() -> None:
+    rows = placed([{"question": "?", "answers": "a", "context": "c", "qid": 1}])
+    there = r"own\.jsonl, line 1 has no column 'answers\.text'; its columns: question, answers, context, qid"
+    with pytest.raises(WrongUsage, match=there) as raised:
+        list(table_questions(rows, COLUMNS, domain="own"))
+    assert raised.value.hint == "Name another with --column answers=NAME"
+    with pytest.raises(WrongUsage, match="line 1 has no column 'text'") as raised:
+        list(table_passages(rows, PassageColumns()))
+    assert raised.value.hint == "Name another with --passage-column text=NAME"
+    with pytest.raises(WrongUsage, match="line 1 has no column 'doc'") as raised:
+        list(table_questions(rows, QuestionColumns(topic="doc"), domain="own"))
+    assert raised.value.hint == "Name another with --column topic=NAME, or none with --column topic="
+
+
+def test_questions_of_one_id_are_refused_with_both_places() -> None:
+    rows = placed([{"qid": 3, "question": text, "answers": "a"} for text in ("?", " ", "!")])
+    both = r"two questions have the id '3': own\.jsonl, line 1, and own\.jsonl, line 3"
+    with pytest.raises(WrongUsage, match=both) as raised:
+        list(table_questions(rows, QuestionColumns(id="qid"), domain="own"))
+    assert "--column id=NAME" in raised.value.hint
+    assert len(list(table_questions(rows, QuestionColumns(), domain="own"))) == 3
+
+
+def test_passages_of_one_id_are_one_passage_or_refused() -> None:
+    rows = [{"id": "a", "text": "It is."}, {"id": "a", "text": "It is."}, {"id": "b", "text": "It was."}]
+    columns = PassageColumns(id="id")
+    assert [p.id for p in table_passages(placed(rows), columns)] == ["a", "b"]
+    rows[2]["id"] = "a"
+    with pytest.raises(WrongUsage, match=r"two passages have the id 'a': own\.jsonl, line 1, and .* line 3"):
+        list(table_passages(placed(rows), columns))
 
 
 def test_files_of_a_split_by_their_names(tmp_path: Path) -> None:
@@ -233,19 +264,45 @@ def test_files_of_a_split_by_their_names(tmp_path: Path) -> None:
     write(tmp_path / "test/part.jsonl", [{"n": 3}])
     write(tmp_path / "training.jsonl", [{"n": 4}])
     (tmp_path / "train.txt").write_text("no table")
-    assert [row["n"] for row in read_table(tmp_path, "train")] == [1, 2]
-    assert [row["n"] for row in read_table(tmp_path, "test")] == [3]
-    assert [row["n"] for row in read_table(tmp_path)] == [1, 2, 3, 4]
-    with pytest.raises(WrongUsage, match="no table of split 'validation'; tables there: train-0"):
-        list(read_table(tmp_path, "validation"))
+    assert [row["n"] for row in records(tmp_path, "train")] == [1, 2]
+    assert [row["n"] for row in records(tmp_path, "test")] == [3]
+    assert [row["n"] for row in records(tmp_path)] == [1, 2, 3, 4]
+    with pytest.raises(WrongUsage, match="no table of split 'validation'; tables there: data/train-0"):
+        records(tmp_path, "validation")
 
 
-@pytest.mark.parametrize(("line", "problem"), [("{", "line 3 is not JSON"), ("[1]", "line 3 is not a JSON")])
+def test_a_folder_without_tables_is_told_what_one_is(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# No table")
+    with pytest.raises(WrongUsage, match="has no tables") as raised:
+        records(tmp_path)
+    assert raised.value.hint.startswith("A table is a .jsonl, .json or .csv file")
+    with pytest.raises(UnreadableDocument, match=r"notes\.md: line 1 is not JSON: ") as unread:
+        records(tmp_path / "notes.md")
+    assert unread.value.hint == raised.value.hint
+
+
+def test_a_row_tells_where_it_stands(tmp_path: Path) -> None:
+    write(tmp_path / "rows.jsonl", [{"n": 1}, {"n": 2}])
+    (tmp_path / "rows.csv").write_text('n,m\n"1\n1",2\n3,4\n')
+    (tmp_path / "rows.json").write_text("[{}, {}]")
+    told = [row.where.removeprefix(f"{tmp_path}/") for row in read_table(tmp_path)]
+    assert told[:2] == ["rows.csv, line 3", "rows.csv, line 4"]
+    assert told[2:4] == ["rows.json, row 1", "rows.json, row 2"]
+    assert told[4:] == ["rows.jsonl, line 1", "rows.jsonl, line 2"]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{", r"line 3 is not JSON: Expecting property name .*, at character 2$"),
+        ("[1]", "line 3 is not a JSON"),
+    ],
+)
 def test_a_line_that_is_no_row_is_named(tmp_path: Path, line: str, problem: str) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(f'{{"n": 1}}\n\n{line}\n', encoding="utf-8")
     with pytest.raises(UnreadableDocument, match=problem):
-        list(read_table(path))
+        records(path)
 
 
 FLAT = [{"question": "Who, then?", "answer": "Änne"}, {"question": "Where?", "answer": ""}]
@@ -266,19 +323,20 @@ CSV = 'question,answer\r\n"Who, then?",Änne\r\nWhere?,\r\n'
 )
 def test_rows_are_the_same_in_every_layout(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
-    assert list(read_table(tmp_path / name)) == FLAT
+    assert records(tmp_path / name) == FLAT
 
 
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("rows.jsonl", '{"a": "Ä"}'.encode("latin-1"), "can't decode byte"),
-        ("rows.jsonl.gz", b"no gzip", "Not a gzipped file"),
-        ("rows.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 900, mtime=0)[:-20], "ended before"),
+        ("rows.jsonl", '{"a": 1}\n{"a": "Ä"}'.encode("latin-1"), "line 2 is not UTF-8"),
+        ("rows.jsonl.gz", gzip.compress("\n\nÄ".encode("latin-1"), mtime=0), "line 3 is not UTF-8"),
+        ("rows.jsonl.gz", b"no gzip", "it is no gzip file, though its name says so"),
+        ("rows.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 9, mtime=0)[:-20], "cut off or damaged behind "),
         ("rows.json", b"[{}, 3]", "row 2 is not a JSON object"),
-        ("rows.json", b"[{}, ", "Expecting value"),
+        ("rows.json", b"[{},\n {}, ", "line 2 is not JSON: Expecting value"),
         ("rows.csv", b"a,b\n1,2,3\n", "line 2 has more cells than the first"),
-        ("rows.csv", b'a,b\n"1,2\n', "unexpected end of data"),
+        ("rows.csv", b'a,b\n"1,2\n', "line 2: unexpected end of data"),
     ],
 )
 def test_a_file_that_is_not_what_it_is_called_is_named(
@@ -286,7 +344,7 @@ def test_a_file_that_is_not_what_it_is_called_is_named(
 ) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(UnreadableDocument, match=f"{name}: .*{problem}"):
-        list(read_table(tmp_path))
+        records(tmp_path)
 
 
 def test_what_only_tells_of_tables_is_none(tmp_path: Path) -> None:
@@ -295,7 +353,7 @@ def test_what_only_tells_of_tables_is_none(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
     write(tmp_path / "train/data.jsonl", FLAT)
-    assert list(read_table(tmp_path)) == list(read_table(tmp_path, "train")) == FLAT
+    assert records(tmp_path) == records(tmp_path, "train") == FLAT
 
 
 def test_parquet_and_arrow_rows_are_as_those_of_json(tmp_path: Path) -> None:
@@ -308,7 +366,7 @@ def test_parquet_and_arrow_rows_are_as_those_of_json(tmp_path: Path) -> None:
     for split, new in (("test", ipc.new_stream), ("other", ipc.new_file)):  # the first as `save_to_disk`
         with new(str(tmp_path / split / "data-00000-of-00001.arrow"), made.schema) as writer:
             writer.write_table(made)
-    expected = list(table_questions(ROWS, COLUMNS, domain="own"))
+    expected = list(table_questions(placed(ROWS), COLUMNS, domain="own"))
     for split in ("train", "test", "other"):
         rows = list(read_table(tmp_path, split))
         assert list(table_questions(rows, COLUMNS, domain="own")) == expected

@@ -15,8 +15,8 @@ import pytest
 from assistant.replay.datasets import ReplayQuestion, last_third
 from assistant.replay.figures import Estimate, Played, curve, estimate, gains, means, slices
 from assistant.replay.measures import MEASURES, measured
-from assistant.replay.plots import bar_plot, line_plot, ticks
-from assistant.replay.report import figure, report_of, table_rows, times_of
+from assistant.replay.plots import bar_plot, line_plot, ticks, told
+from assistant.replay.report import figure, report_of, shown, table_rows, times_of
 from assistant.replay.report_page import page
 from assistant.replay.steps import AskedStep, LearnedStep, Steps
 from stores.errors import WrongUsage
@@ -144,6 +144,7 @@ IDENTITY = {
     "seeds": [1, 2],
     "judge": {"kind": "simulated"},
     "methods": ["frozen", HOSTILE],
+    "interval": 6,
 }
 
 
@@ -173,7 +174,7 @@ def test_the_report_tells_figures_gains_and_trainings(runs: Mapping[tuple[str, i
     assert told["gains"][HOSTILE]["last third"]["F1"]["mean"] == pytest.approx(0.2)
     assert told["trainings"][HOSTILE]["2"] == [{"after": 6, "lessons": 6, "losses": [3.0, 2.0]}]
     assert told["intervals"] == "95 %, over seeds"
-    assert not re.search(r"second\W|time|took", json.dumps(told).replace("second third", ""))
+    assert not re.search(r"second\W|\btime\b|took", json.dumps(told).replace("second third", ""))
 
 
 def test_times_stand_apart(runs: Mapping[tuple[str, int], Steps]) -> None:
@@ -184,6 +185,13 @@ def test_times_stand_apart(runs: Mapping[tuple[str, int], Steps]) -> None:
 def test_no_share_is_told_beyond_100_percent(tmp_path: Path) -> None:
     told = report_of(IDENTITY, {("frozen", s): steps(tmp_path, f"s{s}", 0.98 + s / 100) for s in (1, 2)})
     assert told["figures"]["frozen"]["all"]["F1"]["high"] == 1.0
+
+
+def test_no_count_is_told_below_0(tmp_path: Path) -> None:
+    runs = {("frozen", seed): Steps(tmp_path / f"{seed}") for seed in (1, 2)}
+    for (_, seed), made in runs.items():
+        made.note_asked(AskedStep("q", "?", "towns", {"tokens": 1000.0 * seed}, ""))
+    assert report_of(IDENTITY, runs)["figures"]["frozen"]["all"]["tokens"]["low"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -213,6 +221,10 @@ def test_a_table_has_a_column_for_each_method_and_gain(runs: Mapping[tuple[str, 
     assert head == ["part", "measure", "frozen", HOSTILE, f"{HOSTILE} - frozen"]
     assert ["all", "F1"] in [row[:2] for row in rows]
     assert next(row for row in rows if row[:2] == ["all", "F1"])[-1] == "+20.0 [+20.0, +20.0]"
+
+
+def test_what_rounds_to_nothing_has_one_sign() -> None:
+    assert shown("F1", {"mean": -0.0003, "low": -0.01, "high": 0.0004}, is_gain=True) == "+0.0 [-1.0, +0.0]"
 
 
 # The page
@@ -267,6 +279,15 @@ def test_ticks_are_round_and_enclose_what_they_show() -> None:
     assert ticks(0, 1) == [0, 0.2, 0.4, 0.6, 0.8, 1.0]
     assert ticks(37, 1203) == [0, 250, 500, 750, 1000, 1250]
     assert len(ticks(0.5, 0.5)) >= 2
+    assert ticks(20, 68) == [20, 30, 40, 50, 60, 70]
+
+
+def test_what_is_counted_has_ticks_at_whole_numbers_and_no_share_one_above_100() -> None:
+    assert ticks(20, 22, is_counted=True) == [20, 21, 22]
+    assert ticks(5, 5, is_counted=True) == [4, 5, 6]
+    assert ticks(87, 99) == [85, 90, 95, 100]  # not 87.5
+    assert [told(tick) for tick in ticks(1000.2, 1001.5)] == ["1,000", "1,000.5", "1,001", "1,001.5"]
+    assert ticks(100, 100, most=100) == [90, 92, 94, 96, 98, 100]
 
 
 def test_lines_and_bars_stand_where_their_numbers_say() -> None:

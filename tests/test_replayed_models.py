@@ -30,6 +30,7 @@ class Played:
         self.base = self.world.assistant.encoder.version
         self.round: Ended | None = None
         self.queries: list[str | None] = []  # the query encoders that were played last
+        self.are_the_same = False  # the two models that were played last
 
     def learn(self) -> str:
         self.round = self.world.round()
@@ -57,6 +58,7 @@ class Played:
 
         conversations._over = noted  # type: ignore[method-assign]
         (row,) = conversations.compare([Message("where is the cat 1001?")], one, other)
+        self.are_the_same = conversations.are_the_same
         assert row.message.text.startswith("where")
         found = []
         self.queries = [assistant.live_models.live(ROLE) for assistant in made]
@@ -84,11 +86,18 @@ def test_a_round_of_both_sides_is_stepped_back_from_with_its_encoder(both_sides:
     base = both_sides.base
     assert both_sides.found_with("previous") == [base, version]
     assert both_sides.found_with("untrained") == [base, version]
+    assert not both_sides.are_the_same
     assert both_sides.world.assistant.encoder.version == version  # the live store was only read
 
     assert both_sides.world.assistant.step_back() == base
     assert both_sides.found_with(version) == [version, base]
     assert both_sides.found_with(version[:14], "previous") == [version, version]
+    assert both_sides.are_the_same
+    with pytest.raises(NotFound, match="there is no model 'foo'") as raised:
+        both_sides.found_with("live", "foo")
+    assert f"Name live, previous, untrained, or a version that is kept: {version}." in raised.value.hint
+    begun, played = (len(list(both_sides.folder.glob(f"played */{name}"))) for name in ("start", "model-1"))
+    assert played == begun - 1  # of the last one nothing was played
 
 
 @pytest.mark.parametrize("backend", ["extractive", "openai"])
@@ -106,7 +115,11 @@ def test_a_round_of_the_query_side_is_played_with_the_vectors_that_it_was_made_f
     version, base = played.learn(), played.base
     assert played.found_with("previous") == [base, base]
     assert played.queries == [UNTRAINED, version]
+    assert not played.are_the_same
     played.world.assistant.step_back()
     assert played.found_with(version[:6], "untrained") == [base, base]
     assert played.queries == [version, UNTRAINED]
+    assert not played.are_the_same
+    played.found_with("live", "untrained")
+    assert played.are_the_same
     played.world.assistant.close()

@@ -9,7 +9,7 @@ from agent_fakes import FakeChat, passage, source
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.chat_interfaces import CutAtLimit, LeftOut, ReplyRequest
+from agents.chat_interfaces import CitingText, CutAtLimit, LeftOut, ReplyRequest
 from agents.interfaces import Exchange
 from agents.prompts import answer
 from agents.responder import Citations, Responder
@@ -62,6 +62,58 @@ def test_no_cut_changes_what_is_cited(text: str, cut: int) -> None:
     shown = whole.feed(text) + whole.rest()
     assert parts.feed(text[:cut]) + parts.feed(text[cut:]) + parts.rest() == shown
     assert (parts.cited, parts.invented) == (whole.cited, whole.invented)
+
+
+IRON = "It inhibits the uptake of iron [31], of zinc [1] and of copper [2, 3] [4-6] [7?]."
+
+
+def checked(reply: str, *texts: str) -> tuple[str, Citations]:
+    citations = Citations([source(number, text) for number, text in enumerate(texts, start=1)])
+    return citations.feed(reply) + citations.rest(), citations
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"The paper says: “{IRON}” [2]",
+        f'The paper says: "{IRON}" [2]',
+        f"{IRON} [2]",
+        "It *inhibits the uptake of iron* [31] and, as is known, that of zinc [2].",
+        "Iron [31] is taken up less [2].",
+    ],
+)
+def test_a_reference_number_that_is_copied_from_a_source_is_no_citation(reply: str) -> None:
+    shown, citations = checked(reply, "Zinc is a metal.", IRON)
+    assert shown == reply
+    assert (citations.cited, citations.invented) == ([2], [])
+
+
+def test_a_word_alone_before_the_number_of_a_source_makes_no_copy_of_it() -> None:
+    _, citations = checked("Less is taken up of zinc [1].", "Zinc is a metal.", IRON)
+    assert citations.cited == [1]
+    _, citations = checked("It says: “zinc [1]”.", "Zinc is a metal.", IRON)
+    assert citations.cited == []
+
+
+def test_a_number_behind_copied_words_that_stands_there_in_no_source_is_a_citation() -> None:
+    _, citations = checked("It inhibits the uptake of iron [2], and of lead [31].", "Zinc.", IRON)
+    assert (citations.cited, citations.invented) == ([2], [31])
+
+
+@given(st.integers(0, len(IRON) + 8))
+def test_no_cut_changes_what_is_copied(cut: int) -> None:
+    reply = f"“{IRON}” [2][9]"
+    parts = Citations([source(1, "Zinc."), source(2, IRON)])
+    shown = parts.feed(reply[:cut]) + parts.feed(reply[cut:]) + parts.rest()
+    assert shown == f"“{IRON}” [2][9?]"
+    assert (parts.cited, parts.invented) == ([2], [9])
+
+
+def test_what_names_its_citations_itself_cites_nothing_else() -> None:
+    citations = Citations([source(1, "x"), source(2, "y")])
+    shown = citations.feed(CitingText("“y [1] [31]” [2]", [2])) + citations.rest()
+    assert shown == "“y [1] [31]” [2]"
+    assert (citations.cited, citations.invented) == ([2], [])
 
 
 async def test_control_characters_never_reach_the_screen() -> None:

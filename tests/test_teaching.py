@@ -49,7 +49,7 @@ def test_what_says_something_is_a_correction(text: str) -> None:
 
 
 def test_teach_of_a_bare_word_says_what_it_wants_and_keeps_nothing(vouch: Vouch) -> None:
-    told = vouch.chat("Who waters the plants?", "/teach what", "/memory")
+    told = vouch.chat("Who waters the plants?", "/teach what", "/memory", code=2)
     assert (
         "Not kept: “what” says nothing by itself. "
         "Write what the answer should have been: /teach The room closes at four." in told

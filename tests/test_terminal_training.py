@@ -21,6 +21,7 @@ from assistant.terminal.screens.training_facts import TrainingFacts, rule, train
 from assistant.terminal.screens.training_lines import bar, lasting, progress_line, round_line, status_line
 from assistant.terminal.screens.training_screen import TrainingScreen
 from assistant.terminal.training import steer_training
+from stores.errors import VouchError
 from stores.live_models import LiveModels
 from stores.records import Round
 
@@ -175,6 +176,16 @@ async def test_s_says_at_once_that_there_are_too_few_lessons(tmp_path: Path) -> 
             keep(of(chat), running(1))
             assert next(steer_training(of(chat), "start")).startswith("A round begins")  # one goes on
             assert learner.asked == ["begin"]
+
+
+async def test_plain_mode_that_ends_with_its_input_begins_no_round(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        with led_by_fake(chat) as learner:
+            keep(of(chat), running(1))  # one goes on: no lessons are wanted for that
+            with pytest.raises(VouchError, match="it would need a chat that stays open") as refused:
+                list(steer_training(of(chat), "start", stays=False))
+            assert refused.value.hint == "`vouch train` trains a round now."
+            assert learner.asked == []
 
 
 async def test_space_has_training_wait_and_go_on(tmp_path: Path) -> None:

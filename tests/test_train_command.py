@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import click
 import pytest
 from agent_fakes import FixedEncoder, FixedReader
 from click.testing import CliRunner, Result
+from sqlalchemy.exc import OperationalError
 from store_fixtures import Stores, document, findable
 from test_learner import FakeTraining
 from test_lessons import ask
@@ -25,6 +28,7 @@ from agents.reader_judge import ReaderJudge
 from agents.readings import Readings
 from agents.score_judge import ScoreJudge
 from assistant.cli import cli
+from assistant.commands.train import Duration, _told, _waits_for
 from assistant.config import (
     EncoderSettings,
     LearningSettings,
@@ -35,13 +39,15 @@ from assistant.config import (
 from assistant.invocation import ProgressLine
 from assistant.learning.background import follow
 from assistant.learning.learner import ROLE, UNTRAINED, TooFewLessons
+from assistant.learning.noting import Progress
+from assistant.learning.occasions import Awaited
 from assistant.learning.training_child import TrainingFailed, TrainingKilled
 from assistant.locations import Locations
 from assistant.replay.bootstrap import Promotion
 from assistant.replay.held_out import Comparison
 from assistant.terminal.training import steer_training
 from assistant.wiring import Assistant, trainable
-from stores.errors import EncoderUnavailable, OverTime, TryAgain, WrongUsage
+from stores.errors import EncoderUnavailable, OverTime, StoreUnavailable, TryAgain, VouchError, WrongUsage
 
 MAKER = Path(__file__).with_name("tiny_bert.py")
 ANSWER = "What everybody asks for."
@@ -181,7 +187,7 @@ def test_a_winner_is_searched_with_at_once_and_a_step_takes_it_back(
     before, vectors = first(chat), findable(chat.database)
     assert before != ANSWER
     ran = person.train()
-    assert ran.stdout.startswith("round 1\tpromoted\tPromoted: nDCG@10 +")
+    assert ran.stdout.startswith("round 1\tpromoted\tnDCG@10 +")
     assert ran.stderr == ""  # nobody watches a pipe
     assert first(chat) == ANSWER
     assert findable(chat.database) == vectors  # of documents, bit for bit
@@ -208,9 +214,9 @@ def test_who_watches_sees_how_far_a_round_is(
     line = ProgressLine(is_shown=True, is_plain=is_plain)
     monkeypatch.setattr("assistant.invocation.Invocation.progress_line", lambda call: line)
     ran = person.train()
-    assert ran.stderr.startswith(f"{opens}, reading{ends}")
+    assert ran.stderr.startswith(f"{opens}, reading the lessons{ends}")
     assert f"{opens}, compared on " in ran.stderr
-    assert ran.stdout.startswith("round 1\tpromoted\tPromoted: nDCG@10 +")
+    assert ran.stdout.startswith("round 1\tpromoted\tnDCG@10 +")
 
 
 def test_one_that_does_not_win_changes_nothing(person: Person, chat: Assistant) -> None:
@@ -230,7 +236,8 @@ def test_a_poisoned_round_is_refused(person: Person, chat: Assistant) -> None:
         for row in sql.query(Judgement):
             row.label = "irrelevant" if row.label == "answer" else "answer"
     ran = person.train(content=BAD)
-    assert "\trefused\tRefused: nDCG@10 -" in ran.stdout
+    assert "\trefused\tnDCG@10 -" in ran.stdout
+    assert person.train("--status").stdout.count("\tnDCG@10 -") == 1  # the state is told once
     assert (first(chat), chat.live_models.live(ROLE)) == (ANSWER, live)
 
 
@@ -292,15 +299,20 @@ def test_a_round_whose_learner_was_killed_is_told_so_and_makes_room_at_once(
 
 def test_a_round_is_stopped_by_another_call(person: Person) -> None:
     assert person.train("--stop", code=1).stdout == "no round runs\n"
+    nothing = json.loads(person.train("--stop", "--json", code=1).stdout)
+    assert nothing == {"schema": 1, "round": None, "stopped": False}
     said: list[str] = []
 
     def stop() -> None:
-        said.append(CliRunner().invoke(cli, ["train", "--stop"], standalone_mode=False).stdout)
+        asked = ["train", "--stop", *(["--json"] if said else [])]
+        said.append(CliRunner().invoke(cli, asked, standalone_mode=False).stdout)
         time.sleep(0.6)  # the next word of the child is heard after that
 
     person.training.on_step = stop
-    assert person.train().stdout.startswith("round 1\tstopped")
+    assert person.train(code=1).stdout == "round 1\tstopped\tby command\n"
     assert said == ["round 1 stops\n"]
+    person.train(code=1)
+    assert json.loads(said[1]) == {"schema": 1, "round": 2, "stopped": True}
 
 
 def test_a_failure_is_told_with_an_exit_code(person: Person) -> None:
@@ -330,6 +342,43 @@ def test_why_a_round_failed_is_in_its_exit_code(
     person.train("--status")
 
 
+def test_a_disk_that_is_too_full_to_say_so_leaves_a_round_that_is_seen_to_be_broken_off(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fills() -> None:
+        raise OSError(28, "No space left on device")
+
+    def refuses(*_: object) -> None:
+        raise OperationalError("UPDATE", {}, sqlite3.OperationalError("database or disk is full"))
+
+    person.training.on_step = fills
+    with monkeypatch.context() as full:
+        full.setattr("stores.rounds._close", refuses)
+        with pytest.raises(StoreUnavailable, match=r"vouch\.db: the disk is full") as told:
+            person.train()
+    assert (told.value.exit_code, told.value.hint) == (3, "Make room, then try again; nothing was lost.")
+    assert list((person.folder / "data" / "models").iterdir()) == []  # what took up the room
+    assert person.train("--status").stdout.split("\t")[1] == "broken off"
+    person.training.on_step = lambda: None
+    assert person.train().stdout.startswith("round 1\tpromoted")  # it makes room for nobody else
+
+
+def test_what_a_round_does_is_told_in_the_words_of_the_chat(person: Person, chat: Assistant) -> None:
+    assert _told(Progress(3, "exporting", {})) == "round 3, writing the candidate down"
+    encoding = Progress(3, "encoding", {"passages": 2, "passages_in_all": 9})
+    assert _told(encoding) == "round 3, encoding what is searched: 2 of 9 passages"
+    round_id = chat.rounds.begin("retriever", {})
+    chat.rounds.note(round_id, {"phase": "exporting"})
+    assert next(steer_training(chat, "")) == "round 1: writing the candidate down"
+    chat.rounds.end(round_id, "stopped", "by command")
+    assert next(steer_training(chat, "")) == "round 1: stopped, by command"
+
+
+def test_one_question_is_told_as_one(person: Person, chat: Assistant) -> None:
+    chat.__dict__["occasions"] = Mock(not_learned=lambda: 1, begins_at=lambda: 100)
+    assert list(steer_training(chat, ""))[-1].startswith("1 question was judged that no round")
+
+
 def test_a_chat_leads_a_round_by_its_input(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told to wait, then left: the round waits to be gone on with."""
     read, write = os.pipe()
@@ -357,11 +406,12 @@ def test_a_chat_leads_a_round_by_its_input(person: Person, monkeypatch: pytest.M
 
 
 def test_a_chat_shows_and_steers_training(person: Person, chat: Assistant) -> None:
-    assert list(steer_training(chat, "stop")) == ["No round runs."]
+    with pytest.raises(VouchError, match=r"^No round runs\.$"):
+        list(steer_training(chat, "stop"))
     person.train()
     shown, new = steer_training(chat, "")
-    assert shown.startswith("round 1: promoted. Promoted: nDCG@10 +")
-    assert new == "0 questions were judged that no round has learned from; with 100 one begins."
+    assert shown.startswith("round 1: promoted, nDCG@10 +")
+    assert new == "0 questions were judged that no round has learned from; with 100 a round begins."
     [said] = steer_training(chat, "back")
     assert said == f"Search uses {UNTRAINED} again. /train back takes this back."
     assert chat.live_models.live(ROLE) == UNTRAINED
@@ -370,7 +420,8 @@ def test_a_chat_shows_and_steers_training(person: Person, chat: Assistant) -> No
     assert list(steer_training(chat, ""))[-1] == "Training in this chat waits. /train continue goes on."
     list(steer_training(chat, "continue"))
     assert not chat.background_learner.is_paused
-    assert "start, stop, pause" in next(steer_training(chat, "faster"))
+    with pytest.raises(WrongUsage, match=r"There is no /train faster: start, stop, pause"):
+        list(steer_training(chat, "faster"))
 
 
 def test_a_round_that_runs_is_shown_with_its_step(person: Person, chat: Assistant) -> None:
@@ -388,6 +439,26 @@ def test_too_few_lessons_are_told(person: Person) -> None:
     locations(person.folder).settings.write_text("[learning]\nfewest_lessons = 5000\n")
     with pytest.raises(TooFewLessons, match="there are 220 lessons, and a round wants 5000"):
         person.train()
+
+
+@pytest.mark.parametrize("text", ["0", "0s", "0h0m", "-5", "-1m", "1m1h", "1h30", "soon", "", "h"])
+def test_a_budget_that_is_no_time_begins_no_round(person: Person, text: str) -> None:
+    with pytest.raises(click.BadParameter, match="is no time"):
+        person.train("--budget", text)
+    person.train("--status", code=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("10", 10), ("90s", 90), ("1.5m", 90), ("2h", 7200), ("1h30m", 5400), ("1h5s", 3605)],
+)
+def test_a_budget_is_read_in_its_units(text: str, seconds: float) -> None:
+    assert Duration().convert(text, None, None) == seconds
+
+
+def test_help_says_what_a_number_alone_is() -> None:
+    told = " ".join(CliRunner().invoke(cli, ["train", "--help"]).stdout.split())
+    assert "a number alone is seconds" in told
 
 
 @pytest.mark.parametrize("options", [("--stop", "--back"), ("--watch", "--once")])
@@ -427,6 +498,33 @@ def test_watching_goes_on_whatever_a_round_comes_to(person: Person, monkeypatch:
     assert isinstance(ran.exception, click.Abort)  # what click makes of Ctrl+C
     assert ran.stdout.count("failed") == 1
     assert len(slept) == 3
+    assert ran.stderr.startswith("0 of 100 new questions are judged; with 100 a round begins, or at 20")
+    assert ran.stderr.strip().endswith(", with one at least. Ctrl+C leaves.")
+    assert ran.stderr.count("Ctrl+C") == 1  # it is said once
+
+
+def test_who_watches_is_told_at_once_what_is_waited_for(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sleep(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("assistant.commands.train.time.sleep", sleep)
+    locations(person.folder).settings.write_text("[learning]\nfewest_lessons = 300\n")
+    ran = CliRunner().invoke(cli, ["train", "--watch"], standalone_mode=False)
+    assert ran.stderr.strip() == "220 of 300 questions are judged; with 300 a round begins. Ctrl+C leaves."
+
+
+@pytest.mark.parametrize(
+    ("awaited", "told"),
+    [
+        (Awaited(3, 9, round_id=4), "Round 4 has not ended; the next one waits for it."),
+        (Awaited(9, 9, came_to_nothing=True), "9 of 9 questions are judged; a round is tried again when one"),
+        (Awaited(2, 9, is_later=True), "2 of 9 new questions are judged; with 9 a round begins. Ctrl+C"),
+    ],
+)
+def test_what_is_waited_for_is_a_sentence(awaited: Awaited, told: str) -> None:
+    assert _waits_for(awaited).startswith(told)
 
 
 def test_no_retriever_s_own_scores_decide_about_it(tmp_path: Path) -> None:

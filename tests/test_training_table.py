@@ -8,8 +8,9 @@ from pathlib import Path
 from round_rows import keep, of, promoted, running
 from screen_fixtures import on_screen
 
-from assistant.terminal.screens.training_facts import training_facts
+from assistant.terminal.screens.training_facts import measured_table, training_facts
 from assistant.terminal.screens.training_lines import round_line, table_lines
+from assistant.terminal.screens.training_round import _held_out
 
 
 def test_the_table_tells_recall_among_ten_and_what_was_forgotten_most() -> None:
@@ -32,6 +33,21 @@ def test_the_table_tells_recall_among_ten_and_what_was_forgotten_most() -> None:
     ]
     kept.figures["comparison"]["slices"] = {}
     assert len(table_lines(kept, 36)) == 4  # no month was large enough: nothing is claimed
+
+
+def test_held_out_questions_that_no_passage_answers_are_told() -> None:
+    kept = promoted()
+    assert list(_held_out(kept)) == [
+        "Held-out questions: 240"
+    ]  # a round of before: how many were asked is not kept
+    kept.figures["comparison"]["asked"] = 242
+    table = measured_table(kept)
+    assert table is not None
+    assert table.title == "Held-out questions: 240 of 242"
+    assert list(_held_out(kept)) == [
+        "Held-out questions: 240 of 242",
+        "For 2 of them the judge found no answer in what either model found.",
+    ]
 
 
 async def test_a_round_that_runs_tells_from_what_it_learns(tmp_path: Path) -> None:

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
-from agents.chat_interfaces import ChatMessage, ContinuationScore, ReplyRequest
-from agents.claim_rules.corrections import right_words
+from agents.chat_interfaces import ChatMessage, CitingText, ContinuationScore, ReplyRequest
 from agents.claim_rules.remarks import denies_the_answer, tells_of_trouble
 from agents.claim_rules.requests import to_forget
 from agents.claim_rules.speaker import is_of_the_user
-from agents.claim_rules.statements import is_plainly_said
 from agents.hearsay import Hearsay, hearsay, who_says_so
 from agents.naming_vouch import NAME
 from agents.of_oneself import MOST_TOLD, Whole, asks_for_all, quotes_of_all
@@ -26,7 +24,8 @@ from agents.purposes import asks_for_a_way
 from agents.quote_order import Quote, is_own_words
 from agents.quoting import Quoter
 from agents.said_here import said_here
-from agents.sentences import asks_only, is_question, sentences
+from agents.sentences import asks_only, sentences
+from agents.statements import tells
 from agents.token_budget import estimated_tokens
 from stores.errors import ModelRefused, NoLogProbabilities
 
@@ -70,7 +69,7 @@ class ExtractiveChat:
             yield courtesy
             return
         if request.became:
-            yield request.became
+            yield CitingText(request.became)
             return
         if (unwanted := _unwanted(request.message)) is not None:
             yield await asyncio.to_thread(self._how_to_forget, unwanted, request)
@@ -95,7 +94,7 @@ class ExtractiveChat:
             answer = f"{quote.answer}. " if quote.answer and not number and _hearsay(quote) is None else ""
             if not quote.is_sure or quote.is_only_now:
                 answer = f"{NOT_SURE if not quote.is_sure else ONLY_NOW} "
-            yield ("\n" if number else "") + answer + _frame(quote)
+            yield _citing(("\n" if number else "") + answer + _frame(quote), [quote])
         if best and request.not_put_first:
             yield f"\n{_others(request.not_put_first)}"
 
@@ -113,25 +112,25 @@ class ExtractiveChat:
             return [*stated, *documents[:1]]
         return best if best and best[0].probability >= stated[0].probability else stated
 
-    def _help_with(self, request: ReplyRequest) -> str:
+    def _help_with(self, request: ReplyRequest) -> CitingText:
         """What is known of the trouble that a message tells of; its user's own words of it help nobody."""
         known = [source for source in request.sources if not is_own_words(source.passage)]
         asked = f"What can I do when {request.message.strip(' .!')}?"
         best = self._quoter.best_quotes(asked, known)
         frames = ("" if quote.is_sure else f"{NOT_SURE} " for quote in best)
-        return (
-            "\n".join(f"{frame}{_frame(quote)}" for frame, quote in zip(frames, best, strict=True)) or TROUBLE
-        )
+        told = "\n".join(f"{frame}{_frame(quote)}" for frame, quote in zip(frames, best, strict=True))
+        return _citing(told or TROUBLE, best)
 
-    def _how_to_forget(self, unwanted: str, request: ReplyRequest) -> str:
+    def _how_to_forget(self, unwanted: str, request: ReplyRequest) -> CitingText:
         """Which commands forget what is meant, as far as it can be told."""
         own = [source for source in request.sources if is_own_words(source.passage)]
         meant = self._quoter.best_quotes(unwanted or request.question, own)
+        told = list({quote.source.passage.passage_id: quote for quote in meant}.values())
         lines = [
             f"/forget {quote.source.passage.passage_id} takes away {_quoted(quote)} [{quote.source.number}]"
-            for quote in {quote.source.passage.passage_id: quote for quote in meant}.values()
+            for quote in told
         ]
-        return "\n".join([f"{FORGETTING} {HOW_TO_FORGET}", *lines])
+        return _citing("\n".join([f"{FORGETTING} {HOW_TO_FORGET}", *lines]), told)
 
     def count_tokens(self, text: str) -> int:
         """A high estimate; nothing is decided by it."""
@@ -153,14 +152,6 @@ class ExtractiveChat:
 
     async def aclose(self) -> None:
         """Nothing to give back."""
-
-
-def tells(message: str) -> bool:
-    """The message states something and asks nothing; bare words are taken as something to look up."""
-    if _ASKS_TO_REMEMBER.match(message):
-        return True
-    stated = [s.text for s in sentences(message) if not _ASKS_TO_KEEP_THAT.fullmatch(s.text)]
-    return any(map(_is_statement, stated)) and not any(map(is_question, stated))
 
 
 _NICELY = r"\W*(?:(?:ok(?:ay)?|great|perfect|good|nice|cool|super|all right|alright|well|no|yes)\W+)*"
@@ -194,43 +185,20 @@ def _returned(message: str) -> str | None:
     return next((said for wording, said in _COURTESIES if re.fullmatch(wording, plain, re.IGNORECASE)), None)
 
 
-_ASKS_TO_REMEMBER = re.compile(
-    r"\W*(please )?(remember|note|keep in mind)( that| this|:)", re.IGNORECASE
-)  # not "remember when"
-_ASKS_TO_KEEP_THAT = re.compile(
-    r"\W*(?:please |and )*(?:(?:can|could|would|will) you )?(?:please )?(?:remember|note|keep|"
-    r"save)(?: (?:that|this|it))"
-    r"(?: down| in mind)?(?: for (?:me|later))?(?: please)?\W*",
-    re.IGNORECASE,
-)
-_FIRST_PERSON = re.compile(r"\b(i|i'm|i've|i'd|my|mine|me|we|we're|our|ours|us)\b", re.IGNORECASE)
-
-
-def _is_statement(sentence: str) -> bool:
-    return right_words(sentence) is not None or (
-        len(sentence.split()) >= 2
-        and (
-            sentence.rstrip("\"'”’)").endswith((".", "!"))
-            or _FIRST_PERSON.search(sentence) is not None
-            or is_plainly_said(sentence)
-        )
-    )
-
-
 def _unwanted(message: str) -> str | None:
     """What a message asks to be forgotten; None where it asks for no such thing."""
     found = (to_forget(sentence.text) for sentence in sentences(message))
     return next((unwanted for unwanted in found if unwanted is not None), None)
 
 
-def _all_that_is_known(whole: Whole, request: ReplyRequest) -> str:
+def _all_that_is_known(whole: Whole, request: ReplyRequest) -> CitingText:
     """The user's own memories, newest first, and how many more there are."""
     quotes = quotes_of_all(whole, request.sources)
     left = request.not_put_first + max(0, len(quotes) - MOST_TOLD)
     is_about_the_user = whole == "about the user" and any(is_of_the_user(quote.text) for quote in quotes)
     others = _others(left, " about you" if is_about_the_user else "")
     lines = [*map(_frame, quotes[:MOST_TOLD]), *([others] if left else [])]
-    return "\n".join(lines) if quotes else NOTHING_KNOWN
+    return _citing("\n".join(lines) if quotes else NOTHING_KNOWN, quotes[:MOST_TOLD])
 
 
 def _others(number: int, about: str = "") -> str:
@@ -242,6 +210,11 @@ def _nothing_found(question: str) -> str:
     """That nothing was found, and where to look for what may be asked of the assistant itself."""
     is_of_vouch = NAME.lower() in question.lower() or asks_for_a_way(question)
     return f"{NOTHING_FOUND} {WHERE_TO_LOOK}" if is_of_vouch else NOTHING_FOUND
+
+
+def _citing(text: str, quotes: Iterable[Quote]) -> CitingText:
+    """A piece of an answer that cites the sources of its quotes; a [3] in their own words cites nothing."""
+    return CitingText(text, (quote.source.number for quote in quotes if quote.source.number))
 
 
 def _frame(quote: Quote) -> str:

@@ -72,9 +72,12 @@ def command(
                 if number not in cited:
                     raise NotFound(f"turn {turn_id} has no source {number}")
                 version_id = cited[number]
-            assistant.journal.rate(user_id, turn_id, rating, reason=why, version_id=version_id)
-            recorded = {"turn": turn_id, "rating": rating, "source": number}
+            from assistant.terminal.rating import rate
+
+            unlearned = rate(assistant, user_id, turn_id, rating, reason=why, version_id=version_id)
+            recorded = {"turn": turn_id, "rating": rating, "source": number, "is_learned_from": not unlearned}
             said = f"Turn {turn_id}{f', source {number}' if number else ''}: {rating}."
+            said += f" {unlearned}" if unlearned else ""
         if call.as_json:
             call.give(recorded)
         else:

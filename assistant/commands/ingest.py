@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +35,8 @@ def command(ctx: click.Context, paths: tuple[str, ...], shared: bool, name: str 
     """Read documents, cut them into passages, and make these findable.
 
     The same content twice is one document; a changed document replaces its passages. Interrupt it
-    when you like: what is done is kept, and the same command goes on with the rest.
+    when you like: what is done is kept, and the same command goes on with the rest. A terminal is told of
+    the records of a .jsonl file in one line; a pipe, or who asks with -v, of each in its own.
 
     \b
     Examples:
@@ -60,10 +63,13 @@ def command(ctx: click.Context, paths: tuple[str, ...], shared: bool, name: str 
     if found.skipped:
         call.tell(f"Passed over {found.skipped} hidden or unreadable kinds of files in folders.")
     to_read = _read(found.files, name if reads_stdin else None)
+    is_brief = sys.stdout.isatty() and not call.is_verbose
+    told_as_one = documents.collections(found.files) if is_brief else []
     if dry_run:
-        _dry_run(call, to_read, errors)
+        _dry_run(call, to_read, errors, told_as_one)
     else:
-        _store(call, to_read, total, errors, shared=shared, summary=f"ingested {_summary(paths, name)}")
+        summary = f"ingested {_summary(paths, name)}"
+        _store(call, to_read, total, errors, told_as_one, shared=shared, summary=summary)
     return 1 if errors.count else 0
 
 
@@ -91,9 +97,56 @@ def _read(files: Iterable[Path], stdin_name: str | None) -> Iterator[PreparedDoc
             yield from reading.read_standard_input(stdin_name)
 
 
+class _Lines:
+    """What became of each document, a line each; of a collection, one line for all its records."""
+
+    def __init__(self, say: Callable[[str, int, str, str], None], collections: Iterable[str]) -> None:
+        """say: which document or how many records, passages, what became of them, source.
+
+        collections: the files whose records are told as one.
+        """
+        self._say = say
+        self._collections = frozenset(collections)
+        self._file = ""  # the collection that is read
+        self._became: Counter[str] = Counter()  # its records
+        self._passages = 0
+
+    def tell(self, document: str, passages: int, became: str, source: str) -> None:
+        """A document is done; it is told of at once unless it is a record."""
+        collection = self._collection_of(source)
+        if collection != self._file:
+            self.end()
+        if not collection:
+            self._say(document, passages, became, source)
+            return
+        self._file = collection
+        self._became[became] += 1
+        self._passages += passages
+
+    def end(self) -> None:
+        """Tells of the collection that was read last, as far as it was read."""
+        file, counted, passages = self._file, self._became, self._passages
+        self._file, self._became, self._passages = "", Counter(), 0
+        if file:
+            records = f"{counted.total()} record{'s' if counted.total() != 1 else ''}"
+            self._say(records, passages, ", ".join(f"{n} {became}" for became, n in counted.items()), file)
+
+    def _collection_of(self, source: str) -> str:
+        """The file of a record, which is named path#id; empty for any other document."""
+        ends = (place for place, character in enumerate(source) if character == "#")
+        return next((source[:end] for end in ends if source[:end] in self._collections), "")
+
+
 def _dry_run(
-    call: Invocation, to_read: Iterable[PreparedDocument | UnreadableDocument], errors: _Errors
+    call: Invocation,
+    to_read: Iterable[PreparedDocument | UnreadableDocument],
+    errors: _Errors,
+    collections: Iterable[str],
 ) -> None:
+    def say(_document: str, passages: int, became: str, source: str) -> None:
+        click.echo(f"{one_line(source)}\t{_passages(passages)}\t{became}")
+
+    lines = _Lines(say, collections)
     for document in to_read:
         if isinstance(document, UnreadableDocument):
             errors.tell(document)
@@ -102,7 +155,8 @@ def _dry_run(
                 {"source": document.source, "title": document.title, "passages": len(document.passages)}
             )
         else:
-            click.echo(f"{one_line(document.source)}\t{_passages(len(document.passages))}\twould be read")
+            lines.tell("", len(document.passages), "would be read", document.source)
+    lines.end()
 
 
 def _store(
@@ -110,6 +164,7 @@ def _store(
     to_read: Iterable[PreparedDocument | UnreadableDocument],
     total: int,
     errors: _Errors,
+    collections: Iterable[str],
     *,
     shared: bool,
     summary: str,
@@ -121,6 +176,13 @@ def _store(
     counts = {"new": 0, "same": 0, "replaced": 0}
     passages = 0
     line = call.progress_line()
+
+    def say(document: str, passages: int, became: str, source: str) -> None:
+        if not call.is_quiet:
+            line.clear()
+            click.echo(f"{document}\t{_passages(passages)}\t{became}\t{one_line(source)}")
+
+    lines = _Lines(say, collections)
     with call.assistant() as assistant:
         user_id = assistant.journal.user_id(call.user)
         assistant.catch_up()
@@ -147,20 +209,14 @@ def _store(
                                 "change": step.change,
                             }
                         )
-                    elif not call.is_quiet:
-                        line.clear()
-                        cells = (
-                            step.document_id,
-                            _passages(step.passages),
-                            step.change,
-                            one_line(step.source),
-                        )
-                        click.echo("\t".join(map(str, cells)))
+                    else:
+                        lines.tell(str(step.document_id), step.passages, step.change, step.source)
         except KeyboardInterrupt:
             line.clear()
             call.tell("Interrupted. What is done is kept; the same command goes on with the rest.")
             raise
         finally:
+            lines.end()
             line.clear()
             seconds = time.monotonic() - began
             call.tell(

@@ -5,13 +5,25 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
+from shutil import get_terminal_size
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from assistant.cli import common_options
+from assistant.commands.replay_checks import (
+    check_limits,
+    check_options,
+    check_plan,
+    check_replies,
+    must_be_no_sessions,
+)
+from assistant.commands.replay_folder import disk_told, make_folder
+from assistant.commands.replay_parameters import AtLeast, Column, Limit, Pair, Place, Seeds, Share
 from assistant.invocation import Invocation, Words, time_limit
 from stores.errors import WrongUsage
 from stores.one_line import one_line
@@ -22,97 +34,63 @@ if TYPE_CHECKING:
 
 _SOONEST = 0.2  # seconds, after which a rate tells something
 _LOSSES = "strict,flaccid,hard"
-_PARTS_SHOWN = ("all", "last third")  # on the terminal; JSON and page have all
-
-
-class Pair(click.ParamType[tuple[str, str]]):
-    """NAME=VALUE."""
-
-    name = "name=value"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        """Name and value."""
-        name, equals, given = str(value).rpartition("=")
-        if not (name and equals and given):
-            self.fail(f"{value!r} is not NAME=VALUE", param, ctx)
-        return name.strip(), given.strip()
-
-
-class Limit(Pair):
-    """METRIC=VALUE."""
-
-    name = "metric=value"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Metric and number."""
-        metric, number = super().convert(value, param, ctx)
-        try:
-            return metric, float(number)
-        except ValueError:
-            self.fail(f"{number!r} is no number", param, ctx)
-
-
-class Numbers(click.ParamType[tuple[int, ...]]):
-    """Whole numbers with commas between."""
-
-    name = "1,2,3"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The numbers, each once."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            return tuple(dict.fromkeys(int(part) for part in str(value).replace(",", " ").split()))
-        except ValueError:
-            self.fail(f"{value!r} is not like 1,2,3", param, ctx)
 
 
 @click.command("replay")
 @click.argument("named", nargs=-1, required=True, metavar="DATASET_OR_FILE_OR_SESSION...", type=Words())
-@click.option("--sets", type=click.Path(path_type=Path), metavar="DIR", help="The folder of the named sets.")
+@click.option("--sets", type=Place(), metavar="DIR", help="The folder of the named sets.")
 @click.option("--split", "splits", multiple=True, metavar="NAME", help="train, dev or test; again for more.")
-@click.option("--column", "columns", multiple=True, type=Pair(), help="Where a table has what: text=ask.")
-@click.option("--passages", type=click.Path(path_type=Path), metavar="FILE", help="A table of passages.")
-@click.option("--passage-column", "passage_columns", multiple=True, type=Pair(), help="As --column, of it.")
-@click.option("--method", "methods", multiple=True, metavar="NAME", help="luf, luf:strict, rafe, frozen ...")
+@click.option("--column", "columns", multiple=True, type=Column(), help="Where a table has what: text=ask.")
+@click.option("--passages", type=Place(), metavar="FILE", help="A table of passages.")
+@click.option("--passage-column", "passage_columns", multiple=True, type=Column(), help="As --column, of it.")
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    metavar="NAME",
+    help="luf, luf:strict, query2doc, query-rewrite, rafe, tent or frozen; again for more. By default luf; "
+    "frozen is always played, too.",
+)
 @click.option("--losses", default=_LOSSES, metavar="NAMES", help=f"Of luf; by default {_LOSSES}.")
 @click.option("--judge", type=click.Choice(["reader", "simulated", "model"]), default="reader")
-@click.option("--accuracy", type=click.FloatRange(0, 1), default=0.9, help="Of the simulated judge.")
+@click.option("--accuracy", type=Share(), default=0.9, help="Of the simulated judge, 0 to 1; by default 0.9.")
 @click.option("--answers", type=click.Choice(["own", "simulated"]), default="own", help="Who answers.")
-@click.option("--interval", type=click.IntRange(min=0), default=400, help="Questions between trainings.")
+@click.option("--interval", type=AtLeast(0), default=400, help="Questions between trainings; 0: never.")
 @click.option(
     "--remembers", type=click.Choice(["all", "last"]), default="all", help="What luf is trained on."
 )
 @click.option("--user-feedback", is_flag=True, help="Users say right and wrong things after answers.")
-@click.option("--seeds", type=Numbers(), default=(1,), help="As many runs of each method.")
+@click.option("--seeds", type=Seeds(), default=(1,), help="As many runs of each method.")
 @click.option("--order", type=click.Choice(["given", "seeded", "drift"]), default="drift")
-@click.option("--first", type=click.IntRange(min=1), metavar="N", help="So many questions of each set.")
-@click.option("--min-judged", type=click.IntRange(min=0), default=5, help="Passages judged at least.")
+@click.option("--first", type=AtLeast(1), metavar="N", help="So many questions of each set.")
+@click.option("--min-judged", type=AtLeast(0), default=5, help="Passages judged at least.")
 @click.option("--training", multiple=True, type=Pair(), help="Of the training: learning_rate=3e-5.")
-@click.option("--replies", type=click.Path(path_type=Path), metavar="FILE", help="Chat models' recording.")
+@click.option("--replies", type=Place(), metavar="FILE", help="Chat models' recording.")
 @click.option("--model", metavar="A", type=Words(), help="Compared: live, previous, a version, a name.")
 @click.option("--against", metavar="B", type=Words(), help="The model that A is compared with.")
 @click.option("--changed", is_flag=True, help="Only messages that A and B answer differently.")
 @click.option("--up-to", type=int, metavar="TURN", hidden=True, help="Of a session, no turn behind this one.")
 @click.option(
     "--newest",
-    type=click.IntRange(min=1),
+    type=AtLeast(1),
     metavar="N",
     help="Of a session or file compared, only the last N messages.",
 )
 @click.option(
     "--led", metavar="FOLDER", hidden=True, help="For a chat of that folder, whose input we end with."
 )
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where it is played and kept.")
+@click.option("--out", type=Place(), metavar="DIR", help="Where it is played and kept.")
 @click.option("--fresh", is_flag=True, help="Begin anew instead of going on.")
 @click.option("--times", is_flag=True, help="Tell what took how long, too.")
-@click.option("--fail-under", "limits", multiple=True, type=Limit(), help="Exit with 1 below it.")
+@click.option("--fail-under", "limits", multiple=True, type=Limit(), help="Exit with 1 below it: F1=0.4.")
 @common_options
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> int:
     """Play questions through the chat's own parts, and measure what was found and answered.
+
+    R@5 is the share of questions that have a passage that answers among the first five: by vectors alone
+    (dense), as searched (fused), and as judged (reranked). For answer R@5 any passage counts in which an
+    answer stands, whether it is known as one that answers or not.
 
     With --model and --against, play a session of your own, or a file of lines, under two models, and tell
     what would change. Everything happens in copies: nothing that you have stored is changed.
@@ -126,58 +104,66 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     if options["led"]:
         os.chdir(options["led"])  # places in the settings are seen from there
     call = Invocation(ctx)
+    given = [name for name in options if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     with time_limit(call.timeout_seconds):
-        return _run(call, options)
+        return _run(call, options, given)
 
 
-def _run(call: Invocation, options: Mapping[str, Any]) -> int:
-    if options["model"] or options["against"] or options["changed"]:
+def _run(call: Invocation, options: Mapping[str, Any], given: Collection[str]) -> int:
+    compares = bool(options["model"] or options["against"] or options["changed"])
+    if compares and not options["against"]:
+        raise WrongUsage("a comparison needs --against", hint="As in --model live --against previous.")
+    check_options(given, compares=compares)
+    if compares:
         return _compare(call, options)
-    _must_be_no_sessions(options["named"])
-    replay, folder = _replay(call, options)
+    must_be_no_sessions(options["named"])
+    replay, folder = _replay(call, options, given)
     progress = _Progress(call)
-    runs = replay.play(progress.watch)
-    progress.clear()
-    return _report(call, replay, runs, folder, options)
-
-
-def _must_be_no_sessions(named: Sequence[str]) -> None:
-    """Raises `WrongUsage` where all that is named are numbers of sessions: those need two models."""
-    if all(name.isdecimal() and not Path(name).exists() for name in named):
-        raise WrongUsage(
-            "a session is replayed under two models, and none are named",
-            hint=f"As in: vouch replay {named[0]} --model live --against previous",
-        )
+    try:
+        with disk_told(folder):
+            runs = replay.play(progress.watch)
+    except KeyboardInterrupt:
+        progress.clear()
+        again = "the same command without --fresh" if options["fresh"] else "the same command"
+        call.tell(f"Interrupted. What was played is kept in {folder}; {again} goes on from there.")
+        raise
+    finally:
+        progress.clear()
+    with disk_told(folder):
+        return _report(call, replay, runs, folder, options)
 
 
 def _compare(call: Invocation, options: Mapping[str, Any]) -> int:
     from assistant.commands.replay_conversations import be_led, compare
 
-    if not options["against"]:
-        raise WrongUsage("a comparison needs --against", hint="As in --model live --against previous.")
+    check_replies(options["replies"], call.tell, asks_a_model=True)
     progress = _Progress(call)
     watch = be_led(call) if options["led"] else progress.watch
-    return compare(
-        call,
-        options["named"],
-        options["model"] or "live",
-        options["against"],
-        only_changed=options["changed"],
-        limits=options["limits"],
-        watch=watch,
-        clear=progress.clear,
-        up_to=options["up_to"],
-        newest=options["newest"],
-        is_session=bool(options["led"]),
-        replies=options["replies"],
-    )
+    with disk_told(Path(gettempdir()), goes_on=False):
+        return compare(
+            call,
+            options["named"],
+            options["model"] or "live",
+            options["against"],
+            only_changed=options["changed"],
+            limits=options["limits"],
+            watch=watch,
+            clear=progress.clear,
+            up_to=options["up_to"],
+            newest=options["newest"],
+            is_session=bool(options["led"]),
+            replies=options["replies"],
+        )
 
 
-def _replay(call: Invocation, options: Mapping[str, Any]) -> tuple[Replay, Path]:
+def _replay(call: Invocation, options: Mapping[str, Any], given: Collection[str]) -> tuple[Replay, Path]:
     from assistant.replay.inputs import read_inputs
     from assistant.replay.replay import Replay
     from assistant.replay.replay_plan import plan_key
 
+    plan, asks_a_model = _plan(call, options), call.settings.model.backend != "extractive"
+    check_plan(plan, given, call.tell, asks_a_model=asks_a_model)
+    check_replies(options["replies"], call.tell, asks_a_model=asks_a_model)
     streamed = read_inputs(
         options["named"],
         data=options["sets"],
@@ -185,8 +171,9 @@ def _replay(call: Invocation, options: Mapping[str, Any]) -> tuple[Replay, Path]
         columns=dict(options["columns"]),
         passages=options["passages"],
         passage_columns=dict(options["passage_columns"]),
+        tell=call.tell,
     )
-    plan = _plan(call, options)
+    check_limits(options, plan, [question for part in streamed.parts for question in part])
 
     def over(folder: Path) -> Replay:
         return Replay(
@@ -203,6 +190,7 @@ def _replay(call: Invocation, options: Mapping[str, Any]) -> tuple[Replay, Path]
     replays = call.locations.cache / "replays"
     folder = options["out"] or replays / plan_key(over(replays / "unnamed").identity)
     made = over(folder)
+    make_folder(folder)
     if options["fresh"]:
         made.forget_earlier()
     if options["replies"] and (broken := made.broken_replies):
@@ -215,7 +203,9 @@ def _plan(call: Invocation, options: Mapping[str, Any]) -> ReplayPlan:
     from assistant.replay.method_choice import MethodChoice, checked_training
     from assistant.replay.replay_plan import ReplayPlan
 
-    losses = [loss for loss in options["losses"].replace(",", " ").split() if loss]
+    losses = options["losses"].replace(",", " ").split()
+    if not losses:
+        raise WrongUsage("--losses names none", hint=f"As in --losses {_LOSSES}")
     learning = call.settings.learning
     training = {"epochs": learning.epochs, "learning_rate": learning.learning_rate}
     if options["training"]:
@@ -256,27 +246,23 @@ class _Progress:
         self._what, self._began, self._from = "", 0.0, 0
         self.clear = self._line.clear
 
-    def watch(self, what: str, done: int, of: int) -> None:
-        """Shows it. The rate is counted from where this run was taken up."""
+    def watch(self, what: str, done: int, of: int, left: str = "") -> None:
+        """Shows it. The rate is counted since `what` is done. See `run_progress.Watch`."""
+        from assistant.replay.run_progress import lasting
+
         if what != self._what:
             self._what, self._began, self._from = what, time.monotonic(), done
         passed = time.monotonic() - self._began
-        told = f"{what} {done} of {of}"
-        if done > self._from and passed > _SOONEST:
+        told = f"{what} {done} of {of}" if of else what
+        if of and done > self._from and passed > _SOONEST:
             rate = (done - self._from) / passed
-            told += f", {rate:.1f}/s, about {_lasting((of - done) / rate)} left"
+            told += f", {rate:.1f}/s, {left or f'about {lasting((of - done) / rate)} left'}"
         self._line.show(told)
-
-
-def _lasting(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _report(call: Invocation, replay: Replay, runs: Any, folder: Path, options: Mapping[str, Any]) -> int:
     from assistant.replay.line_file import encoded
-    from assistant.replay.report import figure, report_of, table_rows, times_of
+    from assistant.replay.report import figure, report_of, times_of
     from assistant.replay.report_page import page
 
     report, times = report_of(replay.identity, runs), times_of(runs)
@@ -284,7 +270,7 @@ def _report(call: Invocation, replay: Replay, runs: Any, folder: Path, options: 
     (folder / "report.html").write_text(page(report), encoding="utf-8")
     (folder / "times.json").write_bytes(encoded(times))
     failed = [
-        f"{metric} is {found:.4f}, under {limit:g}"
+        f"{metric} of {replay.plan.played[-1].label} is {found:.4f}, under {limit:g}"
         for metric, limit in options["limits"]
         if not (found := figure(report, metric)) >= limit
     ]
@@ -292,7 +278,7 @@ def _report(call: Invocation, replay: Replay, runs: Any, folder: Path, options: 
         told = report | ({"times": times} if options["times"] else {})
         click.echo(encoded(told).decode(), nl=False)
     else:
-        _show(table_rows(report))
+        _show(report, _of_trainings(times, report) if options["times"] else None, tell=call.tell)
         for name, seconds in times.items() if options["times"] else ():
             click.echo("\t".join([one_line(name), *(f"{what} {took:g}" for what, took in seconds.items())]))
         call.tell(f"{folder / 'report.html'} shows all of it, report.json beside it is for programs.")
@@ -301,14 +287,29 @@ def _report(call: Invocation, replay: Replay, runs: Any, folder: Path, options: 
     return 1 if failed else 0
 
 
-def _show(rows: list[list[str]]) -> None:
-    """In columns on a terminal, with tabs into a pipe."""
-    if not sys.stdout.isatty():
-        for row in rows:
-            click.echo("\t".join(row))
+def _of_trainings(times: Mapping[str, Mapping[str, float]], report: Mapping[str, Any]) -> dict[str, float]:
+    """Seconds of each method's trainings, over all seeds."""
+    seeds = report["replay"]["seeds"]
+    return {
+        label: sum(times[f"{label}, seed {seed}"]["training"] for seed in seeds)
+        for label in report["learning"]
+    }
+
+
+def _show(
+    report: Mapping[str, Any], seconds: Mapping[str, float] | None, *, tell: Callable[[str], None]
+) -> None:
+    """By its width on a terminal; into a pipe all rows, with tabs, and what came of trainings is told aside.
+
+    seconds: of each method's trainings; None: not told.
+    """
+    from assistant.replay.report import table_rows
+    from assistant.replay.terminal_table import terminal_lines, training_sentences
+
+    if sys.stdout.isatty():
+        click.echo("\n".join(terminal_lines(report, width=get_terminal_size().columns, seconds=seconds)))
         return
-    head, *others = rows
-    kept = [row for row in others if row[0] in _PARTS_SHOWN]
-    widths = [max(len(row[i]) for row in (head, *kept)) for i in range(len(head))]
-    for row in (head, *kept):
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for row in table_rows(report):
+        click.echo("\t".join(row))
+    for sentence in training_sentences(report, seconds=seconds):
+        tell(sentence)

@@ -48,8 +48,13 @@ def compare(
     if unknown := [metric for metric, _ in limits if metric != UNCHANGED]:
         raise WrongUsage(f"a comparison has no figure {unknown[0]!r}", hint=f"It has {UNCHANGED}.")
     from assistant.replay.conversations import Conversations
+    from assistant.replay.limits import check_share
+
+    for metric, limit in limits:
+        check_share(metric, limit)
 
     rows: list[Compared] = []
+    are_the_same = False
     for name in named:
         with tempfile.TemporaryDirectory(prefix="vouch-replay-") as folder:
             conversations = Conversations(
@@ -63,6 +68,7 @@ def compare(
             )
             messages = _up_to(_messages(conversations, name, is_session), up_to)[-(newest or 0) :]
             rows += conversations.compare(messages, model, against, watch)
+            are_the_same |= conversations.are_the_same
     clear()
     rows.sort(key=lambda row: -row.change)
     for row in rows:
@@ -70,6 +76,8 @@ def compare(
             _tell(call, row, model, against)
     same = sum(row.change == 0 for row in rows) / len(rows)
     call.tell(f"{sum(row.change > 0 for row in rows)} of {len(rows)} messages are answered differently.")
+    if are_the_same:
+        call.tell(f"{model} and {against} are the same model here: nothing that was learned is compared.")
     failed = [limit for _, limit in limits if same < limit]
     if failed:
         click.echo(f"{UNCHANGED} is {same:.4f}, under {max(failed):g}", err=True)

@@ -13,39 +13,51 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation
-from stores.clock import stamp
+from assistant.terminal.screens.training_facts import without_state
+from stores.clock import local, stamp
 from stores.errors import TryAgain, VouchError, WrongUsage
 from stores.one_line import one_line
+from stores.round_phases import in_words
 
 if TYPE_CHECKING:
     from assistant.learning.ended import Ended
     from assistant.learning.noting import Progress
+    from assistant.learning.occasions import Awaited
     from assistant.wiring import Assistant
     from stores.records import Round
     from stores.rounds import Rounds
 
 _WATCHED_EVERY = 30.0
 _STANDARD_INPUT = 0
+_PART = r"(\d+(?:\.\d+)?)"
+_DURATION = re.compile(rf"(?:{_PART}h)?(?:{_PART}m)?(?:{_PART}s)?|{_PART}")
 
 
 class Duration(click.ParamType[float]):
-    """A time like 90s, 10m or 2h, in seconds."""
+    """A time like 90s, 10m or 1h30m, in seconds; more than none."""
 
     name = "duration"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The seconds."""
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value))
-        if found is None:
-            self.fail(f"{value!r} is no time: write 90s, 10m or 2h", param, ctx)
-        return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+        parts = _DURATION.fullmatch(str(value))
+        if parts is None or not any(parts.groups()):
+            self.fail(f"{value!r} is no time: write 90s, 10m or 1h30m", param, ctx)
+        hours, minutes, seconds, alone = (float(part or 0) for part in parts.groups())
+        if not (found := 3600 * hours + 60 * minutes + seconds + alone):
+            self.fail(f"{value!r} is no time at all: write 90s, 10m or 1h30m", param, ctx)
+        return found
 
 
 @click.command("train")
 @click.option("--once", is_flag=True, help="One round, and end. This is what happens by default.")
 @click.option("--watch", is_flag=True, help="Stay, and begin a round whenever enough was judged.")
 @click.option("--recipe", type=click.Choice(["retriever"]), default="retriever", help="What is trained.")
-@click.option("--budget", type=Duration(), help="Time for a round's training: 90s, 10m, 2h.")
+@click.option(
+    "--budget",
+    type=Duration(),
+    help="Time for a round's training: 90s, 10m, 1h30m; a number alone is seconds.",
+)
 @click.option("--status", is_flag=True, help="Show the last rounds.")
 @click.option("--stop", is_flag=True, help="Stop the round that runs.")
 @click.option("--back", is_flag=True, help="Go back to the model before the live one, at once.")
@@ -92,9 +104,7 @@ def command(
         if status:
             return _show(call, assistant.rounds)
         if stop:
-            stopped = assistant.rounds.ask_to_stop()
-            click.echo(f"round {stopped} stops" if stopped else "no round runs")
-            return 0 if stopped else 1
+            return _stop(call, assistant.rounds)
         if back:
             return _go_back(call, assistant)
         assistant.catch_up()
@@ -128,8 +138,10 @@ def _one_round(call: Invocation, assistant: Assistant, budget: float | None) -> 
 
 def _watch(call: Invocation, assistant: Assistant, budget: float | None) -> NoReturn:
     """A round on every occasion; after one that decided nothing only with more to learn from, or later."""
+    is_told = False
     while True:
         if assistant.occasions.is_due():
+            is_told = False
             try:
                 _one_round(call, assistant, budget)
             except TryAgain:
@@ -137,7 +149,33 @@ def _watch(call: Invocation, assistant: Assistant, budget: float | None) -> NoRe
             except VouchError as error:  # what cannot be learned from yet
                 call.tell(f"{error.message}. {error.hint}".strip())
                 assistant.occasions.came_to_nothing()
+        if not is_told:
+            is_told = True
+            call.tell(_waits_for(assistant.occasions.awaited()))
         time.sleep(_WATCHED_EVERY)
+
+
+def _waits_for(awaited: Awaited) -> str:
+    """What `--watch` waits for, in a sentence."""
+    if awaited.round_id is not None:
+        return f"Round {awaited.round_id} has not ended; the next one waits for it. Ctrl+C leaves."
+    done = f"{awaited.judged} of {awaited.wanted} {'new ' if awaited.is_later else ''}questions are judged"
+    told = f"{done}; with {awaited.wanted} a round begins"
+    if awaited.came_to_nothing:
+        told = f"{done}; a round is tried again when one more is"
+    elif awaited.at is not None:
+        least = "" if awaited.judged else ", with one at least"
+        told += f", or at {local(awaited.at):%Y-%m-%d %H:%M}{least}"
+    return f"{told}. Ctrl+C leaves."
+
+
+def _stop(call: Invocation, rounds: Rounds) -> int:
+    stopped = rounds.ask_to_stop()
+    if call.as_json:
+        call.give({"round": stopped, "stopped": stopped is not None})
+    else:
+        click.echo(f"round {stopped} stops" if stopped else "no round runs")
+    return 0 if stopped else 1
 
 
 def _show(call: Invocation, known: Rounds) -> int:
@@ -192,7 +230,10 @@ def _told(progress: Progress) -> str:
     if "questions_in_all" in facts:
         done, of = facts["questions"], facts["questions_in_all"]
         return f"round {progress.round_id}, compared on {done} of {of} questions"
-    return f"round {progress.round_id}, {progress.phase}"
+    if "passages_in_all" in facts:
+        done, of = facts["passages"], facts["passages_in_all"]
+        return f"round {progress.round_id}, {in_words(progress.phase)}: {done} of {of} passages"
+    return f"round {progress.round_id}, {in_words(progress.phase)}"
 
 
 def _give(call: Invocation, ended: Ended) -> None:
@@ -207,7 +248,7 @@ def _give(call: Invocation, ended: Ended) -> None:
             }
         )
         return
-    click.echo(f"round {ended.round_id}\t{ended.state}\t{one_line(ended.reason)}")
+    click.echo(f"round {ended.round_id}\t{ended.state}\t{without_state(ended.reason)}")
 
 
 def _exit_code(ended: Ended, require_better: bool) -> int:
@@ -221,7 +262,7 @@ def _line(row: Round, *, is_broken_off: bool) -> str:
     reason = row.reason or ("its learner is gone; it goes on at the next occasion" if is_broken_off else "")
     when = f"{row.created_at.astimezone():%Y-%m-%d %H:%M}"
     lessons = len(row.settings.get("turns", ()))
-    return f"{row.id}\t{state}\t{when}\t{lessons} lessons\t{one_line(reason)}"
+    return f"{row.id}\t{state}\t{when}\t{lessons} lessons\t{without_state(reason)}"
 
 
 def _as_json(row: Round, *, is_broken_off: bool = False) -> dict[str, Any]:

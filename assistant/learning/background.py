@@ -23,6 +23,7 @@ from typing import IO, Any
 
 from assistant.learning.steering import ANSWERING, ASKED, Steering
 from assistant.low_priority import give_way
+from stores.round_phases import in_words
 
 _log = logging.getLogger(__name__)
 _LOOKS_EVERY = 30.0  # seconds between two looks whether there is an occasion
@@ -230,7 +231,7 @@ class _Heard:
         elif "step" in told:
             self._at = f"at step {told['step']} of {told['steps']}"
         else:
-            self._at = f"while {told['phase']}"
+            self._at = f"while {in_words(told['phase'])}"
 
     def notice(self, code: int, said: str, *, is_asked: bool) -> str:
         """What a person is told of it; empty where they know already, and where nothing changed unasked."""

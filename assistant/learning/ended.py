@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from assistant.learning.noting import Stopped
 from stores.errors import DEFECT, TryAgain, VouchError
 
 
@@ -44,8 +43,6 @@ class Ended:
 
 def failed(round_id: int, error: Exception) -> Ended:
     """The end of a round that this broke off."""
-    if isinstance(error, Stopped):
-        return Ended(round_id, "stopped", "by command, or another learner took its place")
     if isinstance(error, VouchError):
         return Ended(round_id, "failed", error.message, exit_code=error.exit_code)
     if isinstance(error, OSError):

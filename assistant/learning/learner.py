@@ -13,31 +13,33 @@ way today: with the same live model, and with every lesson that it learns from s
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from assistant.learning import both_sides
 from assistant.learning.both_sides import NAME, BothSides
 from assistant.learning.ended import Compared, Ended, failed
+from assistant.learning.lineage import changed_since, lineage, taught
 from assistant.learning.noting import Noting, Progress, Stopped
 from assistant.learning.steering import Steering
 from assistant.learning.training_child import (
     Left,
     TrainingFailed,
     TrainingKilled,
+    kept_its_start,
     started_from,
     train_apart,
 )
 from stores.checkpoints import Checkpoints
 from stores.errors import DEFECT, VouchError
+from stores.kept_lessons import LessonsGone, require_kept
 from stores.lessons import Lesson, Lessons, tells_when_to_end
 from stores.live_models import LiveModels
 from stores.rounds import Rounds
@@ -51,6 +53,9 @@ _REST = timedelta(minutes=10)  # of a round whose training was killed, before it
 _MOST_TAKEN_OVER = 20  # times; what never gets to its end is given up
 _STEPPED_BACK_FROM = "Refused: it is the model that was stepped back from."
 _CHANGED_MEANWHILE = "Refused: the live model changed meanwhile."
+_WON_NOTHING = (
+    "Refused: no epoch was better than the live model on the questions that tell when to end the training."
+)
 
 
 class TooFewLessons(VouchError):
@@ -133,20 +138,23 @@ class Learner:
         except TrainingKilled as killed:
             self._rounds.leave(begun.round_id, killed.message, rest=_REST)
             return Ended(begun.round_id, "waiting", killed.message, exit_code=killed.exit_code)
+        except Stopped:
+            ended = Ended(begun.round_id, "stopped", self._rounds.why_stopped(begun.round_id), exit_code=1)
         except Exception as error:
             ended = failed(begun.round_id, error)
             if ended.exit_code == DEFECT and not isinstance(error, VouchError):
-                self._rounds.end(begun.round_id, "failed", ended.reason)
-                shutil.rmtree(begun.workplace, ignore_errors=True)
+                self._end(begun, ended)
                 raise
         except BaseException:
-            self._rounds.end(begun.round_id, "stopped", "it was interrupted")
-            shutil.rmtree(begun.workplace, ignore_errors=True)
+            self._end(begun, Ended(begun.round_id, "stopped", "it was interrupted"))
             raise
+        self._end(begun, ended)
+        return ended
+
+    def _end(self, begun: _Begun, ended: Ended) -> None:
+        shutil.rmtree(begun.workplace, ignore_errors=True)  # first: a full disk has room for the end then
         if ended.state != "promoted":  # that one was ended as it went live
             self._rounds.end(begun.round_id, ended.state, ended.reason, figures=ended.figures)
-        shutil.rmtree(begun.workplace, ignore_errors=True)
-        return ended
 
     def _begin(self) -> _Begun:
         lessons, vectors = self._learnable()
@@ -166,7 +174,7 @@ class Learner:
         round_id, turns = left.id, set(left.settings.get("turns", ()))
         lessons, vectors = self._learnable()
         of_round = [lesson for lesson in lessons if lesson.turn_id in turns]
-        changed = self._changed_since(left.settings, of_round)
+        changed = changed_since(left.settings, self._lineage(of_round))
         if int(left.figures.get("taken_over", 0)) >= _MOST_TAKEN_OVER:
             changed = f"it was gone on with {_MOST_TAKEN_OVER} times and never came to its end"
         if changed:
@@ -178,17 +186,6 @@ class Learner:
             return None
         place = self._checkpoints.workplace(f"{round_id}-{times}", going_on_from=f"{round_id}-")
         return _Begun(round_id, of_round, vectors, place)
-
-    def _changed_since(self, began: Mapping[str, Any], lessons: Sequence[Lesson]) -> str:
-        """What is not any more as it was when a round began; empty where all that matters is."""
-        today = self._lineage(lessons)
-        told = {
-            "encoder_version": "passages have vectors of another encoder by now",
-            "live": "another model is live by now",
-            "training": "the settings of the training have changed",
-            "taught_sha256": "lessons that it learns from were forgotten, undone or rated anew",
-        }
-        return next((why for name, why in told.items() if began.get(name) != today[name]), "")
 
     def _learnable(self) -> tuple[list[Lesson], dict[int, bytes]]:
         """The lessons with those of their documents that have a vector to be met, and these vectors."""
@@ -202,21 +199,16 @@ class Learner:
         return [lesson for lesson in left if lesson.documents], vectors
 
     def _lineage(self, lessons: Sequence[Lesson]) -> dict[str, Any]:
-        versions = sorted({document.version_id for lesson in lessons for document in lesson.documents})
-        return {
-            "training": self._settings,
-            "encoder_version": self._encoder_version,
-            "live": self._live_models.live(ROLE),
-            "turns": [lesson.turn_id for lesson in lessons],
-            "passages": versions,
-            "last_turn": max((lesson.turn_id for lesson in lessons), default=0),
-            "held_out": sum(lesson.is_held_out for lesson in lessons),
-            "taught_sha256": _sha256_of([lesson for lesson in lessons if not lesson.is_held_out]),
-        }
+        return lineage(
+            lessons,
+            settings=self._settings,
+            encoder_version=self._encoder_version,
+            live=self._live_models.live(ROLE),
+        )
 
     def _round(self, begun: _Begun, budget_seconds: float | None, note: Noting) -> Ended:
         note("reading", lessons=len(begun.lessons))
-        shown = [lesson for lesson in begun.lessons if not lesson.is_held_out]
+        shown = taught(begun.lessons)
         versions = {document.version_id for lesson in shown for document in lesson.documents}
         made = self._train(
             begun.workplace,
@@ -237,21 +229,45 @@ class Learner:
         if _content(start) != _content(self._encoder_version):
             raise TrainingFailed(f"it was trained from {start}, but searched is with {self._encoder_version}")
         card = {"round": begun.round_id, "encoder_version": self._encoder_version, **self._settings}
+        won_nothing = kept_its_start(made) and not self._has_live_queries()
         if self._both is not None:
-            return self._decided_on_both(begun, made, card, note, self._both)
+            return self._decided_on_both(begun, made, card, note, self._both, won_nothing=won_nothing)
         version = self._checkpoints.keep(RECIPE, _flat(made, begun.workplace / "flat"), card)
         try:
-            return self._decided(begun.round_id, version, begun.lessons, note)
+            return self._decided(begun, version, note, won_nothing=won_nothing)
+        except LessonsGone as gone:
+            self._discard(RECIPE, version, self._in_use())
+            return _refused_as_gone(begun, gone, version)
         finally:
-            in_use = {self._live_models.live(ROLE) or "", self._live_models.previous(ROLE) or ""}
-            self._prune(RECIPE, in_use)
+            self._prune(RECIPE, self._in_use())
+
+    def _has_live_queries(self) -> bool:
+        """Whether questions are encoded by a trained model now, and not by what a training starts from."""
+        live = self._live_models.live(ROLE)
+        known = self._live_models.known(ROLE, live) if live else None
+        return known is not None and known.details.get("encoder_version") == self._encoder_version
+
+    def _in_use(self) -> set[str]:
+        return {self._live_models.live(ROLE) or "", self._live_models.previous(ROLE) or ""}
+
+    def _discard(self, recipe: str, version: str, in_use: set[str]) -> None:
+        """Deletes a candidate that saw what was forgotten, unless an earlier round made the very same."""
+        if version not in in_use:
+            shutil.rmtree(self._checkpoints.place(recipe, version), ignore_errors=True)
 
     def _prune(self, recipe: str, in_use: set[str]) -> None:
         with suppress(OSError):  # the next round deletes them; what was decided stands
             self._checkpoints.prune(recipe, keep=in_use, newest=_KEPT)
 
     def _decided_on_both(
-        self, begun: _Begun, made: Path, card: Mapping[str, Any], note: Noting, both: BothSides
+        self,
+        begun: _Begun,
+        made: Path,
+        card: Mapping[str, Any],
+        note: Noting,
+        both: BothSides,
+        *,
+        won_nothing: bool,
     ) -> Ended:
         """As below, for a candidate that needs its own vectors before it can be compared."""
         kept = self._checkpoints.keep(both_sides.RECIPE, made, card)
@@ -265,11 +281,11 @@ class Learner:
             }
             if version in known:
                 return Ended(begun.round_id, "refused", known[version], {"version": version}, version)
+            if won_nothing:
+                return Ended(begun.round_id, "refused", _WON_NOTHING, {"version": version}, version)
             cost = both.encode(served, note)
-            compared = self._compare(served, begun.lessons, _comparing(note))
-            figures = {
-                "comparison": dict(compared.figures), "version": version, "side": "both", "encoding": cost,
-            }  # fmt: skip
+            compared, told = self._compared(served, begun, note)
+            figures = {"comparison": told, "version": version, "side": "both", "encoding": cost}
             if not compared.decision.is_promoted:
                 return Ended(begun.round_id, "refused", compared.decision.reason, figures, version)
             while not self._rounds.promote_by(
@@ -280,19 +296,24 @@ class Learner:
                 go_live=both.going_live(served, kept),
                 figures=figures,
                 compared_with=live,
+                require=partial(require_kept, lessons=taught(begun.lessons)),
             ):
                 if self._live_models.live(both_sides.RECIPE) != live:
                     return Ended(begun.round_id, "refused", _CHANGED_MEANWHILE, figures, version)
                 both.encode(served, note)  # what was added meanwhile; raises where the round is not ours
                 note("going live")
             return Ended(begun.round_id, "promoted", compared.decision.reason, figures, version)
+        except LessonsGone as gone:
+            self._discard(both_sides.RECIPE, kept, both.folders_in_use())
+            return _refused_as_gone(begun, gone, version)
         finally:
             if not self.steering.is_left:
                 both.tidy()
                 self._prune(both_sides.RECIPE, both.folders_in_use())
 
-    def _decided(self, round_id: int, version: str, lessons: Sequence[Lesson], note: Noting) -> Ended:
-        """Live, or refused and why."""
+    def _decided(self, begun: _Begun, version: str, note: Noting, *, won_nothing: bool) -> Ended:
+        """Live, or refused and why. won_nothing: it is what answers now. Raises `LessonsGone`."""
+        round_id = begun.round_id
         live = self._live_models.live(ROLE)
         known = {
             live: "Refused: it is the model that is live already.",
@@ -300,9 +321,10 @@ class Learner:
         }
         if version in known:
             return Ended(round_id, "refused", known[version], {"version": version}, version)
-        served = self._checkpoints.verified(RECIPE, version)
-        compared = self._compare(served, lessons, _comparing(note))
-        figures = {"comparison": dict(compared.figures), "version": version}
+        if won_nothing:
+            return Ended(round_id, "refused", _WON_NOTHING, {"version": version}, version)
+        compared, told = self._compared(self._checkpoints.verified(RECIPE, version), begun, note)
+        figures = {"comparison": told, "version": version}
         reason = compared.decision.reason
         if not compared.decision.is_promoted:
             return Ended(round_id, "refused", reason, figures, version)
@@ -315,15 +337,30 @@ class Learner:
             figures=figures,
             before_the_first=UNTRAINED,
             compared_with=live,
+            require=partial(require_kept, lessons=taught(begun.lessons)),
         ):
             if self._live_models.live(ROLE) != live:
                 return Ended(round_id, "refused", _CHANGED_MEANWHILE, figures, version)
             raise Stopped
         return Ended(round_id, "promoted", reason, figures, version)
 
+    def _compared(self, served: Path, begun: _Begun, note: Noting) -> tuple[Compared, dict[str, Any]]:
+        """What the comparison came to, and its figures with how many questions were asked for them."""
+        comparing = _Comparing(note)
+        compared = self._compare(served, begun.lessons, comparing)
+        return compared, {**compared.figures, "asked": comparing.asked}
 
-def _comparing(note: Noting) -> Callable[[int, int], None]:
-    return lambda done, of: note("comparing", questions=done, questions_in_all=of)
+
+class _Comparing:
+    """Tells how far the comparison is, and keeps how many questions it asks."""
+
+    def __init__(self, note: Noting) -> None:
+        self._note = note
+        self.asked = 0
+
+    def __call__(self, done: int, of: int) -> None:
+        self.asked = of
+        self._note("comparing", questions=done, questions_in_all=of)
 
 
 def _content(version: str) -> str:
@@ -331,9 +368,9 @@ def _content(version: str) -> str:
     return version.rpartition("-")[2]
 
 
-def _sha256_of(lessons: Sequence[Lesson]) -> str:
-    rows = json.dumps([asdict(lesson) for lesson in lessons], ensure_ascii=False)
-    return hashlib.sha256(rows.encode("utf-8", "replace")).hexdigest()
+def _refused_as_gone(begun: _Begun, gone: LessonsGone, version: str) -> Ended:
+    """Of a candidate that is not kept either."""
+    return Ended(begun.round_id, "refused", f"Refused: {gone.message}.", {"version": version}, version)
 
 
 def _flat(made: Path, place: Path) -> Path:

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from stores.clock import now
 from stores.lessons import Lessons
 from stores.rounds import Rounds
+
+
+@dataclass(frozen=True)
+class Awaited:
+    """What is waited for until a round begins by itself."""
+
+    judged: int  # questions, until now
+    wanted: int  # with so many a round begins
+    is_later: bool = False  # those judged before the last round began do not count
+    at: datetime | None = None  # then fewer are enough; None: never
+    round_id: int | None = None  # one that has not ended
+    came_to_nothing: bool = False  # a round was due, and could not begin
 
 
 class Occasions:
@@ -51,6 +64,23 @@ class Occasions:
         ended = last.ended_at or last.created_at
         is_time = self._hours > 0 and now() - ended >= timedelta(hours=self._hours)
         return is_time and self.not_learned() > 0
+
+    def awaited(self) -> Awaited:
+        """What is still waited for, where no round is due."""
+        last = next((row for row in self._rounds.latest() if row.recipe == self._recipe), None)
+        judged = self._lessons.count()
+        came_to_nothing = judged == self._in_vain
+        if last is not None and last.state in ("running", "waiting"):
+            return Awaited(judged, self._new_lessons, round_id=last.id)
+        if last is None or judged < self._fewest:
+            return Awaited(judged, self._fewest, came_to_nothing=came_to_nothing)
+        return Awaited(
+            self._lessons.count(after=int(last.settings.get("last_turn", 0))),
+            self._new_lessons,
+            is_later=True,
+            at=(last.ended_at or last.created_at) + timedelta(hours=self._hours) if self._hours > 0 else None,
+            came_to_nothing=came_to_nothing,
+        )
 
     def not_learned(self) -> int:
         """How many questions were judged since the last round that was decided."""

@@ -142,6 +142,11 @@ def started_from(made: Path) -> str:
     return str(json.loads((made / SETTINGS).read_text(encoding="utf-8"))["start_version"])
 
 
+def kept_its_start(made: Path) -> bool:
+    """Whether no epoch was better than the weights that a training started from, and it kept these."""
+    return bool(json.loads((made / SETTINGS).read_text(encoding="utf-8")).get("best_epoch") == 0)
+
+
 def _write_lessons(file: Path, lessons: Sequence[Lesson], measured_on: Callable[[Lesson], bool]) -> None:
     with file.open("w", encoding="utf-8") as out:
         for lesson in lessons:

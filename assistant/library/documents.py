@@ -104,6 +104,11 @@ def find_documents(paths: Iterable[str | Path]) -> FoundDocuments:
     return FoundDocuments(tuple(files), skipped, tuple(unreadable))
 
 
+def collections(files: Iterable[Path]) -> list[str]:
+    """Those files that hold records, as the sources of these begin: path#id."""
+    return [shown_path(file) for file in files if _suffix(file) in _COLLECTIONS]
+
+
 def read_documents(
     path: str | Path, *, passage_words: int = PASSAGE_WORDS, whole_up_to_words: int = RECORD_WORDS
 ) -> Iterator[PreparedDocument | UnreadableDocument]:

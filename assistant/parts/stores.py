@@ -183,4 +183,9 @@ class Stores:
         from stores.rounds import Rounds
 
         living = self.this_process
-        return Rounds(self.database, has_died=living.has_died, process=lambda: living.name)
+        return Rounds(
+            self.database,
+            has_died=living.has_died,
+            process=lambda: living.name,
+            leaves_unended=living.leaves_unended,
+        )

@@ -6,13 +6,18 @@ memory_copies          what users had said, for a killed run
 player                 one run: asked through the chat's pipeline, measured, noted, learned from
 replay_assistant       the chat's own parts, with judge, chat model, clock and search of the replay's choice
 own_store              the store of a data set, filled once and copied for every run
+run_progress           how far a run is, and how long it will still take
 steps                  what a killed run goes on from, and what reports are made of
 line_file              files of JSON lines that survive a kill
 inputs                 what a person names, as one stream
 measures               what one answered question is worth
 figures                what many come to: means, intervals, paired differences
+pooled                 intervals over questions where there are several seeds
+limits                 what a person wants no figure to be under
+trainings              what came of a method's trainings, in figures and in a sentence
 report                 one JSON object, the same for the same inputs
 report_page, plots     the same as a page
+terminal_table         the same on a terminal, by its width
 conversations          one's own conversation under two models
 
 methods                how a way of finding takes part, and the frozen one
@@ -32,7 +37,9 @@ feedback_templates     in which words
 
 held_out               a candidate against the live retriever, on questions that neither was trained on
 datasets               questions and passages of the data sets, and the order in which they arrive
-tables                 the same from tables in the layouts of `datasets`
+own_tables             the same from a person's own tables: which column holds what, and whether they fit
+tables                 questions and passages by their columns
+table_rows             rows of files in the layouts of `datasets`, with their places
 simulate               a judge, an answerer and users of stated accuracy
 metrics                what was found and what was said, against what is right
 bootstrap              whether one system is surely better than another, and may take its place

@@ -12,11 +12,12 @@ import shutil
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from assistant.config import Settings
 from assistant.locations import Locations
 from assistant.replay.metrics import token_f1
-from assistant.replay.named_models import is_retriever, make_live
+from assistant.replay.named_models import is_retriever, make_live, searched_by, what_can_be_named
 from assistant.replay.recorded_chat import Recording
 from assistant.replay.replay_assistant import ReplayAssistant, ReplayClock, own_locations, own_settings
 from assistant.turns.events import Finished
@@ -103,6 +104,7 @@ class Conversations:
         self._folder, self._settings, self._live = folder, settings, live
         self._user = user
         self._begins, self._is_private = now(), False  # of what is played
+        self._compared: list[Any] = []  # of each model that was played, what makes it another one
         self._api_key, self._offline = api_key, offline
         self._recording = None if replies is None else Recording(replies)
         source = database_file(settings.store.url) if settings.store.url else live.data / _DATABASE
@@ -130,6 +132,12 @@ class Conversations:
         finally:
             assistant.close()
 
+    @property
+    def are_the_same(self) -> bool:
+        """Whether the models compared last were one model under two names."""
+        one, other = self._compared
+        return bool(one == other)
+
     def compare(
         self,
         messages: Sequence[Message],
@@ -137,22 +145,33 @@ class Conversations:
         against: str,
         watch: Watch = lambda model, done, of: None,
     ) -> list[Compared]:
-        """Every message under both, the greatest change first; of equals, the earlier one."""
-        replies = [self._played(place, name, messages, watch) for place, name in enumerate((model, against))]
+        """Every message under both, the greatest change first; of equals, the earlier one.
+
+        Raises `NotFound` for a model that is not here, before anything is played.
+        """
+        self._compared.clear()
+        named = {name: self._settings_for(name) for name in (model, against)}
+        replies = [
+            self._played(place, name, named[name], messages, watch)
+            for place, name in enumerate((model, against))
+        ]
         rows = [Compared(*row) for row in zip(messages, *replies, strict=True)]
         return sorted(rows, key=lambda row: -row.change)
 
-    def _played(self, place: int, model: str, messages: Sequence[Message], watch: Watch) -> list[Reply]:
+    def _played(
+        self, place: int, model: str, settings: Settings, messages: Sequence[Message], watch: Watch
+    ) -> list[Reply]:
         folder = self._folder / f"model-{place + 1}"
         shutil.copytree(self._start, folder)
         if (trained := self._live.data / "models").is_dir():
             (folder / "models").symlink_to(trained)
-        assistant = self._over(folder, self._settings_for(model, trained))
+        assistant = self._over(folder, settings)
         if self._recording is not None:
             assistant.record_replies(self._recording)
         clock = ReplayClock(self._begins)
         try:
             make_live(model, assistant)
+            self._compared.append((settings.model, searched_by(assistant)))
             with time_by(clock):
                 user_id = assistant.journal.user_id(self._user)
                 session_id = assistant.journal.open_session(user_id, is_private=self._is_private)
@@ -165,18 +184,16 @@ class Conversations:
         finally:
             assistant.close()
 
-    def _settings_for(self, model: str, trained: Path) -> Settings:
+    def _settings_for(self, model: str) -> Settings:
         """With another chat model, where one is named."""
-        if is_retriever(model, Checkpoints(trained)):
+        trained = Checkpoints(self._live.data / "models")
+        if is_retriever(model, trained):
             return self._settings
         if model == EXTRACTIVE:
             return replace(self._settings, model=replace(self._settings.model, backend="extractive"))
         if self._settings.model.backend == "extractive":
-            raise NotFound(
-                f"there is no model {model!r}",
-                hint="Name live, previous, untrained, a version that `vouch train --status` tells, or, where "
-                "the settings name a model server, one of its models.",
-            )
+            hint = f"{what_can_be_named(trained)} Of a model server in the settings, any model."
+            raise NotFound(f"there is no model {model!r}", hint=hint)
         return replace(self._settings, model=replace(self._settings.model, name=model))
 
     def _over(self, folder: Path, settings: Settings) -> ReplayAssistant:

@@ -98,6 +98,11 @@ _SPLITS: Mapping[str, tuple[Split, ...]] = {
 SETS = tuple(_SPLITS)
 
 
+def splits_of(name: str) -> tuple[Split, ...]:
+    """The parts of one of `SETS`."""
+    return _SPLITS[name]
+
+
 def read_set(data: Path, name: str, split: Split) -> ReplaySet:
     """One of `SETS` with all its passages and the questions of one part.
 

@@ -90,13 +90,18 @@ def gains(
 
     Raises ValueError where a pair of runs did not ask the same.
     """
-    differences = []
+    return _estimated(runs, measures, differences(runs, frozen))
+
+
+def differences(runs: Sequence[Played], frozen: Sequence[Played]) -> list[list[dict[str, float]]]:
+    """The rows of each run less those of the frozen run of its seed. Raises ValueError as `gains`."""
+    found = []
     for played, base in zip(runs, frozen, strict=True):
         if played.ids != base.ids:
             raise ValueError("two runs of one seed asked different questions")
         pairs = zip(played.rows, base.rows, strict=True)
-        differences.append([{m: row[m] - old[m] for m in row.keys() & old.keys()} for row, old in pairs])
-    return _estimated(runs, measures, differences)
+        found.append([{m: row[m] - old[m] for m in row.keys() & old.keys()} for row, old in pairs])
+    return found
 
 
 def _estimated(

@@ -10,42 +10,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+import zlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from assistant.replay.datasets import (
     SETS,
     Order,
-    Record,
     ReplayPassage,
     ReplayQuestion,
-    Split,
     read_set,
+    splits_of,
     stream,
 )
-from assistant.replay.tables import (
-    PassageColumns,
-    QuestionColumns,
-    read_table,
-    table_passages,
-    table_questions,
-)
-from stores.errors import WrongUsage
-from stores.well_formed import well_formed
-
-Columns = TypeVar("Columns", QuestionColumns, PassageColumns)
-
-_GUESSES = {  # column: names that it goes by, the likeliest first
-    "text": ("question", "query", "message", "text"),
-    "answers": ("answers.text", "answers", "answer.aliases", "answer"),
-    "id": ("id", "qid", "_id"),
-    "gold": ("passage_ids", "gold", "positive_ids"),
-    "context": ("context", "positive", "passage"),
-    "user": ("user",),
-    "topic": ("doc", "topic", "title"),
-}
+from assistant.replay.own_tables import Found, Tell, asked, read_own
+from stores.errors import UnreadableDocument, WrongUsage
 
 
 @dataclass(frozen=True)
@@ -82,16 +64,20 @@ def read_inputs(
     columns: Mapping[str, str],
     passages: Path | None = None,
     passage_columns: Mapping[str, str] | None = None,
+    tell: Tell = lambda sentence: None,
 ) -> Streamed:
     """All that a person names. data: the folder of the sets. columns: of tables, by what they hold.
 
-    passages: of tables, where the questions do not bring theirs along. Raises `WrongUsage` where something is
-    not there, or has nothing to ask.
+    passages: of tables, where the questions do not bring theirs along. tell: is given what is odd, but can
+    be played. Raises `WrongUsage` where something is not there, does not fit, or has nothing to ask.
     """
+    tables = [name for name in named if name not in SETS or Path(name).exists()]
+    _must_fit(named, tables, columns, passages, passage_columns or {})
+    splits = list(dict.fromkeys(splits))
     sets = [
-        _set(data, name, splits)
-        if name in SETS and not Path(name).exists()
-        else _table(Path(name), splits, columns, passages, passage_columns or {})
+        read_own(name, splits, columns, passages, passage_columns or {}, tell)
+        if name in tables
+        else _set(data, name, splits)
         for name in named
     ]
     is_one = len(sets) == 1
@@ -106,92 +92,56 @@ def read_inputs(
     )
 
 
-_Found = tuple[list[ReplayPassage], list[ReplayQuestion]]
+def _must_fit(
+    named: Sequence[str],
+    tables: Sequence[str],
+    columns: Mapping[str, str],
+    passages: Path | None,
+    passage_columns: Mapping[str, str],
+) -> None:
+    """Raises `WrongUsage` for what is said of tables where there are none."""
+    for option, given in (
+        ("--passages", passages),
+        ("--column", columns),
+        ("--passage-column", passage_columns),
+    ):
+        if given and not tables:
+            raise WrongUsage(
+                f"{option} is of tables of your own; {named[0]} is a known set and brings its passages along"
+            )
+    if passage_columns and passages is None:
+        raise WrongUsage("--passage-column is of a table of passages", hint="Name it with --passages FILE.")
 
 
-def _set(data: Path | None, name: str, splits: Sequence[str]) -> _Found:
+def _set(data: Path | None, name: str, splits: Sequence[str]) -> Found:
     if data is None:
         raise WrongUsage(f"{name} is a set of a data folder", hint="Name the folder with --sets.")
+    if not data.is_dir():
+        raise WrongUsage(f"there is no folder {data}", hint="--sets names the folder of the sets.")
+    there_are = splits_of(name)
     passages: dict[str, ReplayPassage] = {}
     questions: list[ReplayQuestion] = []
     for split in splits or (("dev",) if name == "squad" else ("test",)):
+        if split not in there_are:
+            raise WrongUsage(f"{name} has no split {split!r}", hint=f"It has {' and '.join(there_are)}.")
         try:
-            found = read_set(data, name, cast("Split", split))
-        except ValueError as error:
-            raise WrongUsage(str(error)) from error
+            found = read_set(data, name, split)
         except FileNotFoundError as error:
             raise WrongUsage(
                 f"{error.filename} is not there", hint="--sets names the data folder."
             ) from error
+        except (ValueError, KeyError, EOFError, OSError, zlib.error) as error:
+            reason = f"the split {split} of {name} cannot be read there ({type(error).__name__}: {error})"
+            raise UnreadableDocument(data, reason) from error
         passages |= {passage.id: passage for passage in found.passages}
         questions += found.questions
-    return list(passages.values()), _asked(questions)
+    often = Counter(question.id for question in questions).most_common(1)
+    if often and often[0][1] > 1:
+        raise WrongUsage(f"{often[0][1]} questions of {name} have the id {often[0][0]!r}")
+    return list(passages.values()), asked(questions)
 
 
-def _table(
-    path: Path,
-    splits: Sequence[str],
-    columns: Mapping[str, str],
-    passages: Path | None,
-    passage_columns: Mapping[str, str],
-) -> _Found:
-    if not path.exists():
-        raise WrongUsage(
-            f"there is no set, file or folder {str(path)!r}", hint=f"The sets are {', '.join(SETS)}."
-        )
-    rows = [row for split in splits or ("",) for row in read_table(path, split)]
-    if not rows:
-        raise WrongUsage(f"{path} has no rows")
-    chosen = question_columns(rows[0], columns)
-    questions = _asked(table_questions(rows, chosen, domain=path.name.split(".")[0]))
-    if passages is not None:
-        found = table_passages(read_table(passages), _columns(PassageColumns, passage_columns))
-    elif chosen.context:
-        title = chosen.topic if chosen.topic == "title" else ""
-        found = table_passages(rows, PassageColumns(text=chosen.context, title=title))
-    else:
-        raise WrongUsage(
-            f"{path} has questions, but no passages to search",
-            hint="Name their column with --column context=NAME, or a table of them with --passages FILE.",
-        )
-    return list(found), questions
-
-
-def question_columns(row: Record, named: Mapping[str, str]) -> QuestionColumns:
-    """Where a table has what: as named, else as the first row's columns let one guess."""
-    guessed = {
-        what: next((name for name in names if _has(row, name)), "") for what, names in _GUESSES.items()
-    }
-    if guessed["gold"]:
-        guessed["context"] = ""
-    return _columns(QuestionColumns, {what: name for what, name in guessed.items() if name} | dict(named))
-
-
-def _columns(kind: type[Columns], named: Mapping[str, str]) -> Columns:
-    known = [each.name for each in fields(kind)]
-    if unknown := set(named) - set(known):
-        raise WrongUsage(
-            f"there is no column for {sorted(unknown)[0]!r}", hint=f"There are {', '.join(known)}."
-        )
-    return kind(**named)
-
-
-def _has(row: Record, column: str) -> bool:
-    value: Any = row
-    for part in column.split("."):
-        if not isinstance(value, Mapping) or part not in value:
-            return False
-        value = value[part]
-    return value is not None and not isinstance(value, Mapping)
-
-
-def _asked(questions: Iterable[ReplayQuestion]) -> list[ReplayQuestion]:
-    """Those that ask something, as the chat takes a message in."""
-    taken = (replace(each, text=well_formed(each.text).strip()) for each in questions)
-    return [each for each in taken if each.text]
-
-
-def _apart(found: _Found, place: int) -> _Found:
+def _apart(found: Found, place: int) -> Found:
     """Under names that no other set has."""
     passages, questions = found
     return (

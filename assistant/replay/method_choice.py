@@ -59,8 +59,14 @@ class MethodChoice:
         if colon and kind in _WRITES:
             return MethodChoice(kind, (), _quality(text, named))
         chosen = tuple(named.split("+")) if colon else tuple(losses)
+        if colon and _is_number(named):
+            raise WrongUsage(
+                f"{kind} takes no number", hint=f"Only {' and '.join(_WRITES)} do: query2doc:0.8."
+            )
         if colon and kind != "luf":
             raise WrongUsage(f"{kind} has no losses", hint="Only luf has: luf:strict+hard.")
+        if not chosen or chosen == ("",):
+            raise WrongUsage(f"{text!r} names no loss", hint="As in luf:strict+hard.")
         if unknown := set(chosen) - set(LOSSES):
             raise WrongUsage(
                 f"there is no loss {sorted(unknown)[0]!r}", hint=f"There are {', '.join(LOSSES)}."
@@ -84,6 +90,14 @@ class MethodChoice:
     def writes(self) -> bool:
         """It asks a chat model."""
         return self.kind in _WRITES and self.quality is None
+
+
+def _is_number(named: str) -> bool:
+    try:
+        float(named)
+    except ValueError:
+        return False
+    return True
 
 
 def _quality(text: str, named: str) -> float:

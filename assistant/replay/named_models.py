@@ -24,6 +24,7 @@ from stores.errors import NotFound, VouchError
 LIVE, PREVIOUS = "live", "previous"
 _QUERY_SIDE = "retriever"  # under which models of the query side are kept
 _FEWEST_LETTERS = 4  # of a version that is told by how it begins
+_MOST_LISTED = 8  # versions
 _LIKE_A_VERSION = re.compile(rf"{NAME}-.*|[0-9a-f]{{12}}")
 
 
@@ -58,9 +59,26 @@ def find_trained(named: str, checkpoints: Checkpoints) -> Trained | None:
     if _LIKE_A_VERSION.fullmatch(named):
         raise NotFound(
             f"there is no trained model {named!r} here any more",
-            hint="`vouch train --status` tells the last rounds; of their models the newest are kept.",
+            hint=what_can_be_named(checkpoints),
         )
     return None
+
+
+def what_can_be_named(checkpoints: Checkpoints) -> str:
+    """The models of here, in a sentence for a person."""
+    every = [made.version for made in (*_of_the_query_side(checkpoints), *_of_both_sides(checkpoints))]
+    newest = ", ".join(every[-_MOST_LISTED:])
+    of_here = f"a version that is kept: {newest}" if newest else "once a round has made one, a version"
+    return f"Name {LIVE}, {PREVIOUS}, {UNTRAINED}, or {of_here}."
+
+
+def searched_by(assistant: ReplayAssistant) -> tuple[str, str]:
+    """The versions by which a copy finds passages: of its encoder, and of what encodes its questions."""
+    live = assistant.encoder_versions.live()
+    encoder, queries = live.version if live else "", assistant.live_models.live(QUERY_ENCODER) or UNTRAINED
+    known = assistant.live_models.known(QUERY_ENCODER, queries)
+    is_of_it = known is not None and known.details.get("encoder_version") == encoder
+    return encoder, queries if is_of_it else UNTRAINED
 
 
 def make_live(named: str, assistant: ReplayAssistant) -> None:

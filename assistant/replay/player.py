@@ -95,9 +95,11 @@ class Player:
     def _learn(self, asked: int, *, is_noted: bool = False) -> None:
         began = time.monotonic()
         judged = [step.judged for step in self._steps.asked[asked - self._interval : asked]]
+        before = len(getattr(self._method, "rounds", ()))
         self._method.learn(judged)
         if not is_noted:
-            self._steps.note_learned(LearnedStep(asked, facts_of(self._method), time.monotonic() - began))
+            facts = facts_of(self._method, earlier=before)
+            self._steps.note_learned(LearnedStep(asked, facts, time.monotonic() - began))
             self._keep_memory(asked)
 
     def _ask(self, question: ReplayQuestion) -> AskedStep:
@@ -172,10 +174,10 @@ def _played(assistant: ReplayAssistant, user_id: int, session_id: int, message: 
     return finished
 
 
-def facts_of(method: Method) -> dict[str, Any]:
-    """What a method tells of its last training, wall times apart."""
-    rounds = getattr(method, "rounds", ())
-    if not rounds or not is_dataclass(rounds[-1]):
+def facts_of(method: Method, *, earlier: int = 0) -> dict[str, Any]:
+    """What a method tells of its last training, wall times apart; nothing without more than `earlier`."""
+    rounds: Sequence[Any] = getattr(method, "rounds", ())
+    if len(rounds) <= earlier or not is_dataclass(rounds[-1]):
         return {}
     facts = asdict(rounds[-1])  # type: ignore[arg-type]
     return {name: value for name, value in facts.items() if name != "seconds"}

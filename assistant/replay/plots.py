@@ -21,14 +21,25 @@ Points = Sequence[tuple[float, float]]
 
 
 def line_plot(
-    title: str, series: Mapping[str, Points], *, across: str, up: str, marks: Sequence[float] = ()
+    title: str,
+    series: Mapping[str, Points],
+    *,
+    across: str,
+    up: str,
+    marks: Sequence[float] = (),
+    is_counted: bool = False,
+    is_percentage: bool = False,
 ) -> str:
-    """Lines with a legend. across, up: what the axes show. marks: places across for a fine upright line."""
+    """Lines with a legend. across, up: what the axes show. marks: places across for a fine upright line.
+
+    is_counted: across are whole numbers only, and ticks at no others. is_percentage: up is from 0 to 100.
+    """
     points = [point for line in series.values() for point in line]
     if not points:
         return ""
-    ticks_x = ticks(min(x for x, _ in points), max(x for x, _ in points))
-    ticks_y = ticks(min(y for _, y in points), max(y for _, y in points))
+    ticks_x = ticks(min(x for x, _ in points), max(x for x, _ in points), is_counted=is_counted)
+    most = 100.0 if is_percentage else math.inf
+    ticks_y = ticks(min(y for _, y in points), max(y for _, y in points), most=most)
     width, height = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
 
     def place(x: float, y: float) -> tuple[float, float]:
@@ -87,20 +98,25 @@ def bar_plot(title: str, rows: Sequence[tuple[str, float, float, float]], *, acr
     return _figure(title, "Thin lines are 95 % intervals.", "".join(parts), height)
 
 
-def ticks(low: float, high: float) -> list[float]:
-    """Round numbers, evenly apart, from at most `low` to at least `high`; at least two."""
+def ticks(low: float, high: float, *, is_counted: bool = False, most: float = math.inf) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten (of 25 too), evenly apart; at least two.
+
+    They reach from at most `low` to at least `high`. is_counted: at whole numbers only. most: a round number
+    that nothing is above, no tick either.
+    """
     if high <= low:
-        low, high = low - (abs(low) or 1) / 10, high + (abs(high) or 1) / 10
-    rough = (high - low) / _TICKS
+        low, high = low - (abs(low) or 10) / 10, min(most, high + (abs(high) or 10) / 10)
+    rough = max((high - low) / _TICKS, 1.0 if is_counted else 0.0)
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * times for times in (1, 2, 2.5, 5, 10) if power * times >= rough * (1 - 1e-9))
+    times = (1, 2, 2.5, 5, 10) if power >= 10 else (1, 2, 5, 10)  # 2.5 or 0.25 has a digit more than its like
+    step = next(power * each for each in times if power * each >= rough * (1 - 1e-9))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return [round(number * step, 10) for number in range(first, max(last, first + 1) + 1)]
 
 
 def told(number: float) -> str:
     """A tick, in as few digits as tell it."""
-    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:g}"
+    return f"{round(number, 6):,.10g}"
 
 
 def _legend(series: Mapping[str, Points]) -> str:

@@ -13,8 +13,8 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
-from functools import cached_property
+from dataclasses import asdict, replace
+from functools import cached_property, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ from assistant.replay.replay_assistant import (
     own_settings,
 )
 from assistant.replay.replay_plan import ReplayPlan
+from assistant.replay.run_progress import RunProgress, Watch, told_to
 from assistant.replay.simulate import SimulatedJudge, Truth, gold_truth
 from assistant.replay.simulated_chat import SimulatedChat
 from assistant.replay.steps import Steps
@@ -56,8 +57,6 @@ from stores.passages import Passage
 FORMAT = 1  # of what a replay leaves behind
 _OF_THE_MODEL = ("backend", "name", "max_tokens", "context_tokens", "temperature")  # what its replies hang on
 PLAN, REPLIES, STEPS = "plan.json", "replies.jsonl", "steps.jsonl"
-
-Watch = Callable[[str, int, int], None]  # what is done, how much of it, of how much
 
 
 class Replay:
@@ -118,18 +117,21 @@ class Replay:
                 f"{self._folder} is being played by another process", hint="Wait for it, or end it."
             ) from None
 
-    def play(self, watch: Watch = lambda what, done, of: None) -> dict[tuple[str, int], Steps]:
+    def play(self, watch: Watch = lambda what, done, of, left="": None) -> dict[tuple[str, int], Steps]:
         """Every run to its end, in a fixed order; the steps of each, by label and seed. Repeated, it goes on.
 
         Raises `WrongUsage` where the folder holds another replay, `StoreUnavailable` where that is going on.
         """
         with self._alone():
             self._check_plan()
-            return {
-                (choice.label, seed): self._run(choice, seed, watch)
-                for seed in self.plan.seeds
-                for choice in self.plan.played
-            }
+            runs = [(choice, seed) for seed in self.plan.seeds for choice in self.plan.played]
+            played: dict[tuple[str, int], Steps] = {}
+            for number, (choice, seed) in enumerate(runs, start=1):
+                of_all = f" ({number} of {len(runs)})" if len(runs) > 1 else ""
+                earlier = [steps for (label, _), steps in played.items() if label == choice.label]
+                name = f"{choice.label}, seed {seed}{of_all}"
+                played[choice.label, seed] = self._run(choice, seed, watch, name=name, earlier=earlier)
+            return played
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -177,7 +179,10 @@ class Replay:
                 hint="Name another folder, or begin anew with --fresh.",
             )
 
-    def _run(self, choice: MethodChoice, seed: int, watch: Watch) -> Steps:
+    def _run(
+        self, choice: MethodChoice, seed: int, watch: Watch, *, name: str, earlier: Sequence[Steps]
+    ) -> Steps:
+        """name: of the run, for whoever watches. earlier: runs of the same method."""
         questions = self._streamed.questions(order=self.plan.order, seed=seed, first=self.plan.first)
         folder = self._folder / "runs" / f"{_as_file_name(choice.label)}-seed-{seed}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -187,12 +192,23 @@ class Replay:
         hears = self.plan.user_feedback and choice.kind == "luf"
         store = self._store_of_run(folder, steps, watch, changes=hears)
         run = _Run(self, store, questions, seed)
+        progress = RunProgress(
+            watch,
+            name,
+            steps,
+            questions=len(questions),
+            interval=self.plan.interval,
+            is_trained=choice.kind == "luf",
+            grows=self.plan.remembers == "all",
+            earlier=earlier,
+        )
         with ExitStack() as at_end:
             at_end.callback(run.close)
             assistant = run.assistant(learns=hears)
             at_end.callback(assistant.close)
             assistant.catch_up()
             parts = self._parts(assistant, folder, questions, seed, at_end.callback, hears=hears)
+            parts = replace(parts, train=partial(told_to, progress.trains, parts.train))
             player = Player(
                 assistant,
                 make_method(choice, parts),
@@ -204,8 +220,7 @@ class Replay:
                 learns_by_searching=choice.learns_by_searching,
                 keep_memory=lambda done: keep_memory(assistant.database, folder, done) if hears else None,
             )
-            told = f"{choice.label}, seed {seed}: questions"
-            player.play(lambda done, of: watch(told, done, of))
+            player.play(progress.asked)
         for left in ("store", "trained"):
             shutil.rmtree(folder / left, ignore_errors=True)
         forget_copies(folder)

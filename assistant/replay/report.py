@@ -1,18 +1,23 @@
 """The report of a replay: the same bytes for the same inputs, with no time of day and no duration in it.
 
 steps of every run -> figures by method, part and measure; gains; curves; trainings -> one JSON object
+
+With several seeds the intervals are over seeds, and those over questions stand beside them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
 from assistant.replay.figures import ALL, Estimate, Played, curve, gains, means
 from assistant.replay.measures import FEWER_IS_BETTER, MAIN, MEASURES
 from assistant.replay.method_choice import FROZEN
+from assistant.replay.pooled import gains_over_questions, over_questions
 from assistant.replay.steps import Steps
+from assistant.replay.trainings import learns, trainings_of
 from stores.errors import WrongUsage
 
 SCHEMA = 1
@@ -38,6 +43,7 @@ def report_of(identity: Mapping[str, Any], runs: Runs) -> dict[str, Any]:
         "intervals": "95 %, over seeds" if len(seeds) > 1 else "95 %, over questions",
         "figures": {label: _rounded(means(played[label], MEASURES), within=1.0) for label in labels},
         "gains": {label: _rounded(gains(played[label], frozen, MEASURES)) for label in others},
+        "over_questions": _over_questions(played, others) if len(seeds) > 1 else {},
         "curves": {
             measure: {
                 label: [[x, round(y, _DIGITS)] for x, y in curve(played[label], measure, window=window)]
@@ -48,6 +54,11 @@ def report_of(identity: Mapping[str, Any], runs: Runs) -> dict[str, Any]:
         "window": window,
         "trainings": {
             label: {str(seed): _trainings(runs[label, seed]) for seed in seeds} for label in others
+        },
+        "learning": {
+            label: trainings_of(label, of_label, interval=identity["interval"])
+            for label in others
+            if learns(label, of_label := [runs[label, seed] for seed in seeds])
         },
         "feedback": {label: _feedback([runs[label, seed] for seed in seeds]) for label in others},
     }
@@ -87,6 +98,24 @@ def figure(report: Mapping[str, Any], path: str) -> float:
     raise WrongUsage(f"there is no figure {path!r}", hint=there_are)
 
 
+def _over_questions(played: Mapping[str, Sequence[Played]], others: Sequence[str]) -> dict[str, Any]:
+    frozen = played[FROZEN]
+    return {
+        "figures": {label: _ends(over_questions(runs, MEASURES)) for label, runs in played.items()},
+        "gains": {label: _ends(gains_over_questions(played[label], frozen, MEASURES)) for label in others},
+    }
+
+
+def _ends(table: Mapping[str, Mapping[str, tuple[float, float]]]) -> dict[str, dict[str, dict[str, float]]]:
+    return {
+        part: {
+            measure: {"low": round(low, _DIGITS), "high": round(high, _DIGITS)}
+            for measure, (low, high) in row.items()
+        }
+        for part, row in table.items()
+    }
+
+
 def _played(steps: Steps) -> Played:
     return Played(
         [step.question for step in steps.asked],
@@ -98,11 +127,13 @@ def _played(steps: Steps) -> Played:
 def _rounded(
     table: Mapping[str, Mapping[str, Estimate]], *, within: float | None = None
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """within: no share is below 0 or above this, nor are the ends of its interval."""
+    """within: no share is above this and nothing is below 0, nor are the ends of an interval."""
 
     def told(measure: str, each: Estimate) -> dict[str, float]:
         if within is not None and is_percentage(measure):
-            each = Estimate(each.mean, max(0.0, each.low), min(within, each.high))
+            each = replace(each, high=min(within, each.high))
+        if within is not None:
+            each = replace(each, low=max(0.0, each.low))
         return {name: round(value, _DIGITS) for name, value in vars(each).items()}
 
     return {
@@ -141,10 +172,32 @@ def is_percentage(measure: str) -> bool:
 
 def shown(measure: str, told: Mapping[str, float], *, is_gain: bool = False) -> str:
     """A mean with its interval, for a person: shares in percent, gains with their sign."""
+    return (
+        f"{_number(measure, told['mean'], is_gain=is_gain)} {shown_interval(measure, told, is_gain=is_gain)}"
+    )
+
+
+def shown_interval(measure: str, told: Mapping[str, float], *, is_gain: bool = False) -> str:
+    """An interval by itself, as in `shown`."""
+    low, high = (_number(measure, told[name], is_gain=is_gain) for name in ("low", "high"))
+    return f"[{low}, {high}]"
+
+
+def _number(measure: str, value: float, *, is_gain: bool) -> str:
     factor, digits = (100, 1) if is_percentage(measure) else (1, 0)
-    sign = "+" if is_gain else ""
-    mean, low, high = (f"{factor * told[name]:{sign}.{digits}f}" for name in ("mean", "low", "high"))
-    return f"{mean} [{low}, {high}]"
+    rounded = round(factor * value, digits) + 0.0  # never -0.0
+    return f"{rounded:{'+' if is_gain else ''}.{digits}f}"
+
+
+def head_of(report: Mapping[str, Any]) -> str:
+    """How much was played, and what the intervals are over: a few sentences."""
+    seeds = report["replay"]["seeds"]
+    said = f"{report['questions']} questions over {report['replay']['data']['passages']} passages, "
+    said += f"{'seed' if len(seeds) == 1 else f'{len(seeds)} seeds:'} {', '.join(map(str, seeds))}. "
+    if len(seeds) == 1:
+        return said + "Shares are in percent, with 95 % intervals over the questions (bootstrap)."
+    few = "; two seeds tell little" if len(seeds) == 2 else ""
+    return said + f"Shares are in percent, with 95 % intervals over the seeds (Student's t){few}."
 
 
 def table_rows(report: Mapping[str, Any]) -> list[list[str]]:

@@ -13,7 +13,7 @@ from typing import Any
 from assistant.replay.figures import ALL, THIRDS
 from assistant.replay.measures import MAIN
 from assistant.replay.plots import bar_plot, line_plot
-from assistant.replay.report import is_percentage, table_rows
+from assistant.replay.report import head_of, is_percentage, shown_interval, table_rows
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1b1f24; --soft: #59636e; --back: #ffffff; --line: #d1d9e0;
@@ -30,7 +30,7 @@ figcaption { color: var(--soft); font-size: .875rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding: .8rem 0 .3rem; }
 th, td { padding: .25rem .75rem; border-bottom: 1px solid var(--line); }
-th, td { text-align: right; white-space: nowrap; }
+th, td { text-align: right; white-space: nowrap; } small { color: var(--soft); display: block; }
 th:first-child, td:first-child { text-align: left; }
 svg text { font: 12px system-ui, sans-serif; fill: var(--soft); }
 .grid, .mark { stroke: var(--line); stroke-width: 1; } .mark { stroke-dasharray: 1 5; stroke: var(--soft); }
@@ -47,18 +47,19 @@ def page(report: Mapping[str, Any]) -> str:
     """The whole page."""
     replay = report["replay"]
     title = f"Replay of {', '.join(replay['data']['names'])}"
-    seeds = ", ".join(map(str, replay["seeds"]))
     said = (
-        f"{report['questions']} questions over {replay['data']['passages']} passages, seeds {seeds}. "
-        f"Judge: {replay['judge']['kind']}. Each was answered and scored before it was learned from. "
-        f"Intervals: {report['intervals']}. Shares are in percent."
+        f"{head_of(report)} Judge: {replay['judge']['kind']}. "
+        "Each question was answered and scored before it was learned from."
     )
+    if report["over_questions"]:
+        said += " The smaller intervals are over the questions, the rows of all seeds together (bootstrap)."
+    trainings = "".join(f"<li>{escape(told['told'])}</li>" for told in report["learning"].values())
     settings = json.dumps(replay, indent=2, ensure_ascii=False)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
-        f"<h1>{escape(title)}</h1><p>{escape(said)}</p>"
+        f"<h1>{escape(title)}</h1><p>{escape(said)}</p>{f'<ul>{trainings}</ul>' if trainings else ''}"
         f'<div class="plots">{"".join(_plots(report))}</div>'
         f"<h2>Figures</h2>{_tables(report)}"
         f"<h2>What was played</h2><pre>{escape(settings)}</pre></body></html>\n"
@@ -78,8 +79,10 @@ def _plots(report: Mapping[str, Any]) -> list[str]:
                 f"{measure} over the stream",
                 series,
                 across="questions asked",
+                is_counted=True,
                 up=f"Mean of the last {report['window']} questions{', in percent' if factor == 100 else ''}",
                 marks=marks,
+                is_percentage=factor == 100,
             )
         )
     plots.append(_losses(report))
@@ -99,7 +102,11 @@ def _losses(report: Mapping[str, Any]) -> str:
         if line:
             series[label] = line
     return line_plot(
-        "Loss of the trainings", series, across="stretches of training, in order", up="Mean loss of a stretch"
+        "Loss of the trainings",
+        series,
+        across="stretches of training, in order",
+        up="Mean loss of a stretch",
+        is_counted=True,
     )
 
 
@@ -117,12 +124,27 @@ def _gains(label: str, table: Mapping[str, Mapping[str, Mapping[str, float]]]) -
 def _tables(report: Mapping[str, Any]) -> str:
     head, *rows = table_rows(report)
     parts = dict.fromkeys(row[0] for row in rows)
-    return "".join(_table(part, head[1:], [row[1:] for row in rows if row[0] == part]) for part in parts)
+    return "".join(
+        _table(part, head[1:], [_cells(report, row) for row in rows if row[0] == part]) for part in parts
+    )
+
+
+def _cells(report: Mapping[str, Any], row: Sequence[str]) -> list[str]:
+    """A row's cells as HTML, without its part; with several seeds each has that over questions, too."""
+    part, measure, *told = row
+    cells = [escape(cell) for cell in told]
+    if known := report["over_questions"]:
+        tables = [(table, name == "gains") for name in ("figures", "gains") for table in known[name].values()]
+        for place, (table, is_gain) in enumerate(tables):
+            if ends := table.get(part, {}).get(measure):
+                cells[place] += f"<small>{shown_interval(measure, ends, is_gain=is_gain)}</small>"
+    return [escape(measure), *cells]
 
 
 def _table(name: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """rows: of cells in HTML."""
     heads = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
-    lines = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    lines = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return (
         f'<div class="scroll"><table><caption>{escape(name)}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div>"

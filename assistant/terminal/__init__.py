@@ -11,6 +11,7 @@ standing_text   text that stands in the line that is read next
 answer_lines    what is told below an answer
 word_wrap       text printed at once, with lines broken between words
 notices         what was learned, with the way back
+rating          what is said of an answer, kept, and where nothing is learned from it
 teaching        what an answer should have been, kept
 session_changes a session renamed, archived, deleted or brought back, with undo
 privacy_facts   what is kept about a user, who can read it, what left the machine

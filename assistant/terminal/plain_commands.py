@@ -78,8 +78,7 @@ class PlainCommands(SlashCommands):
 
     def _find(self, words: str) -> Iterator[str]:
         if not words:
-            yield "Write what to find: /find opening hours"
-            return
+            raise WrongUsage("Write what to find: /find opening hours")
         if self.session_id and self._assistant.journal.is_private(self._user_id, self.session_id):
             yield "What is said in a private session is not searched; all other sessions are."
         found = self._assistant.turn_search.find(self._user_id, words, session_id=self.session_id or None)
@@ -130,7 +129,7 @@ class PlainCommands(SlashCommands):
             yield f"Turn {turn.id} is kept as it was: /branch goes there."
             self._message = Message(_without_its_slash(text), turn.id)
         elif self._menu is None:
-            yield "Write what your last message is to be: /change When does it open?"
+            raise WrongUsage("Write what your last message is to be: /change When does it open?")
         else:
             yield "Change it and press Enter; an empty line leaves it as it was."
             changed = self._typed_from(turn.message)
@@ -203,8 +202,7 @@ class PlainCommands(SlashCommands):
 
         turn_id = typed_id(number)
         if number and turn_id is None:
-            yield "Name the turn by its number: /compare 12. Without one it is this session."
-            return
+            raise WrongUsage("Name the turn by its number: /compare 12. Without one it is this session.")
         yield from compare_answers(self._assistant, self._user_id, self.session_id, turn_id, menu=self._menu)
 
     def _training(self, what: str) -> Iterator[str]:
@@ -216,8 +214,7 @@ class PlainCommands(SlashCommands):
         from assistant.terminal.screens.editor import edit
 
         if self._menu is None:
-            yield "An editor needs a terminal: in a pipe, each line is a message."
-            return
+            raise WrongUsage("An editor needs a terminal: in a pipe, each line is a message.")
         written = edit(text, os.environ).strip()
         if not written:
             yield "Nothing was written."

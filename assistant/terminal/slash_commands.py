@@ -15,6 +15,7 @@ from assistant.terminal.memory_history import claim_lines, deciding_versions, hi
 from assistant.terminal.menus import asked_number
 from assistant.terminal.model_choice import choose_model
 from assistant.terminal.near_commands import did_you_mean
+from assistant.terminal.rating import rate
 from assistant.terminal.removing import propose_when_sure
 from assistant.terminal.replaying import replay_session, session_to_replay
 from assistant.terminal.session_changes import archive_session, rename_session
@@ -26,7 +27,7 @@ from assistant.terminal.undoing import in_chat, told_in_chat, undone_lines, what
 from assistant.terminal.weighed_first import Wait
 from assistant.terminal.written_here import Written, WrittenHere, undo_latest_here, withdraw_proposal
 from stores.clock import local
-from stores.errors import NotFound, VouchError
+from stores.errors import NotFound, VouchError, WrongUsage
 from stores.one_line import one_line, short
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class SlashCommands:
                 meant,
                 "/help lists them; // sends a line with a slash.",
             )
-            yield " ".join(filter(None, told))
+            yield self._refusal(" ".join(filter(None, told)))
             return
         run: Callable[[str], Iterator[str]] = getattr(self, f"_{name[1:]}")
         try:
@@ -116,13 +117,19 @@ class SlashCommands:
         except VouchError as error:
             raise in_chat(error) from None
 
+    def _refusal(self, sentence: str) -> str:
+        """What is said of a line that cannot be carried out; where it is no screen's it has an exit code."""
+        if self._has_screen:
+            return sentence
+        raise WrongUsage(sentence)
+
     def _help(self, _rest: str) -> Iterator[str]:
         for name, about in self.commands.items():
             yield f"{name:<10} {about}"
 
     def _remember(self, text: str) -> Iterator[str]:
         if not text:
-            yield "Write what to remember: /remember I take my tea without milk."
+            yield self._refusal("Write what to remember: /remember I take my tea without milk.")
             return
         passage_id, receipt_id = self._assistant.knowledge.remember(self._user_id, text)
         told = f"Remembered, yours, as {passage_id}: “{short(text)}”. /undo takes it back."
@@ -145,7 +152,9 @@ class SlashCommands:
     def _undo(self, text: str) -> Iterator[str]:
         number = typed_id(text.removeprefix("p"))
         if text and number is None:
-            yield "Name the write by its receipt: /undo 7. Without one it is the latest of this session."
+            yield self._refusal(
+                "Name the write by its receipt: /undo 7. Without one it is the latest of this session."
+            )
         elif number is not None and text.startswith("p"):
             yield withdraw_proposal(self._assistant, self._user_id, number)
         elif number is not None:
@@ -221,7 +230,7 @@ class SlashCommands:
 
     def _why(self, text: str) -> Iterator[str]:
         if text and typed_id(text) is None:
-            yield "Name the turn by its number: /why 12. Without one it is the last."
+            yield self._refusal("Name the turn by its number: /why 12. Without one it is the last.")
             return
         turn = self._turn_or_last(text, "/why TURN explains another one.")
         yield from why_lines(self._assistant, self._user_id, turn)
@@ -230,7 +239,7 @@ class SlashCommands:
         from assistant.terminal.screens.why_facts import told_of_learning
 
         if text and typed_id(text) is None:
-            yield "Name the turn by its number: /learned 12. Without one it is the last."
+            yield self._refusal("Name the turn by its number: /learned 12. Without one it is the last.")
             return
         turn_id = _known(self._turn_or_last(text, "/learned TURN tells of another one.").id)
         yield f"Learned from turn {turn_id}:"
@@ -249,14 +258,14 @@ class SlashCommands:
             turn_id, reason = _known(self._assistant.journal.turn(self._user_id, number).id), ""
         else:
             turn_id, reason = _known(self._last_turn(f"/{rating} TURN rates another one.").id), rest
-        self._assistant.journal.rate(self._user_id, turn_id, rating, reason=reason)
-        return f"Noted for turn {turn_id}: {rating}."
+        unlearned = rate(self._assistant, self._user_id, turn_id, rating, reason=reason)
+        told = f"Noted for turn {turn_id}: {rating}.{f' {unlearned}' if unlearned else ''}"
+        return f"{told} /teach with what is right is kept." if unlearned and rating == "bad" else told
 
     def _teach(self, text: str) -> Iterator[str]:
         if not says_something(text):
-            yield (
-                f"Not kept: “{short(text)}” says nothing by itself. {HOW_TO_TEACH}" if text else HOW_TO_TEACH
-            )
+            why = f"Not kept: “{short(text)}” says nothing by itself. " if text else ""
+            yield self._refusal(f"{why}{HOW_TO_TEACH}")
             return
         turn = self._last_turn("`vouch feedback TURN --teach TEXT` corrects another one.")
         passage_id = teach(self._assistant, self._user_id, _known(turn.id), text)
@@ -266,7 +275,7 @@ class SlashCommands:
     def _share(self, text: str) -> Iterator[str]:
         passage_id = typed_id(text)
         if passage_id is None:
-            yield "Name the memory by its number: /share 12. /memory lists them."
+            yield self._refusal("Name the memory by its number: /share 12. /memory lists them.")
             return
         learned = share_memory(self._assistant, self._user_id, passage_id)
         if learned is not None:
@@ -300,7 +309,7 @@ class SlashCommands:
         from stores.passages import own_space
 
         if not path:
-            yield "Name a file or a folder: /ingest notes.md"
+            yield self._refusal("Name a file or a folder: /ingest notes.md")
             return
         found = documents.find_documents([Path(path).expanduser()])
         for unreadable in found.unreadable:
@@ -333,7 +342,7 @@ class SlashCommands:
         return newest[0].id if newest else None
 
     def _train(self, what: str) -> Iterator[str]:
-        yield from steer_training(self._assistant, what)
+        yield from steer_training(self._assistant, what, stays=self._is_asked)
 
     def _replay(self, text: str) -> Iterator[str]:
         session_id = session_to_replay(self._assistant, self._user_id, text, self.session_id)
@@ -382,7 +391,7 @@ class SlashCommands:
 
     def _rename(self, title: str) -> Iterator[str]:
         if not title:
-            yield "Write its title: /rename Holidays in May"
+            yield self._refusal("Write its title: /rename Holidays in May")
             return
         self.begin_session()
         yield from rename_session(self._assistant, self._user_id, self.session_id, title)
@@ -390,7 +399,9 @@ class SlashCommands:
     def _archive(self, number: str) -> Iterator[str]:
         session_id = typed_id(number) if number else self.session_id
         if session_id is None:
-            yield "Name the session by its number: /archive 12. Without one it is this session."
+            yield self._refusal(
+                "Name the session by its number: /archive 12. Without one it is this session."
+            )
         elif not number and not self._assistant.journal.turns(self._user_id, session_id, limit=1):
             yield "Nothing was said in this session yet."
         else:

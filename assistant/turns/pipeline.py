@@ -27,6 +27,7 @@ from agents.responder import Responder
 from agents.retriever import Retrieved
 from agents.said_here import Said, said_before_here
 from agents.sentences import asks_only
+from agents.statements import tells
 from agents.what_became import asks_what_became
 from assistant.log import fields
 from assistant.turns.answers_first import AnswersFirst
@@ -173,7 +174,7 @@ class TurnPipeline:
                     self._said_here, user_id, session_id, query.text, accepted.turn_id, instead_of
                 )
             )
-            turn.note("rerank", reranked=reranked)
+            turn.note("rerank", reranked=reranked, tells=await self._on_thread(tells, message))
 
             in_front = [*handed_over, *said_here]
             request = await self._on_thread(

@@ -68,9 +68,15 @@ class TurnInProgress:
                 "invented_citations": self.citations.invented,
                 "left_out": [asdict(left_out) for left_out in (request.left_out if request else ())],
                 "is_cut": "cut" in self._known,
+                **self._asked(),
                 **({"sent_to": self._known["server"]} if "server" in self._known else {}),
             },
         )
+
+    def _asked(self) -> dict[str, bool]:
+        """That its message asked nothing and was answered from nothing; mostly nothing."""
+        is_answered = bool(self.citations.cited)
+        return {"asks_nothing": True} if self._known.get("tells") and not is_answered else {}
 
     def told_to_the_log(self) -> dict[str, object]:
         """How long the steps took and how much was found; no text."""

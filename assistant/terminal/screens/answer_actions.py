@@ -73,8 +73,10 @@ class AnswerActions(Surroundings):
             self.work(self._rate(answer, answer.turn_id, rating))
 
     async def _rate(self, answer: Message, turn_id: int, rating: str) -> None:
-        await self.desk.look(lambda assistant, user_id: assistant.journal.rate(user_id, turn_id, rating))
-        self.mark_rated(answer, rating)
+        from assistant.terminal.rating import rate
+
+        unlearned = await self.desk.look(lambda assistant, user_id: rate(assistant, user_id, turn_id, rating))
+        self.mark_rated(answer, rating, unlearned)
 
     async def _take_back(self, answer: Message, turn_id: int) -> None:
         await self.desk.look(lambda assistant, user_id: assistant.ratings.withdraw(user_id, turn_id))
@@ -91,10 +93,10 @@ class AnswerActions(Surroundings):
         for answer in answers:
             self._show_rating(answer, ratings.get(answer.turn_id or 0, ""))
 
-    def mark_rated(self, answer: Message, rating: str) -> None:
-        """Shows a rating beside its answer."""
+    def mark_rated(self, answer: Message, rating: str, unlearned: str = "") -> None:
+        """Shows a rating beside its answer. unlearned: why nothing is learned from it."""
         self._show_rating(answer, rating)
-        self.tell(f"noted for turn {answer.turn_id}: {rating}")
+        self.tell(f"noted for turn {answer.turn_id}: {rating}{f'. {unlearned}' if unlearned else ''}")
 
     def _show_rating(self, answer: Message, rating: str) -> None:
         if answer.rating == rating:

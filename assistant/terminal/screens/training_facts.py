@@ -164,10 +164,25 @@ def points(share: float) -> str:
 
 def reason_of(row: Round) -> str:
     """Why a round ended as it did, without the word that its state says already."""
-    said = one_line(row.reason)
+    return without_state(row.reason)
+
+
+def without_state(reason: str) -> str:
+    """A reason as it stands behind the state of its round."""
+    said = one_line(reason)
     for word in ("Promoted: ", "Refused: "):
         said = said.removeprefix(word)
     return said
+
+
+def held_out_of(row: Round) -> tuple[int, int]:
+    """Of how many held-out questions the comparison tells, and how many were asked.
+
+    Those without an answer among what either model found tell nothing. Rounds of before note only the former.
+    """
+    found = row.figures.get("comparison", {})
+    questions = int(found.get("questions", 0))
+    return questions, int(found.get("asked", questions))
 
 
 @dataclass(frozen=True)
@@ -197,8 +212,9 @@ def measured_table(row: Round) -> MeasuredTable | None:
             Measured(name, told["live"], told["candidate"], told.get("low"), told.get("high"))
             for name, told in compared.items()
         ]
-        questions = row.figures["comparison"].get("questions", 0)
-        return MeasuredTable(f"Held-out questions: {questions}", ("live", "candidate"), tuple(rows))
+        questions, asked = held_out_of(row)
+        told = f"{questions} of {asked}" if asked != questions else f"{questions}"
+        return MeasuredTable(f"Held-out questions: {told}", ("live", "candidate"), tuple(rows))
     measured: Sequence[Mapping[str, Any]] = row.figures.get("measured", ())
     if not measured:
         return None

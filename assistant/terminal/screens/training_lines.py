@@ -20,6 +20,7 @@ from assistant.terminal.screens.training_facts import (
     slices_of,
 )
 from stores.one_line import one_line
+from stores.round_phases import in_words
 
 if TYPE_CHECKING:
     from stores.records import Round
@@ -30,15 +31,6 @@ _SPARK = 8  # columns of the curve in the status line
 _WITHOUT_A_WORD = "without a word"  # a learner that was killed has recorded no reason
 _SLICES = 3  # told in the table; the page of a round tells all
 _SLICE_COLUMNS = 26
-_PHASES = {  # as a learner notes them, and as a person reads them
-    "": "beginning",
-    "reading": "reading the lessons",
-    "exporting": "writing the candidate down",
-    "comparing": "comparing with the live model",
-    "encoding": "encoding what is searched",
-    "indexing": "filling the index",
-    "going live": "going live",
-}
 
 
 def bar(done: float, of: float, width: int) -> str:
@@ -207,8 +199,7 @@ def _how_far(row: Round) -> tuple[float, float, str]:
     ):
         if of in facts and done in facts:
             return float(facts[done]), float(facts[of]), f"{what} {facts[done]} of {facts[of]}"
-    phase = str(row.figures.get("phase", ""))
-    return 0, 0, _PHASES.get(phase, one_line(phase))
+    return 0, 0, one_line(in_words(str(row.figures.get("phase", ""))))
 
 
 def _progress(row: Round) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from assistant.terminal.screens.training_facts import (
     TrainingFacts,
     comparison_of,
+    held_out_of,
     points,
     slices_of,
     version_of,
@@ -51,7 +52,7 @@ def _ended(facts: TrainingFacts, row: Round) -> Iterator[str]:
 def _figures(row: Round) -> Iterator[str]:
     compared = comparison_of(row)
     if compared:
-        yield f"Held-out questions: {row.figures['comparison'].get('questions', 0)}"
+        yield from _held_out(row)
         yield "           live  candidate  points and their interval"
     for name, told in compared.items():
         yield (
@@ -68,6 +69,15 @@ def _figures(row: Round) -> Iterator[str]:
             f"epoch {found.get('epoch', '?'):<3} nDCG@10 {found.get('ndcg_at_10', 0):.3f}  "
             f"R@5 {found.get('recall_at_5', 0):.3f}  among {found.get('among', '?')} passages"
         )
+
+
+def _held_out(row: Round) -> Iterator[str]:
+    questions, asked = held_out_of(row)
+    if asked == questions:
+        yield f"Held-out questions: {questions}"
+    else:
+        yield f"Held-out questions: {questions} of {asked}"
+        yield f"For {asked - questions} of them the judge found no answer in what either model found."
 
 
 def _learned_from(row: Round, lineage: RoundLineage) -> Iterator[str]:

@@ -9,6 +9,8 @@ from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.screen_help import HasHelp
 from assistant.terminal.screens.small_screens import Question
 from assistant.terminal.screens.training_facts import TrainingFacts, version_of
+from assistant.terminal.screens.work import as_sentences
+from stores.errors import VouchError
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk
@@ -66,7 +68,10 @@ class TrainingSteering(HasHelp):
         def steer(assistant: Assistant, _user_id: int) -> list[str]:
             from assistant.terminal.training import steer_training
 
-            return list(steer_training(assistant, what))
+            try:
+                return list(steer_training(assistant, what))
+            except VouchError as error:
+                return [as_sentences(error)]
 
         for said in await self._desk.look(steer):
             self.say(said)

@@ -1,0 +1,49 @@
+"""What a round is made from, as it is noted when it begins; and what of that is not so any more."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from stores.lessons import Lesson
+
+_CHANGED = {
+    "encoder_version": "passages have vectors of another encoder by now",
+    "live": "another model is live by now",
+    "training": "the settings of the training have changed",
+    "taught_sha256": "lessons that it learns from were forgotten, undone or rated anew",
+}
+
+
+def lineage(
+    lessons: Sequence[Lesson], *, settings: Mapping[str, Any], encoder_version: str, live: str | None
+) -> dict[str, Any]:
+    """Of a round with these lessons. settings: of the training. live: the query model that answers."""
+    return {
+        "training": settings,
+        "encoder_version": encoder_version,
+        "live": live,
+        "turns": [lesson.turn_id for lesson in lessons],
+        "passages": sorted({document.version_id for lesson in lessons for document in lesson.documents}),
+        "last_turn": max((lesson.turn_id for lesson in lessons), default=0),
+        "held_out": sum(lesson.is_held_out for lesson in lessons),
+        "taught_sha256": _sha256_of(taught(lessons)),
+    }
+
+
+def changed_since(began: Mapping[str, Any], today: Mapping[str, Any]) -> str:
+    """What is not any more as it was when a round began; empty where all that matters is."""
+    return next((why for name, why in _CHANGED.items() if began.get(name) != today[name]), "")
+
+
+def taught(lessons: Sequence[Lesson]) -> list[Lesson]:
+    """Those that the training is shown: the others judge what comes of it."""
+    return [lesson for lesson in lessons if not lesson.is_held_out]
+
+
+def _sha256_of(lessons: Sequence[Lesson]) -> str:
+    rows = json.dumps([asdict(lesson) for lesson in lessons], ensure_ascii=False)
+    return hashlib.sha256(rows.encode("utf-8", "replace")).hexdigest()

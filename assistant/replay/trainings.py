@@ -1,0 +1,90 @@
+"""What a method's trainings came to, over all its runs: facts for programs, and a sentence for people.
+
+Where a method never trained, or every training kept its start, it searches as the frozen one does: its
+figures are then the same to the last digit, and the sentence says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assistant.replay.steps import Steps
+
+_LEARNERS = ("luf", "rafe")  # kinds of methods that learn after every interval
+
+
+def learns(label: str, runs: Sequence[Steps]) -> bool:
+    """Whether a method learns in intervals. runs: of it, one a seed."""
+    return label.partition(":")[0] in _LEARNERS or any(step.facts for run in runs for step in run.learned)
+
+
+def trainings_of(label: str, runs: Sequence[Steps], *, interval: int) -> dict[str, Any]:
+    """The facts over all runs, with the sentence as `told`. interval: questions between two trainings.
+
+    due: how often an interval ended before the stream did. trained: how often something could be learned from
+    then; `lessons` and `best_epochs`, where it has them, have an entry for each of these. kept: how many of
+    these gave new weights, as their best epoch is not their start, or as no held-out share compared the two.
+    """
+    due = [step for run in runs for step in run.learned]
+    trained = [step.facts for step in due if step.facts]
+    best = [facts.get("best_epoch") for facts in trained]
+    is_told_of = label.partition(":")[0] != "rafe"  # a policy's step has no lessons and no epochs
+    found: dict[str, Any] = {
+        "interval": interval,
+        "runs": len(runs),
+        "questions": max((len(run.asked) for run in runs), default=0),
+        "due": len(due),
+        "trained": len(trained if is_told_of else due),
+    }
+    if is_told_of:
+        found["lessons"] = [facts["lessons"] for facts in trained if "lessons" in facts]
+        found |= {"best_epochs": best, "kept": sum(epoch != 0 for epoch in best)}
+    return found | {"told": told(label, found)}
+
+
+def told(label: str, found: Mapping[str, Any], *, seconds: float | None = None) -> str:
+    """One sentence without its full stop. seconds: of all trainings together; None: not told."""
+    if not found["trained"]:
+        return f"{label}: never trained: {_why_never(found)}"
+    times = _times(found["trained"]) + (f" in {found['runs']} runs" if found["runs"] > 1 else "")
+    said = f"{label}: trained {times}, after every {found['interval']} questions"
+    if lessons := found.get("lessons"):
+        said += f", on {_span(lessons)} lessons"
+    if seconds is not None:
+        said += f", in {seconds:.1f} s"
+    if idle := found["due"] - found["trained"]:
+        said += f"; {_times(idle)} no passage was judged to help"
+    return said + (f"; {_what_came_of_it(found)}" if lessons else "")
+
+
+def _why_never(found: Mapping[str, Any]) -> str:
+    if not found["interval"]:
+        return "the interval is 0 (--interval)"
+    if not found["due"]:
+        return (
+            f"the interval is {found['interval']} and there were {found['questions']} questions (--interval)"
+        )
+    return f"in {found['due']} times {found['interval']} questions no passage was judged to help"
+
+
+def _what_came_of_it(found: Mapping[str, Any]) -> str:
+    trained, best = found["trained"], found["best_epochs"]
+    epochs = [epoch for epoch in best if epoch]
+    unmeasured = best.count(None)
+    if unmeasured == trained:
+        return "no held-out share compared what came of it with the start, and it was used"
+    if not epochs and not unmeasured:
+        return "none was better than the start on its held-out share, so its weights are the frozen ones"
+    said = f"{len(epochs)} of {trained} better than the start on the held-out share"
+    said += f" (best epoch {_span(epochs)})" if epochs else ""
+    return said + (f", {unmeasured} had no such share and were used" if unmeasured else "")
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _span(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low}" if low == high else f"{low} to {high}"

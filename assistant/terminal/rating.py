@@ -1,0 +1,54 @@
+"""Keeping what a user says of an answer, and telling where nothing is learned from that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assistant.wiring import Assistant
+
+IS_PRIVATE = "Its session is private: nothing is learned from it."
+ASKS_NOTHING = "Its message asks nothing: nothing is learned from it."
+CITES_NOTHING = "It cites no passage: nothing is learned from it."
+CITES_ECHOES = "It cites no passage that is ever learned from."
+NOT_JUDGED = "No passage was judged: nothing is learned from it."
+
+
+def rate(
+    assistant: Assistant,
+    user_id: int,
+    turn_id: int,
+    rating: str,
+    *,
+    reason: str = "",
+    version_id: int | None = None,
+) -> str:
+    """Keeps that an answer, or a passage of it, was good or bad.
+
+    Returns a sentence that tells why nothing is learned from that; empty where the next round of training
+    counts it.
+    """
+    assistant.journal.rate(user_id, turn_id, rating, reason=reason, version_id=version_id)
+    return _why_nothing_is_learned(assistant, user_id, turn_id, version_id)
+
+
+def _why_nothing_is_learned(assistant: Assistant, user_id: int, turn_id: int, version_id: int | None) -> str:
+    turn = assistant.journal.turn(user_id, turn_id)
+    if assistant.journal.is_private(user_id, turn.session_id):
+        return IS_PRIVATE
+    if turn.details.get("asks_nothing"):
+        return ASKS_NOTHING
+    if version_id is not None:
+        rated = [version_id]
+    else:
+        cited = turn.details.get("cited", [])
+        if not cited:
+            return CITES_NOTHING
+        found = assistant.journal.found_in(user_id, turn_id)
+        rated = [each.version_id for each in found if each.citation in cited]
+    passages = assistant.catalogue.passages_of(user_id, rated)
+    if all(passage.kind == "message" for passage, _ in passages.values()):  # or none: handed over, forgotten
+        return CITES_ECHOES
+    if turn.state != "done" or not assistant.journal.judged_in(user_id, turn_id):
+        return NOT_JUDGED
+    return ""

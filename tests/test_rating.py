@@ -1,0 +1,71 @@
+"""A rating from which nothing is learned says so, and why; a statement that nothing answered is no lesson."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from agent_fakes import FakeChat
+from plain_fixtures import talk
+from screen_fixtures import ANSWER, HANDBOOK, QUESTION, ScriptedReplies, made_assistant, on_screen, place_in
+
+from assistant.terminal.rating import ASKS_NOTHING, CITES_ECHOES, CITES_NOTHING, IS_PRIVATE, NOT_JUDGED, rate
+from assistant.wiring import Assistant
+from stores.lessons import Lessons
+from stores.records import Judgement
+
+NOTHING = "I found nothing about that."
+
+
+def assistant_saying(folder: Path, *replies: str) -> Assistant:
+    script = ScriptedReplies([[reply] for reply in replies])
+    return made_assistant(place_in(folder), FakeChat(script.reply))
+
+
+def test_rating_an_answer_that_cites_nothing_says_that_nothing_is_learned(tmp_path: Path) -> None:
+    with closing(assistant_saying(tmp_path, NOTHING, ANSWER)) as assistant:
+        told, _ = talk(assistant, QUESTION, "/good", "/bad", QUESTION, "/good", "/bad")
+    assert f"Noted for turn 1: good. {CITES_NOTHING}\n" in told
+    assert f"Noted for turn 1: bad. {CITES_NOTHING} /teach with what is right is kept.\n" in told
+    assert "Noted for turn 2: good.\n" in told
+    assert "Noted for turn 2: bad.\n" in told
+
+
+async def test_the_screen_says_so_too(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[NOTHING]]) as chat:
+        await chat.asks(QUESTION)
+        await chat.presses("ctrl+g", "plus")
+        await chat.shows(f"noted for turn 1: good. {CITES_NOTHING}")
+
+
+@pytest.mark.parametrize("answer", [NOTHING, "Good to know."])
+def test_a_statement_that_nothing_answered_is_no_lesson(tmp_path: Path, answer: str) -> None:
+    with closing(assistant_saying(tmp_path, answer, answer, ANSWER)) as assistant:
+        stated = f"I told my sister this: {HANDBOOK}"
+        told, _ = talk(assistant, QUESTION, stated, "/good", f"Write to my sister. {stated}")
+        lessons = Lessons(assistant.database)
+        assert [lesson.turn_id for lesson in lessons.all()] == [
+            1,
+            3,
+        ]  # what cites a source was answered from it
+        assert lessons.count() == 2
+    assert f"Noted for turn 2: good. {ASKS_NOTHING}\n" in told
+
+
+def test_what_is_private_not_judged_or_only_an_echo_is_not_learned_from(tmp_path: Path) -> None:
+    with closing(assistant_saying(tmp_path, *[ANSWER] * 3)) as assistant:
+        ann = assistant.journal.user_id("ann")
+        talk(assistant, QUESTION, session=assistant.journal.open_session(ann, is_private=True))
+        assert rate(assistant, ann, 1, "good") == IS_PRIVATE
+        talk(assistant, QUESTION)
+        [shared] = [found.version_id for found in assistant.journal.found_in(ann, 2)]
+        assert rate(assistant, ann, 2, "good") == rate(assistant, ann, 2, "bad", version_id=shared) == ""
+        talk(assistant, QUESTION)
+        found = {each.version_id for each in assistant.journal.found_in(ann, 3)}
+        [echo] = found - {shared}
+        assert rate(assistant, ann, 3, "good", version_id=echo) == CITES_ECHOES
+        with assistant.database.writing() as sql:
+            for judgement in sql.query(Judgement).all():
+                sql.delete(judgement)
+        assert rate(assistant, ann, 2, "good") == NOT_JUDGED

@@ -1,0 +1,331 @@
+"""vouch replay, wrongly called or given what does not fit: what is told, before anything is played."""
+
+from __future__ import annotations
+
+import errno
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import replay_towns
+from cli_helpers import Vouch
+from click.testing import CliRunner
+
+from assistant.cli import cli
+from assistant.commands.replay_folder import disk_told, make_folder
+from assistant.commands.replay_parameters import AtLeast, Column, Seeds, Share
+from assistant.learning.training_child import TrainingFailed
+from assistant.replay.inputs import Streamed, read_inputs
+from assistant.replay.limits import check_limit
+from assistant.replay.method_choice import MethodChoice
+from stores.errors import StoreUnavailable, UnreadableDocument, WrongUsage
+
+SIMULATED = ("--judge", "simulated", "--answers", "simulated")
+
+
+@pytest.fixture
+def vouch(tmp_path: Path, minilm_folder: Path) -> Vouch:
+    replay_towns.write(tmp_path)
+    return Vouch(tmp_path, minilm_folder.parent)
+
+
+TOWNS = ("towns.jsonl", "--passages", "passages.jsonl", "--method", "frozen", "--first", "3")
+
+
+def table(file: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+# Questions and passages that belong together
+
+
+class Tables:
+    """Two questions and two passages, as newcomers write them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.told: list[str] = []
+        self.asked = [
+            {"id": i, "question": f"What {i}?", "answers": ["a"], "passage_ids": [i]} for i in ("one", "two")
+        ]
+        self.passages = [{"id": i, "title": f"On {i}", "text": f"A text on {i}."} for i in ("one", "two")]
+
+    def read(self, **how: Any) -> Streamed:
+        asked, passages = self.folder / "asked.jsonl", self.folder / "p.jsonl"
+        table(asked, self.asked)
+        table(passages, self.passages)
+        given: dict[str, Any] = {"data": None, "splits": (), "columns": {}, "passages": passages}
+        return read_inputs([str(asked)], tell=self.told.append, **(given | how))
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Tables:
+    return Tables(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["id", "_id", "pid", "docid"])
+def test_passages_columns_are_guessed_too(tables: Tables, name: str) -> None:
+    tables.passages = [{name: row.pop("id"), **row} for row in tables.passages]
+    found = tables.read()
+    assert [(p.id, p.title, p.text) for p in found.passages] == [
+        ("one", "On one", "A text on one."),
+        ("two", "On two", "A text on two."),
+    ]
+    assert tables.told == []
+
+
+def test_gold_that_is_nowhere_is_refused(tables: Tables) -> None:
+    tables.passages = [{"key": row["id"], "text": row["text"]} for row in tables.passages]
+    with pytest.raises(WrongUsage, match=r"p\.jsonl has none .*asked\.jsonl names .*'one'") as raised:
+        tables.read()
+    assert "--passage-column id=NAME" in raised.value.hint
+    assert "Its columns: key, text." in raised.value.hint
+    assert len(tables.read(passage_columns={"id": "key"}).passages) == 2
+
+
+def test_how_much_gold_is_nowhere_is_told(tables: Tables) -> None:
+    tables.asked[1]["passage_ids"] = ["two", "three"]
+    tables.read()
+    (told,) = tables.told
+    assert told.startswith("1 of 3 passages that ")
+    assert told.endswith("such as 'three': they count as not found.")
+
+
+def test_a_passage_is_known_by_its_text_under_the_id_that_it_has(tables: Tables) -> None:
+    for row, passage in zip(tables.asked, tables.passages, strict=True):
+        row.pop("passage_ids")
+        row["context"] = passage["text"]
+    assert [q.gold for q in tables.read().parts[0]] == [{"one"}, {"two"}]
+    tables.passages = [{**row, "text": f"{row['text']} And more."} for row in tables.passages]
+    with pytest.raises(WrongUsage, match=r"no text of .* column 'context' is a passage of") as raised:
+        tables.read()
+    assert raised.value.hint.endswith("--column context=")
+    assert [q.gold for q in tables.read(columns={"context": ""}).parts[0]] == [None, None]
+
+
+def test_passages_without_rows_or_file_are_refused(tables: Tables, tmp_path: Path) -> None:
+    with pytest.raises(WrongUsage, match=r"there is no file or folder .*none\.jsonl"):
+        tables.read(passages=tmp_path / "none.jsonl")
+    tables.passages = []
+    with pytest.raises(WrongUsage, match=r"p\.jsonl has no rows"):
+        tables.read()
+
+
+def test_questions_of_one_id_are_refused_with_file_and_lines(tables: Tables) -> None:
+    tables.asked[1]["id"] = "one"
+    with pytest.raises(WrongUsage, match=r"the id 'one': .*asked\.jsonl, line 1, and .*asked\.jsonl, line 2"):
+        tables.read()
+    assert [q.id for q in tables.read(columns={"id": ""}).parts[0]] == ["asked/0", "asked/1"]
+
+
+def test_a_split_of_one_file_is_told_and_read_once(tables: Tables) -> None:
+    assert len(tables.read(splits=("train", "dev")).parts[0]) == 2
+    (told,) = tables.told
+    assert told.startswith("--split says nothing of ")
+
+
+def test_what_is_of_tables_is_refused_with_a_known_set(tmp_path: Path) -> None:
+    def read(**how: Any) -> Streamed:
+        return read_inputs(["nq"], **({"data": tmp_path, "splits": (), "columns": {}} | how))
+
+    for how in ({"passages": tmp_path}, {"columns": {"text": "ask"}}, {"passage_columns": {"id": "pid"}}):
+        with pytest.raises(WrongUsage, match="nq is a known set and brings its passages along"):
+            read(**how)
+    with pytest.raises(WrongUsage, match="nq has no split 'foo'") as raised:
+        read(splits=("foo",))
+    assert raised.value.hint == "It has train and dev and test."
+    with pytest.raises(WrongUsage, match="there is no folder"):
+        read(data=tmp_path / "none")
+    (tmp_path / "nq").mkdir()
+    (tmp_path / "nq/passages.jsonl.gz").write_bytes(b"no gzip")
+    with pytest.raises(UnreadableDocument, match="the split test of nq cannot be read there"):
+        read()
+
+
+def test_passage_columns_want_a_table_of_passages(tables: Tables) -> None:
+    with pytest.raises(WrongUsage, match="--passage-column is of a table of passages"):
+        tables.read(passages=None, passage_columns={"id": "id"})
+
+
+# Methods, numbers and limits
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("frozen:0.3", "frozen takes no number"),
+        ("rafe:0.8", "rafe takes no number"),
+        ("luf:0.8", "luf takes no number"),
+        ("luf:", "'luf:' names no loss"),
+        ("rafe:strict", "rafe has no losses"),
+    ],
+)
+def test_a_method_with_what_it_does_not_take(text: str, complaint: str) -> None:
+    with pytest.raises(WrongUsage, match=complaint):
+        MethodChoice.read(text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "complaint"),
+    [
+        (Seeds(), "", "'' is not like 1,2,3"),
+        (Seeds(), "one", "'one' is not like 1,2,3"),
+        (Seeds(), "1,-1", "a seed is a whole number from 0"),
+        (AtLeast(1), "0", "it is 0, but must be 1 or more"),
+        (Share(), "80", "it is 80, but must be from 0 to 1, as 0.8 for 80 %"),
+        (Share(), "nan", "it is nan, but must be from 0 to 1"),
+        (Column(), "text", "'text' is not WHAT=NAME"),
+    ],
+)
+def test_an_option_that_cannot_be_is_told_in_words(
+    kind: click.ParamType[Any], given: str, complaint: str
+) -> None:
+    with pytest.raises(click.BadParameter) as raised:
+        kind.convert(given, None, None)
+    assert complaint in raised.value.message
+
+
+def limit(path: str, value: float, *, has_gains: bool = True) -> None:
+    check_limit(path, value, parts=["all", "last third", "NQ"], has_gains=has_gains)
+
+
+def test_limits_that_a_figure_can_be_under_are_taken() -> None:
+    limit("f1", 1.0)
+    limit("last third/Dense R@5", 0.8)
+    limit("gain/nq/reranked MRR", -0.01)
+    limit("tokens", 500)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "complaint"),
+    [
+        ("F1", 80, "F1=80: that figure is a share from 0 to 1"),
+        ("gain/F1", 2, "that figure is a share"),
+        ("F1", float("nan"), "that is no limit"),
+        ("R@50", 0.5, "there is no figure 'R@50'"),
+        ("first/F1", 0.5, "there is no figure 'first/F1'"),
+        ("all/nq/F1", 0.5, "there is no figure"),
+        ("gain", 0.5, "there is no figure 'gain'"),
+    ],
+)
+def test_limits_that_no_figure_can_have_are_refused(path: str, value: float, complaint: str) -> None:
+    with pytest.raises(WrongUsage, match=complaint):
+        limit(path, value)
+
+
+def test_a_gain_needs_another_method() -> None:
+    with pytest.raises(WrongUsage, match="is a difference from frozen"):
+        limit("gain/F1", 0.1, has_gains=False)
+
+
+def test_a_limit_is_checked_before_anything_is_played(vouch: Vouch) -> None:
+    refused = vouch.run("replay", *TOWNS, "--fail-under", "F1=80", code=2)
+    assert "80 % is 0.8" in refused.err
+    assert "there is no figure 'foo'" in vouch.run("replay", *TOWNS, "--fail-under", "foo=0.1", code=2).err
+    assert not (vouch.folder / "cache/vouch/replays").exists()
+    failed = vouch.run("replay", *TOWNS, *SIMULATED, "--fail-under", "tokens=1e9", code=1)
+    assert "tokens of frozen is " in failed.err
+
+
+# Options that do not go together
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        (["1", "--against", "live", "--method", "luf"], "--method is not of a comparison"),
+        (["1", "--against", "live", "--first", "3"], "--newest N plays the last N"),
+        ([*TOWNS, "--newest", "3"], "--newest is of a comparison only"),
+        ([*TOWNS, "--replies", "nowhere/r.jsonl"], "there is no folder nowhere"),
+        ([*TOWNS, "--method", "query2doc"], "have its writer simulated: query2doc:0.8"),
+        ([*TOWNS, "--judge", "model"], "choose --judge reader or simulated"),
+        ([*TOWNS, "--losses", ""], "--losses names none"),
+        ([*TOWNS, "--out", ""], "it is empty"),
+        ([*TOWNS, "--out", "towns.jsonl"], "towns.jsonl cannot be a folder: towns.jsonl is a file"),
+        (["1", "--against", "live", "--fail-under", "unchanged=90"], "is a share from 0 to 1"),
+        ([""], "there is no set, file or folder ''"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(vouch: Vouch, given: list[str], complaint: str) -> None:
+    assert complaint in vouch.run("replay", *given, code=2).err
+
+
+def test_what_does_nothing_is_told(vouch: Vouch) -> None:
+    given = [*TOWNS, "--answers", "simulated", "--accuracy", "0.8", "--user-feedback", "--losses", "hard"]
+    told = vouch.run("replay", *given, "--replies", "r.jsonl").err
+    for option in ("--accuracy", "--user-feedback", "--losses", "--replies"):
+        assert f"{option} does nothing" in told
+    usual = vouch.run("replay", *TOWNS, *SIMULATED, "--accuracy", "0.8").err
+    assert "does nothing" not in usual
+
+
+def test_help_tells_the_default_methods_and_what_answer_recall_is() -> None:
+    told = " ".join(CliRunner().invoke(cli, ["replay", "--help"]).output.split())
+    assert "By default luf; frozen is always played" in told
+    assert "For answer R@5 any passage counts in which an answer stands" in told
+
+
+# The folder and its disk
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    make_folder(tmp_path / "a" / "b")
+    assert list((tmp_path / "a" / "b").iterdir()) == []
+    (tmp_path / "file").touch()
+    with pytest.raises(WrongUsage, match=r"b cannot be a folder: .*file is a file"):
+        make_folder(tmp_path / "file" / "b")
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no /proc")
+def test_where_nothing_can_be_made_is_told() -> None:
+    with pytest.raises(StoreUnavailable, match="/proc/vouch cannot be written to") as raised:
+        make_folder(Path("/proc/vouch"))
+    assert raised.value.exit_code == 3
+    assert raised.value.hint == "Name another folder with --out."
+
+
+def full(*_given: Any, **_how: Any) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def copied_onto_a_full_disk() -> None:
+    raise shutil.Error([("a", "b", "[Errno 28] No space left on device")])
+
+
+@pytest.mark.parametrize("fails", [full, copied_onto_a_full_disk])
+def test_a_full_disk_is_told_with_how_to_go_on(tmp_path: Path, fails: Callable[[], None]) -> None:
+    with pytest.raises(StoreUnavailable, match="the disk is full") as raised, disk_told(tmp_path):
+        fails()
+    assert raised.value.exit_code == 3
+    assert "the same command again, without --fresh: it goes on where it was" in raised.value.hint
+    with pytest.raises(StoreUnavailable) as raised, disk_told(tmp_path, goes_on=False):
+        fails()
+    assert raised.value.hint == "Make room, then give the same command again."
+
+
+def test_a_training_that_failed_on_a_full_disk_is_told_as_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train() -> None:
+        with disk_told(tmp_path):
+            raise TrainingFailed("the training failed: exit code 1")
+
+    with pytest.raises(TrainingFailed):
+        train()
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=0))
+    with pytest.raises(StoreUnavailable, match="the disk is full"):
+        train()
+
+
+def test_what_may_not_be_written_is_told_and_defects_stay_defects(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="plan: Permission denied"), disk_told(tmp_path):
+        raise OSError(errno.EACCES, "Permission denied", "plan")
+    for defect in (FileNotFoundError(errno.ENOENT, "No such file"), BrokenPipeError(errno.EPIPE, "Broken")):
+        with pytest.raises(type(defect)), disk_told(tmp_path):
+            raise defect
