@@ -109,6 +109,12 @@ class Lessons:
         return found
 
 
+def what_is_lacking(there: int, wanted: int) -> str:
+    """In words, where there are fewer lessons than a round wants."""
+    counted = "is 1 lesson" if there == 1 else f"are {there} lessons"
+    return f"there {counted}, and a round wants {wanted}"
+
+
 def is_held_out(question: str) -> bool:
     """Whether a question is kept for judging candidates: by its words alone, so always the same."""
     return _drawn(question, first_byte=0) % HELD_OUT == 0

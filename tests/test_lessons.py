@@ -10,7 +10,7 @@ from store_fixtures import Stores, document, passages_by_text
 
 from stores.forgetting import Forgetting
 from stores.journal import FoundPassage, Judged, Outcome
-from stores.lessons import HELD_OUT, Lesson, Lessons, is_held_out
+from stores.lessons import HELD_OUT, Lesson, Lessons, is_held_out, what_is_lacking
 from stores.ratings import Ratings
 
 QUESTION = "When does the room open?"
@@ -249,3 +249,8 @@ def test_whether_a_question_is_held_out_hangs_on_its_words_alone(question: str) 
 def test_about_one_question_in_five_is_held_out() -> None:
     held_out = sum(is_held_out(f"question {number}") for number in range(5_000))
     assert abs(held_out - 5_000 / HELD_OUT) < 120  # four standard deviations
+
+
+def test_what_is_lacking_is_told_in_grammatical_words() -> None:
+    assert what_is_lacking(0, 100) == "there are 0 lessons, and a round wants 100"
+    assert what_is_lacking(1, 100) == "there is 1 lesson, and a round wants 100"

@@ -40,7 +40,7 @@ from assistant.learning.training_child import (
 from stores.checkpoints import Checkpoints
 from stores.errors import DEFECT, VouchError
 from stores.kept_lessons import LessonsGone, require_kept
-from stores.lessons import Lesson, Lessons, tells_when_to_end
+from stores.lessons import Lesson, Lessons, tells_when_to_end, what_is_lacking
 from stores.live_models import LiveModels
 from stores.rounds import Rounds
 
@@ -160,7 +160,7 @@ class Learner:
         lessons, vectors = self._learnable()
         if len(lessons) < self._fewest:
             raise TooFewLessons(
-                f"there are {len(lessons)} lessons, and a round wants {self._fewest}",
+                what_is_lacking(len(lessons), self._fewest),
                 hint="Every question whose passages were judged is a lesson.",
             )
         round_id = self._rounds.begin(RECIPE, self._lineage(lessons))

@@ -52,14 +52,14 @@ def steer_training(assistant: Assistant, what: str, *, stays: bool = True) -> It
 
 def _lacks(assistant: Assistant) -> str:
     """Which lessons a round lacks that would be begun now; empty where it can be, or one goes on."""
-    from stores.lessons import Lessons
+    from stores.lessons import Lessons, what_is_lacking
 
     latest = next(iter(assistant.rounds.latest(1)), None)
     lessons, fewest = Lessons(assistant.database), assistant.settings.learning.fewest_lessons
     if (latest is not None and latest.state in ("running", "waiting")) or lessons.count() >= fewest:
         return ""
     there = len(lessons.all())
-    return f"there are {there} lessons, and a round wants {fewest}" if there < fewest else ""
+    return what_is_lacking(there, fewest) if there < fewest else ""
 
 
 def _status(assistant: Assistant) -> Iterator[str]:
