@@ -323,6 +323,13 @@ def test_a_training_that_failed_on_a_full_disk_is_told_as_that(
         train()
 
 
+@pytest.mark.parametrize("failed", [FileNotFoundError(errno.ENOENT, "No such file"), TrainingFailed("exit")])
+def test_a_folder_that_was_taken_away_is_told(tmp_path: Path, failed: Exception) -> None:
+    with pytest.raises(StoreUnavailable, match="out was taken away") as raised, disk_told(tmp_path / "out"):
+        raise failed
+    assert raised.value.hint == "The same command begins anew."
+
+
 def test_what_may_not_be_written_is_told_and_defects_stay_defects(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="plan: Permission denied"), disk_told(tmp_path):
         raise OSError(errno.EACCES, "Permission denied", "plan")

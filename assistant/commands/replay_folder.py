@@ -39,7 +39,7 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def disk_told(folder: Path, *, goes_on: bool = True) -> Iterator[None]:
-    """Turns what the system says of a full disk, or of one that may not be written, into our own error.
+    """Turns what the system says of the disk into our own error: full, not to be written, the folder gone.
 
     folder: of the replay. A child process whose disk is full cannot always say so: then the disk is asked.
     goes_on: the same command finds there what was played.
@@ -52,8 +52,12 @@ def disk_told(folder: Path, *, goes_on: bool = True) -> Iterator[None]:
         if error.errno in _NOT_TO_BE_WRITTEN:
             said = f"{error.filename or folder}: {error.strerror}"
             raise StoreUnavailable(said, hint=_NAME_ANOTHER if goes_on else "") from error
+        if isinstance(error, FileNotFoundError) and not folder.is_dir():
+            raise _gone(folder) from error
         raise
     except VouchError as error:
+        if _is_trainings(error) and not folder.is_dir():
+            raise _gone(folder) from error
         if _is_trainings(error) and shutil.disk_usage(folder).free < _AS_GOOD_AS_NOTHING:
             raise _full(folder) from error
         raise
@@ -69,6 +73,10 @@ def _is_trainings(error: VouchError) -> bool:
     from assistant.learning.training_child import TrainingFailed
 
     return isinstance(error, TrainingFailed)
+
+
+def _gone(folder: Path) -> StoreUnavailable:
+    return StoreUnavailable(f"{folder} was taken away meanwhile", hint="The same command begins anew.")
 
 
 def _full(place: Path, *, goes_on: bool = True) -> StoreUnavailable:
