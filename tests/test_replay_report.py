@@ -49,7 +49,16 @@ def test_measures_by_hand() -> None:
     assert found["answer R@5"] == 0  # 1417 stands in none of the texts
     assert (found["contained"], found["EM"], found["F1"]) == (1, 0, pytest.approx(0.4))  # it was in 1417
     assert found["tokens"] == 120
-    assert list(found) == [name for name in MEASURES if name != "dense nDCG@10"]
+    assert list(found) == [name for name in MEASURES if not name.endswith("of the set")]
+
+
+def test_what_users_said_meanwhile_takes_no_place_of_the_set() -> None:
+    said = [("", f"that is {number}") for number in range(5)]
+    orders = {"dense": [*said, *named("p2")], "fused": [*said[:4], *named("p2")], "reranked": named("p1")}
+    found = measured(question(), **orders, reply="", tokens=0, users_speak=True)
+    assert [found[f"{name} R@5"] for name in orders] == [0, 1, 0]
+    assert [found[f"{name} R@5 of the set"] for name in orders] == [1, 1, 0]
+    assert "dense R@5 of the set" not in measured(question(), **orders, reply="", tokens=0)
 
 
 def test_only_the_first_five_count_for_recall() -> None:

@@ -42,12 +42,14 @@ class Player:
         steps: Steps,
         interval: int,
         feedback: Mapping[str, SimulatedFeedback] | None = None,
+        users_speak: bool = False,
         learns_by_searching: bool = False,
         keep_memory: Callable[[int], None] = lambda questions: None,
     ) -> None:
         """questions: as they are stored. interval: U, questions between two trainings; 0: none.
 
-        feedback: what users say, by question id, where the method hears them. learns_by_searching: what the
+        feedback: what users say, by question id, where the method hears them. users_speak: to a method of
+        this replay, so that passages of the set are measured by themselves, too. learns_by_searching: what the
         method has become hangs on what it searched, too. keep_memory: copies the store, of so many questions.
         """
         self._assistant = assistant
@@ -57,6 +59,7 @@ class Player:
         self._steps = steps
         self._interval = interval
         self._feedback = (feedback or {}) if method.hears_users else {}
+        self._users_speak = users_speak
         self._learns_by_searching = learns_by_searching
         self._keep_memory = keep_memory
         self._clock = ReplayClock()
@@ -133,6 +136,7 @@ class Player:
                 reranked=self._named(reranked),
                 reply=finished.answer,
                 tokens=sum(call.tokens for call in calls) + found.tokens,
+                users_speak=self._users_speak,
             ),
             reply=finished.answer,
             judgements=tuple(j for call in calls for j in call.judgements),

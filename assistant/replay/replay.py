@@ -54,7 +54,7 @@ from stores.errors import StoreUnavailable, WrongUsage
 from stores.lessons import Lessons
 from stores.passages import Passage
 
-FORMAT = 1  # of what a replay leaves behind
+FORMAT = 2  # of what a replay leaves behind
 _OF_THE_MODEL = ("backend", "name", "max_tokens", "context_tokens", "temperature")  # what its replies hang on
 PLAN, REPLIES, STEPS = "plan.json", "replies.jsonl", "steps.jsonl"
 
@@ -217,6 +217,7 @@ class Replay:
                 steps=steps,
                 interval=self.plan.interval,
                 feedback=_feedback(questions, seed) if hears else None,
+                users_speak=self.plan.user_feedback,
                 learns_by_searching=choice.learns_by_searching,
                 keep_memory=lambda done: keep_memory(assistant.database, folder, done) if hears else None,
             )
