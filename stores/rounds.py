@@ -148,14 +148,14 @@ class Rounds:
         details: Mapping[str, Any],
         figures: Mapping[str, Any],
         before_the_first: str,
-        compared_with: str | None,
+        compared_with: Mapping[str, str | None],
         require: Require = lambda sql: None,
     ) -> bool:
         """Ends a round and makes its model live, both or neither; False where it was not running any more.
 
         before_the_first: the version to step back to from the first model of a role. details: of the model.
-        compared_with: what was live as it won; False where another version is by now. require: raises in the
-        transaction where the model may not go live any more.
+        compared_with: by role, what was live as it won; False where another version is by now. require:
+        raises in the transaction where the model may not go live any more.
         """
 
         def go_live(sql: SqlSession) -> bool:
@@ -184,7 +184,7 @@ class Rounds:
         *,
         go_live: GoLive,
         figures: Mapping[str, Any],
-        compared_with: str | None,
+        compared_with: Mapping[str, str | None],
         require: Require = lambda sql: None,
     ) -> bool:
         """The same for a model that goes live in another way; False where that was not possible either.
@@ -193,7 +193,7 @@ class Rounds:
         """
         with self._database.writing() as sql:
             row = sql.get_one(Round, round_id)
-            if not self._is_ours(row) or live_version(sql, role) != compared_with:
+            if not self._is_ours(row) or any(live_version(sql, r) != v for r, v in compared_with.items()):
                 return False
             require(sql)
             if not go_live(sql):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -203,6 +204,27 @@ def test_one_that_beat_a_model_that_is_live_no_more_does_not_go_live(world: Worl
     assert world.live.live(ROLE) == UNTRAINED
 
 
+def test_one_whose_encoder_is_live_no_more_is_refused_without_a_comparison(world: World) -> None:
+    """Its own vectors would be searched for the live model's questions, which are of other vectors."""
+    world.live.make_live("encoder", ENCODER)
+    world.training.on_step = lambda: world.live.make_live("encoder", "another")
+    ended = world.run()
+    assert (ended.state, ended.reason) == ("refused", "Refused: the live model changed meanwhile.")
+    assert (world.compared, world.live.live(ROLE)) == ([], None)
+
+
+def test_one_does_not_go_live_whose_encoder_was_replaced_while_it_was_compared(world: World) -> None:
+    world.live.make_live("encoder", ENCODER)
+
+    def compare(*given: Any) -> Compared:
+        world.live.make_live("encoder", "another")
+        return world.compare(*given)
+
+    ended = world.learner(compare=compare).run()
+    assert (ended.state, ended.reason) == ("refused", "Refused: the live model changed meanwhile.")
+    assert (world.last.state, world.live.live(ROLE)) == ("refused", None)
+
+
 def test_vectors_and_texts_stay_what_they_are(world: World) -> None:
     before = findable(world.stores.database)
     assert world.run().state == "promoted"
@@ -393,6 +415,32 @@ def test_what_fails_is_told_and_the_next_round_may_begin(world: World, error: Ex
     assert ended.reason.endswith(("it did not go", "No space left on device"))
     world.training.on_step = lambda: None
     assert world.run().state == "promoted"
+
+
+def test_a_round_without_a_place_to_work_in_ends(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_given: Any, **_more: Any) -> Path:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(world.checkpoints, "workplace", full)
+    with pytest.raises(TrainingFailed, match="No space left") as raised:
+        world.run()
+    assert (raised.value.exit_code, world.last.state) == (3, "failed")
+
+
+def test_who_interrupts_twice_leaves_no_round_that_is_said_to_run(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_given: Any, **_more: Any) -> None:
+        raise KeyboardInterrupt
+
+    def interrupt_now_and_while_it_ends() -> None:
+        monkeypatch.setattr(shutil, "rmtree", interrupt)
+        interrupt()
+
+    world.training.on_step = interrupt_now_and_while_it_ends
+    with pytest.raises(KeyboardInterrupt):
+        world.run()
+    assert (world.last.state, world.last.reason) == ("stopped", "it was interrupted")
 
 
 def test_progress_is_told_and_kept(world: World) -> None:

@@ -333,6 +333,10 @@ def test_rows_are_the_same_in_every_layout(tmp_path: Path, name: str, content: b
         ("rows.jsonl.gz", gzip.compress("\n\nÄ".encode("latin-1"), mtime=0), "line 3 is not UTF-8"),
         ("rows.jsonl.gz", b"no gzip", "it is no gzip file, though its name says so"),
         ("rows.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 9, mtime=0)[:-20], "cut off or damaged behind "),
+        ("rows.jsonl.gz", gzip.compress(b"\xc4" * 99, mtime=0)[:-9], "cut off or damaged behind its"),
+        pytest.param(
+            "rows.jsonl", b'{"a": 1}\n' + b"[" * 9_000, "nested too deeply behind line 1", id="too deep"
+        ),
         ("rows.json", b"[{}, 3]", "row 2 is not a JSON object"),
         ("rows.json", b"[{},\n {}, ", "line 2 is not JSON: Expecting value"),
         ("rows.csv", b"a,b\n1,2,3\n", "line 2 has more cells than the first"),

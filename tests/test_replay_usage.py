@@ -20,7 +20,7 @@ from assistant.commands.replay_folder import disk_told, make_folder
 from assistant.commands.replay_parameters import AtLeast, Column, Seeds, Share
 from assistant.learning.training_child import TrainingFailed
 from assistant.replay.inputs import Streamed, read_inputs
-from assistant.replay.limits import check_limit
+from assistant.replay.limits import check_limit, parts_of
 from assistant.replay.method_choice import MethodChoice
 from stores.errors import StoreUnavailable, UnreadableDocument, WrongUsage
 
@@ -127,6 +127,33 @@ def test_a_split_of_one_file_is_told_and_read_once(tables: Tables) -> None:
     assert len(tables.read(splits=("train", "dev")).parts[0]) == 2
     (told,) = tables.told
     assert told.startswith("--split says nothing of ")
+
+
+def test_a_file_that_is_of_two_splits_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "test").mkdir()
+    rows = [{"id": "one", "question": "What?", "answer": "a", "context": "c"}]
+    table(tmp_path / "test" / "train.jsonl", rows)
+    found = read_inputs([str(tmp_path)], data=None, splits=("train", "test"), columns={})
+    assert [question.id for question in found.parts[0]] == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("names", "domains"),
+    [
+        (("a/asked.jsonl", "b/asked.jsonl"), ["asked", "asked 2"]),
+        (("All.jsonl", "last third.jsonl", "gain.jsonl"), ["All 1", "last third 2", "gain 3"]),
+    ],
+)
+def test_each_set_is_a_domain_whose_name_no_other_part_of_the_stream_has(
+    tmp_path: Path, names: Sequence[str], domains: Sequence[str]
+) -> None:
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        table(tmp_path / name, [{"question": "What?", "answer": "a", "context": "c"}])
+    named = [str(tmp_path / name) for name in names]
+    asked = read_inputs(named, data=None, splits=(), columns={}).questions(order="given", seed=1, first=None)
+    assert [question.domain for question in asked] == domains
+    assert parts_of(asked) == ["all", "first third", "second third", "last third", *domains]
 
 
 def test_what_is_of_tables_is_refused_with_a_known_set(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def promote(rounds: Rounds, round_id: int, version: str, *, compared_with: str |
         details={},
         figures={},
         before_the_first="none",
-        compared_with=compared_with,
+        compared_with={"r": compared_with},
     )
 
 
@@ -103,6 +103,10 @@ def test_what_won_against_another_model_than_the_live_one_does_not_go_live(store
     assert not promote(rounds, round_id, "second", compared_with="first")
     row = rounds.latest(1)[0]
     assert (live.live("r"), row.state, row.model_version_id) == ("none", "running", None)
+    others = {"r": "none", "encoder": "gone"}  # of what it was compared with
+    assert not rounds.promote(
+        round_id, "r", "second", "", details={}, figures={}, before_the_first="none", compared_with=others
+    )
     assert promote(rounds, round_id, "second", compared_with="none")
     assert live.live("r") == "second"
 

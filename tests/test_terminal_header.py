@@ -21,7 +21,7 @@ def go_live(chat: ChatOnScreen, version: str) -> None:
         details={},
         figures={},
         before_the_first="untrained",
-        compared_with=of(chat).live_models.live("query encoder"),
+        compared_with={"query encoder": of(chat).live_models.live("query encoder")},
     )
 
 

@@ -38,7 +38,7 @@ from assistant.config import (
 )
 from assistant.invocation import ProgressLine
 from assistant.learning.background import follow
-from assistant.learning.learner import ROLE, UNTRAINED, TooFewLessons
+from assistant.learning.learner import ROLE, UNTRAINED, Learner, TooFewLessons
 from assistant.learning.noting import Progress
 from assistant.learning.occasions import Awaited
 from assistant.learning.training_child import TrainingFailed, TrainingKilled
@@ -503,6 +503,23 @@ def test_watching_goes_on_whatever_a_round_comes_to(person: Person, monkeypatch:
     assert ran.stderr.count("Ctrl+C") == 1  # it is said once
 
 
+def test_who_watches_is_told_of_a_store_that_cannot_be_written(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only of another learner, which is at it, nobody has to know."""
+
+    def sleep(_: float) -> None:
+        raise KeyboardInterrupt
+
+    def run(*_given: Any, **_more: Any) -> None:
+        raise StoreUnavailable("vouch.db: the disk is full", hint="Make room.")
+
+    monkeypatch.setattr("assistant.commands.train.time.sleep", sleep)
+    monkeypatch.setattr(Learner, "run", run)
+    ran = CliRunner().invoke(cli, ["train", "--watch"], standalone_mode=False)
+    assert ran.stderr.startswith("vouch.db: the disk is full. Make room.")
+
+
 def test_who_watches_is_told_at_once_what_is_waited_for(
     person: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -621,7 +638,7 @@ def test_a_round_from_end_to_end_with_a_small_network(
             details=details,
             figures={},
             before_the_first=UNTRAINED,
-            compared_with=None,
+            compared_with={ROLE: None},
         )
         after = assistant.encoder.encode_queries(["where is the key?"])
         assert abs(after - before).max() > 1e-3

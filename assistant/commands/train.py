@@ -15,7 +15,7 @@ from assistant.cli import common_options
 from assistant.invocation import Invocation
 from assistant.terminal.screens.training_facts import without_state
 from stores.clock import local, stamp
-from stores.errors import TryAgain, VouchError, WrongUsage
+from stores.errors import StoreUnavailable, TryAgain, VouchError, WrongUsage
 from stores.one_line import one_line
 from stores.round_phases import in_words
 
@@ -144,6 +144,8 @@ def _watch(call: Invocation, assistant: Assistant, budget: float | None) -> NoRe
             is_told = False
             try:
                 _one_round(call, assistant, budget)
+            except StoreUnavailable as error:  # the round waits for its lease, and is tried again then
+                call.tell(f"{error.message}. {error.hint}".strip())
             except TryAgain:
                 pass  # another learner is at it
             except VouchError as error:  # what cannot be learned from yet

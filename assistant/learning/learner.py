@@ -152,9 +152,11 @@ class Learner:
         return ended
 
     def _end(self, begun: _Begun, ended: Ended) -> None:
-        shutil.rmtree(begun.workplace, ignore_errors=True)  # first: a full disk has room for the end then
-        if ended.state != "promoted":  # that one was ended as it went live
-            self._rounds.end(begun.round_id, ended.state, ended.reason, figures=ended.figures)
+        try:
+            shutil.rmtree(begun.workplace, ignore_errors=True)  # first: a full disk has room for the end then
+        finally:  # also for who interrupts a second time
+            if ended.state != "promoted":  # that one was ended as it went live
+                self._rounds.end(begun.round_id, ended.state, ended.reason, figures=ended.figures)
 
     def _begin(self) -> _Begun:
         lessons, vectors = self._learnable()
@@ -164,7 +166,7 @@ class Learner:
                 hint="Every question whose passages were judged is a lesson.",
             )
         round_id = self._rounds.begin(RECIPE, self._lineage(lessons))
-        return _Begun(round_id, lessons, vectors, self._checkpoints.workplace(f"{round_id}-0"))
+        return _Begun(round_id, lessons, vectors, self._workplace(round_id))
 
     def _go_on(self, tell: Callable[[Progress], None]) -> _Begun | None:
         """The round that was left or whose learner died, if there is one and it can go on; else it ends."""
@@ -184,8 +186,17 @@ class Learner:
         times = self._rounds.take_over(round_id)
         if times is None:
             return None
-        place = self._checkpoints.workplace(f"{round_id}-{times}", going_on_from=f"{round_id}-")
-        return _Begun(round_id, of_round, vectors, place)
+        return _Begun(round_id, of_round, vectors, self._workplace(round_id, times))
+
+    def _workplace(self, round_id: int, times: int = 0) -> Path:
+        """The folder of a round that was just begun or taken over so many times; without one it ends."""
+        earlier = f"{round_id}-" if times else ""
+        try:
+            return self._checkpoints.workplace(f"{round_id}-{times}", going_on_from=earlier)
+        except OSError as error:
+            ended = failed(round_id, error)
+            self._rounds.end(round_id, ended.state, ended.reason)
+            raise TrainingFailed(ended.reason, exit_code=ended.exit_code) from error
 
     def _learnable(self) -> tuple[list[Lesson], dict[int, bytes]]:
         """The lessons with those of their documents that have a vector to be met, and these vectors."""
@@ -229,17 +240,24 @@ class Learner:
         if _content(start) != _content(self._encoder_version):
             raise TrainingFailed(f"it was trained from {start}, but searched is with {self._encoder_version}")
         card = {"round": begun.round_id, "encoder_version": self._encoder_version, **self._settings}
+        live = self._live()
+        if live[both_sides.RECIPE] not in (None, self._encoder_version):  # the comparison would mix vectors
+            return Ended(begun.round_id, "refused", _CHANGED_MEANWHILE)
         won_nothing = kept_its_start(made) and not self._has_live_queries()
         if self._both is not None:
-            return self._decided_on_both(begun, made, card, note, self._both, won_nothing=won_nothing)
+            return self._decided_on_both(begun, made, card, note, self._both, live, won_nothing=won_nothing)
         version = self._checkpoints.keep(RECIPE, _flat(made, begun.workplace / "flat"), card)
         try:
-            return self._decided(begun, version, note, won_nothing=won_nothing)
+            return self._decided(begun, version, note, live, won_nothing=won_nothing)
         except LessonsGone as gone:
             self._discard(RECIPE, version, self._in_use())
             return _refused_as_gone(begun, gone, version)
         finally:
             self._prune(RECIPE, self._in_use())
+
+    def _live(self) -> dict[str, str | None]:
+        """The versions that answer now, by role: a candidate is compared with both together."""
+        return {role: self._live_models.live(role) for role in (both_sides.RECIPE, ROLE)}
 
     def _has_live_queries(self) -> bool:
         """Whether questions are encoded by a trained model now, and not by what a training starts from."""
@@ -266,6 +284,7 @@ class Learner:
         card: Mapping[str, Any],
         note: Noting,
         both: BothSides,
+        live: Mapping[str, str | None],
         *,
         won_nothing: bool,
     ) -> Ended:
@@ -274,9 +293,8 @@ class Learner:
         try:
             served = self._checkpoints.verified(both_sides.RECIPE, kept) / SERVED
             version = both.version(served)
-            live = self._live_models.live(both_sides.RECIPE)
             known = {
-                live: "Refused: it is the model that is live already.",
+                live[both_sides.RECIPE]: "Refused: it is the model that is live already.",
                 self._live_models.declined(both_sides.RECIPE): _STEPPED_BACK_FROM,
             }
             if version in known:
@@ -298,7 +316,7 @@ class Learner:
                 compared_with=live,
                 require=partial(require_kept, lessons=taught(begun.lessons)),
             ):
-                if self._live_models.live(both_sides.RECIPE) != live:
+                if self._live() != live:
                     return Ended(begun.round_id, "refused", _CHANGED_MEANWHILE, figures, version)
                 both.encode(served, note)  # what was added meanwhile; raises where the round is not ours
                 note("going live")
@@ -311,12 +329,22 @@ class Learner:
                 both.tidy()
                 self._prune(both_sides.RECIPE, both.folders_in_use())
 
-    def _decided(self, begun: _Begun, version: str, note: Noting, *, won_nothing: bool) -> Ended:
-        """Live, or refused and why. won_nothing: it is what answers now. Raises `LessonsGone`."""
+    def _decided(
+        self,
+        begun: _Begun,
+        version: str,
+        note: Noting,
+        live: Mapping[str, str | None],
+        *,
+        won_nothing: bool,
+    ) -> Ended:
+        """Live, or refused and why. live: see `_live`. won_nothing: it is what answers now.
+
+        Raises `LessonsGone`.
+        """
         round_id = begun.round_id
-        live = self._live_models.live(ROLE)
         known = {
-            live: "Refused: it is the model that is live already.",
+            live[ROLE]: "Refused: it is the model that is live already.",
             self._live_models.declined(ROLE): _STEPPED_BACK_FROM,
         }
         if version in known:
@@ -339,7 +367,7 @@ class Learner:
             compared_with=live,
             require=partial(require_kept, lessons=taught(begun.lessons)),
         ):
-            if self._live_models.live(ROLE) != live:
+            if self._live() != live:
                 return Ended(round_id, "refused", _CHANGED_MEANWHILE, figures, version)
             raise Stopped
         return Ended(round_id, "promoted", reason, figures, version)

@@ -26,6 +26,8 @@ from assistant.replay.datasets import (
     splits_of,
     stream,
 )
+from assistant.replay.figures import ALL, THIRDS
+from assistant.replay.limits import GAIN
 from assistant.replay.own_tables import Found, Tell, asked, read_own
 from stores.errors import UnreadableDocument, WrongUsage
 
@@ -80,8 +82,8 @@ def read_inputs(
         else _set(data, name, splits)
         for name in named
     ]
-    is_one = len(sets) == 1
-    together = [found if is_one else _apart(found, place) for place, found in enumerate(sets, start=1)]
+    is_one, taken = len(sets) == 1, {part.casefold() for part in (ALL, *THIRDS, GAIN)}
+    together = [found if is_one else _apart(found, place, taken) for place, found in enumerate(sets, start=1)]
     for name, (_, questions) in zip(named, together, strict=True):
         if not questions:
             raise WrongUsage(f"{name} has no questions")
@@ -141,15 +143,19 @@ def _set(data: Path | None, name: str, splits: Sequence[str]) -> Found:
     return list(passages.values()), asked(questions)
 
 
-def _apart(found: Found, place: int) -> Found:
-    """Under names that no other set has."""
+def _apart(found: Found, place: int, taken: set[str]) -> Found:
+    """Under names that no other set has. taken: those of parts that have figures; its domains are added."""
     passages, questions = found
+    names = dict.fromkeys(each.domain for each in questions)
+    domains = {name: f"{name} {place}" if name.casefold() in taken else name for name in names}
+    taken.update(domain.casefold() for domain in domains.values())
     return (
         [replace(each, id=f"{place}/{each.id}") for each in passages],
         [
             replace(
                 each,
                 id=f"{place}/{each.id}",
+                domain=domains[each.domain],
                 gold=None if each.gold is None else frozenset(f"{place}/{name}" for name in each.gold),
             )
             for each in questions

@@ -62,7 +62,8 @@ def read_own(
     if splits and not path.is_dir():
         tell(f"--split says nothing of {path}, which is one file.")
         splits = ()
-    rows = [row for split in splits or ("",) for row in read_table(path, split)]
+    read = (row for split in splits or ("",) for row in read_table(path, split))
+    rows = list({row.where: row for row in read}.values())  # a file may be of two splits: test/train.jsonl
     if not rows:
         raise WrongUsage(f"{path} has no rows")
     chosen = question_columns(rows[0].record, columns)

@@ -49,8 +49,9 @@ class Player:
         """questions: as they are stored. interval: U, questions between two trainings; 0: none.
 
         feedback: what users say, by question id, where the method hears them. users_speak: to a method of
-        this replay, so that passages of the set are measured by themselves, too. learns_by_searching: what the
-        method has become hangs on what it searched, too. keep_memory: copies the store, of so many questions.
+        this replay, so that passages of the set are measured by themselves, too. learns_by_searching: what
+        the method has become hangs on what it searched, too. keep_memory: copies the store, of so many
+        questions.
         """
         self._assistant = assistant
         self._method = method

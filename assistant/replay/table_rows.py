@@ -61,7 +61,7 @@ def read_table(path: Path, split: str = "") -> Iterator[TableRow]:
         try:
             for place, record in _ROWS[_kind(file) or ".jsonl"](file):
                 yield TableRow(record, file, place)
-        except (ValueError, EOFError, OSError, csv.Error, zlib.error) as error:
+        except (ValueError, EOFError, OSError, csv.Error, zlib.error, RecursionError) as error:
             raise _unreadable(file, _reason(error, file, place)) from error
 
 
@@ -94,7 +94,12 @@ def _unreadable(file: Path, reason: str) -> UnreadableDocument:
 def _reason(error: Exception, file: Path, behind: str) -> str:
     """What is wrong with a file, for a person. behind: the place of the last row that could be read."""
     if isinstance(error, UnicodeDecodeError):
-        return f"line {_undecodable_line(file)} is not UTF-8"
+        try:
+            return f"line {_undecodable_line(file)} is not UTF-8"
+        except (EOFError, OSError, zlib.error) as damaged:  # that as well
+            error = damaged
+    if isinstance(error, RecursionError):
+        return f"it is nested too deeply behind {behind or 'its beginning'}"
     if isinstance(error, gzip.BadGzipFile) and str(error).startswith(_NO_ZIP):
         return "it is no gzip file, though its name says so"
     if isinstance(error, EOFError | gzip.BadGzipFile | zlib.error):
