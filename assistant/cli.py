@@ -44,6 +44,8 @@ _COMMANDS = {  # name: file in assistant/commands, and the line in the overview
     "restore": ("restore", "Bring back what a backup holds."),
 }
 
+_HELP = "help"  # not a command, but tried as one: `vouch help replay`
+
 EXAMPLES = """\b
 Examples:
   vouch chat                                   talk to it
@@ -82,6 +84,12 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] == _HELP:
+            args = [word for word in args[1:] if word != _HELP]
+            if not args or args[0].startswith("-"):
+                click.echo(ctx.get_help())
+                ctx.exit()
+            args.append("--help")
         if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
             near = difflib.get_close_matches(args[0], _COMMANDS, n=1, cutoff=0.5)
             said = f"did you mean `vouch {near[0]}`?" if near else "`vouch --help` lists the commands."

@@ -213,7 +213,7 @@ class LearningSettings:
     """How Vouch learns to find better from what was judged: [learning]."""
 
     in_chat: bool = True  # an open chat learns in the background; false leaves it to `vouch train`
-    fewest_lessons: int = 100  # judged questions without which no round is begun
+    fewest_lessons: int = 100  # without which no round is begun; by itself: 30 held out with an answer too
     new_lessons: int = 100  # judged since the last round, with which one begins by itself
     hours: float = 24.0  # since the last round, after which one begins with fewer; 0 is never
     update_side: Literal["query", "both", "auto"] = "query"  # what is trained; auto goes by the corpus' size

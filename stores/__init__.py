@@ -84,6 +84,7 @@ indexer          brings the indexes up to what the database says
 
 pair_choices     which of two answers was better, kept as what is said of passages
 lessons          what there is to learn from, read from the turns
+too_few_held_out how many questions decide about a model, and how many are lacking
 kept_lessons     whether all that a round learned from is still there
 lesson_domains   where the passages come from that answer a lesson best
 said_of_passages what users said of the passages behind their answers

@@ -17,6 +17,7 @@ from sqlmodel import col
 
 from stores.database import Database
 from stores.records import (
+    Feedback,
     Judgement,
     PassageIdentity,
     PassageVector,
@@ -33,6 +34,8 @@ from stores.said_of_passages import SaidOf, said_of_passages
 HELD_OUT = 5  # one question in so many is never trained on
 TELLS_WHEN_TO_END = 6  # of the others, one in so many is not either
 _TURNS_AT_ONCE = 500
+_COUNTED_AT_ONCE = 100  # turns
+_FIRST = 10  # passages found: a comparison has so many judged again
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,14 @@ class Lesson:
     message_versions: tuple[int, ...] = ()  # the question itself, as its user's own words are searched
 
 
+@dataclass(frozen=True)
+class HeldOut:
+    """Questions that judge candidates, each of a user once."""
+
+    questions: int
+    answered: int  # with an answer among the first passages found: others tell nothing of a candidate
+
+
 class Lessons:
     """The lessons of all users of a database."""
 
@@ -78,6 +89,28 @@ class Lessons:
                 .where(*teaches(after))
             )
             return sql.scalar(statement) or 0
+
+    def held_out(self, *, enough: int) -> HeldOut:
+        """The questions that are held out. enough: answered ones, behind which no more are looked for."""
+        answered: set[tuple[int, str]] = set()
+        with self._database.reading() as sql:
+            judged = sql.execute(
+                select(col(Turn.id), col(Turn.user_id), col(Turn.standalone), col(Turn.message))
+                .join(Session, col(Session.id) == col(Turn.session_id))
+                .where(*teaches(), col(Turn.id).in_(select(col(Judgement.turn_id))))
+                .order_by(col(Turn.id))
+            ).all()
+            asked = {known_id(turn): (user, alone or message) for turn, user, alone, message in judged}
+            kept = {turn: whose for turn, whose in asked.items() if is_held_out(whose[1])}
+            for start in range(0, len(kept), _COUNTED_AT_ONCE):
+                if len(answered) >= enough:
+                    break
+                some = select(Turn).where(
+                    col(Turn.id).in_([*kept][start : start + _COUNTED_AT_ONCE]), _may_be_answered()
+                )
+                found = _lessons(sql, sql.scalars(some).all())
+                answered |= {kept[lesson.turn_id] for lesson in found if _is_answered(lesson)}
+        return HeldOut(len(set(kept.values())), len(answered))
 
     def all(self, *, after: int = 0) -> list[Lesson]:
         """Every lesson of a turn behind this one, in the order of the turns."""
@@ -142,6 +175,16 @@ def teaches(after: int = 0) -> tuple[ColumnElement[bool], ...]:
         col(Turn.details)["asks_nothing"].as_boolean().is_not(True),  # a statement, to which nothing answers
         col(Session.is_private).is_(False),
     )
+
+
+def _may_be_answered() -> ColumnElement[bool]:
+    """Of a turn: its judge found an answer, or its user said something of what was found."""
+    judged = select(col(Judgement.turn_id)).where(col(Judgement.label) == "answer")
+    return or_(col(Turn.id).in_(judged), col(Turn.id).in_(select(col(Feedback.turn_id))))
+
+
+def _is_answered(lesson: Lesson) -> bool:
+    return any(each.label == "answer" and each.rank <= _FIRST for each in lesson.documents)
 
 
 def _lessons(sql: SqlSession, turns: Sequence[Turn]) -> list[Lesson]:

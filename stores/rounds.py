@@ -29,7 +29,7 @@ GoLive: TypeAlias = Callable[[SqlSession], bool]  # swaps pointers in a transact
 Require: TypeAlias = Callable[[SqlSession], None]  # raises where pointers may not be swapped
 _MOST_DEATHS = 3  # a round that took so many learners with it waits for its lease as well
 _ENDED = ("promoted", "refused", "stopped", "failed")
-_OF_THE_LEASE = ("lease_until", "owner", "process", "not_before")
+_OF_THE_LEASE = ("lease_until", "owner", "process", "not_before", "is_paused", "is_broken_off")
 
 
 class Rounds:
@@ -117,12 +117,18 @@ class Rounds:
             row.figures = self._leased({**row.figures, **figures}, now())
             return True
 
-    def leave(self, round_id: int, reason: str, *, rest: timedelta = timedelta(0)) -> None:
-        """Leaves a round to be gone on with, at once or after a rest; unless it has ended meanwhile."""
+    def leave(
+        self, round_id: int, reason: str, *, rest: timedelta = timedelta(0), is_broken_off: bool = False
+    ) -> None:
+        """Leaves a round to be gone on with, at once or after a rest; unless it has ended meanwhile.
+
+        is_broken_off: its training was killed, and nobody has meant to leave it.
+        """
         with self._ending() as sql:
             row = sql.get_one(Round, round_id)
             if self._is_ours(row):
-                row.figures = {**_without_lease(row), "not_before": (now() + rest).isoformat()}
+                left = {"not_before": (now() + rest).isoformat(), "is_broken_off": is_broken_off}
+                row.figures = {**_without_lease(row), **left}
                 row.state, row.reason = "waiting", reason
 
     def end(
@@ -229,7 +235,9 @@ class Rounds:
             return live_round(sql)
 
     def is_broken_off(self, row: Round) -> bool:
-        """Whether a round that is said to run has lost its learner, or was not heard of for its lease."""
+        """Whether a round has lost its learner, was not heard of for its lease, or was killed in training."""
+        if row.state == "waiting":
+            return bool(row.figures.get("is_broken_off"))
         return row.state == "running" and (self._lost_its_process(row) or self._is_abandoned(row, now()))
 
     def figures(self, round_id: int) -> dict[str, Any]:
@@ -275,7 +283,7 @@ class Rounds:
     def _require_abandoned(self, row: Round, moment: datetime) -> None:
         if not self._is_abandoned(row, moment):
             raise TryAgain(
-                f"round {row.id} is being trained",
+                f"round {row.id} is {'paused' if row.figures.get('is_paused') else 'being trained'}",
                 hint="`vouch train --status` shows how far it is; `vouch train --stop` ends it.",
             )
 

@@ -16,8 +16,10 @@ from pathlib import Path
 
 import pytest
 from cli_helpers import ENDS_WITHIN_SECONDS, HANDBOOK, QUESTION, Ran, Vouch, read_until
+from click.testing import CliRunner
 from scripted_server import ScriptedServer, cuts, hangs, refuses, says, unused_url
 
+from assistant.cli import cli
 from stores.journal import Journal
 from stores.knowledge import Knowledge
 
@@ -53,6 +55,16 @@ def test_a_mistyped_command_is_an_error_that_names_the_nearest(vouch: Vouch) -> 
     ran = vouch.run("serach", "opening hours", code=2)
     assert ran.out == ""
     assert ran.err == "vouch: there is no command 'serach'\nDid you mean `vouch search`?\n"
+
+
+def test_help_is_shown_to_who_asks_for_it_as_a_command() -> None:
+    def shown(*words: str) -> str:
+        return CliRunner().invoke(cli, words, prog_name="vouch").output
+
+    assert shown("help") == shown("help", "help") == shown("help", "--json") == shown("--help")
+    assert "Usage: vouch" in shown("help")
+    assert shown("help", "memory", "list") == shown("memory", "list", "--help")
+    assert "Usage: vouch memory list" in shown("help", "memory", "list")
 
 
 def test_a_mistyped_subcommand_of_memory_names_the_nearest(vouch: Vouch) -> None:

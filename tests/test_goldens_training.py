@@ -34,11 +34,22 @@ async def one_went_live(chat: ChatOnScreen) -> None:
 
 
 async def one_is_led_here(chat: ChatOnScreen) -> None:
+    is_led_here(chat)
+    keep(of(chat), running(1))
+
+
+async def one_is_paused_here(chat: ChatOnScreen) -> None:
+    is_led_here(chat).is_paused = True
+    keep(of(chat), refused(1), running(2, phase="reading", progress={}, curve=[], measured=[]))
+
+
+def is_led_here(chat: ChatOnScreen) -> FakeLearner:
+    """A round is, by a learner in place of the chat's own."""
     learner = FakeLearner()
     learner.is_leading = True
     of(chat).__dict__["background_learner"].close()
     of(chat).__dict__["background_learner"] = learner
-    keep(of(chat), running(1))
+    return learner
 
 
 async def a_round(chat: ChatOnScreen) -> None:
@@ -73,6 +84,7 @@ async def compare_with_names(chat: ChatOnScreen) -> None:
 SCENES = [
     Scene("training-first", training),
     Scene("training", training, one_runs),
+    Scene("training-paused", training, one_is_paused_here),
     Scene("training-between-rounds", training, one_went_live),
     Scene("training-round", a_round, one_went_live),
     Scene("training-question", ends_one, one_is_led_here),

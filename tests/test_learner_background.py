@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
@@ -12,19 +13,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store_fixtures import Stores
-from test_learner import FakeTraining, World, expire
+from store_fixtures import ENCODER, Stores
+from test_learner import QUESTIONS, WORSE, FakeTraining, World, expire
 from test_lessons import ask
 
 from assistant.learning import background
 from assistant.learning.background import BackgroundLearner
-from assistant.learning.occasions import Occasions
+from assistant.learning.learner import ROLE
+from assistant.learning.occasions import Occasions, Today
 from assistant.learning.steering import ANSWERING, ASKED, Budget, Steering
+from assistant.replay.bootstrap import promotion
 from assistant.turns.answers_first import AnswersFirst
 from stores.clock import now
-from stores.lessons import Lessons
+from stores.errors import EncoderUnavailable
+from stores.lessons import HeldOut, Lessons, is_held_out
 from stores.records import Round
 from stores.rounds import Rounds
+from stores.too_few_held_out import DECIDING, TooFewHeldOut
 
 LED = """
 import json, sys, time
@@ -192,6 +197,61 @@ def test_what_cannot_begin_is_told_to_who_asked(chat_with: Callable[..., Chat]) 
     assert chat.notices == ["No round was begun: there are 3 lessons."]
 
 
+def test_who_asks_for_a_round_that_is_led_is_told_of_it_and_gets_no_second_one(
+    chat_with: Callable[..., Chat], tmp_path: Path
+) -> None:
+    """Only who asks when it is over."""
+    over, gone = tmp_path / "over", tmp_path / "gone"
+    chat = chat_with(f"""
+import os
+def wait_for(file):
+    while not os.path.exists(file):
+        time.sleep(0.01)
+tell(phase="reading")
+wait_for({str(over)!r})
+tell(state="refused", reason="Refused.")
+wait_for({str(gone)!r})
+""")
+    chat.learner.begin()
+    chat.until(lambda: chat.phases() == ["reading"])
+    chat.learner.begin()  # that key was pressed twice
+    over.touch()
+    chat.until(lambda: not chat.learner._goes_on)
+    gone.touch()
+    chat.until(lambda: len(chat.notices) == 1 and not chat.learner.is_leading)
+    assert not chat.learner._is_asked
+    gone.unlink()
+    chat.learner.begin()
+    chat.until(lambda: chat.phases().count("") == 2 and not chat.learner._goes_on)
+    chat.learner.begin()
+    gone.touch()
+    chat.until(lambda: len(chat.notices) == 3)
+    assert chat.phases().count("reading") == 3
+
+
+def test_who_asks_is_told_of_a_round_that_began_by_itself(
+    chat_with: Callable[..., Chat], tmp_path: Path
+) -> None:
+    over = tmp_path / "over"
+    chat = chat_with(
+        f"""
+import os
+tell(phase="reading")
+while not os.path.exists({str(over)!r}):
+    time.sleep(0.01)
+tell(state="refused", reason="Refused.")
+""",
+        by_itself=True,
+    )
+    chat.is_due = True
+    chat.until(lambda: chat.phases() == ["reading"])
+    chat.is_due = False
+    chat.learner.begin()
+    over.touch()
+    chat.until(lambda: bool(chat.notices))
+    assert chat.phases().count("reading") == 1
+
+
 def test_a_round_waits_while_an_answer_is_written(chat_with: Callable[[str], Chat]) -> None:
     chat = chat_with(UNTIL_LEFT)
     first = AnswersFirst()
@@ -262,7 +322,8 @@ def world(tmp_path: Path) -> World:
 
 
 def occasions(world: World, **more: Any) -> Occasions:
-    given = {"recipe": "retriever", "fewest": 10, "new_lessons": 5, "hours": 24.0, **more}
+    given = {"recipe": "retriever", "fewest": 10, "new_lessons": 5, "hours": 24.0, "deciding": 1, **more}
+    given.setdefault("today", lambda: Today({"seed": 1}, ENCODER, world.live.live(ROLE), {"margin": 0.01}))
     return Occasions(Lessons(world.stores.database), Rounds(world.stores.database), **given)
 
 
@@ -279,10 +340,112 @@ def yesterday(world: World) -> None:
             row.ended_at = now() - timedelta(hours=25)
 
 
+def test_no_round_begins_by_itself_that_could_not_be_decided(world: World) -> None:
+    kept = sum(is_held_out(question) for question in QUESTIONS)
+    assert occasions(world, deciding=kept).is_due()
+    assert occasions(world, deciding=kept).awaited().lack is None
+    assert occasions(world, deciding=kept).warning() == ""
+    some = occasions(world, deciding=kept + 3)
+    assert not some.is_due()
+    assert some.awaited().lack == TooFewHeldOut(20, HeldOut(kept, kept), kept + 3)
+    assert some.warning().startswith(f"This round cannot go live: {kept} questions are held out, and")
+    assert some.warning().endswith(f"{kept + 3} are needed, about 15 more lessons.")
+    fewer = occasions(world, deciding=kept + 3, fewest=1000)
+    assert fewer.awaited().lack is None  # the others are waited for longer
+    assert fewer.warning() == ""  # none can be begun
+
+
+def test_a_round_begins_by_itself_with_so_many_held_out_questions_as_decide() -> None:
+    assert inspect.signature(promotion).parameters["fewest_questions"].default == DECIDING
+
+
+@pytest.mark.parametrize(
+    ("lack", "sentence", "warning"),
+    [
+        (
+            TooFewHeldOut(128, HeldOut(25, 25), 30),
+            "128 lessons, 25 of them held out; a round by itself needs 30 held out, about 25 more lessons",
+            "This round cannot go live: 25 questions are held out, and 30 are needed, about 25 more lessons.",
+        ),
+        (
+            TooFewHeldOut(1, HeldOut(0, 0), 30),
+            "1 lesson, 0 of them held out; a round by itself needs 30 held out, about 150 more lessons",
+            "This round cannot go live: 0 questions are held out, and 30 are needed, about 150 more lessons.",
+        ),
+        (
+            TooFewHeldOut(160, HeldOut(31, 15), 30),
+            "160 lessons, 31 of them held out, 15 with an answer; a round by itself needs 30 of these, "
+            "about 150 more lessons",
+            "This round can hardly go live: 31 questions are held out, 15 with an answer, and 30 are needed, "
+            "about 150 more lessons.",
+        ),
+    ],
+)
+def test_what_is_lacking_is_told_in_numbers(lack: TooFewHeldOut, sentence: str, warning: str) -> None:
+    assert (lack.sentence, lack.warning) == (sentence, warning)
+
+
+def test_what_a_round_would_repeat_is_told_and_not_begun_by_itself(world: World) -> None:
+    assert occasions(world).repeated() is None
+    world.decision = WORSE
+    world.run()
+    some = occasions(world)
+    assert some.warning() == "Nothing was judged since round 1; it would end the same."
+    ann = world.stores.journal.user_id("ann")
+    [own] = world.stores.say(ann, "The garden is green.")
+    for number in range(5):  # from what somebody merely said nothing is learned
+        ask(world.stores, ann, [(own, "answer")], question=f"what did I say, {number}?")
+    assert some.not_learned() == 5
+    assert not some.is_due()
+    assert some.awaited().missing == 1
+    judge_more(world, 1)
+    assert some.is_due()
+    assert some.warning() == ""
+
+
+def test_a_round_by_other_settings_repeats_none(world: World) -> None:
+    world.decision = WORSE
+    world.run()
+    with world.stores.database.writing() as sql:
+        row = sql.get_one(Round, 1)
+        row.figures = {**row.figures, "comparison": {"limits": {"margin": 0.01}}}
+    assert occasions(world).repeated() is not None
+    for today in (
+        Today({"seed": 2}, ENCODER, None, {"margin": 0.01}),
+        Today({"seed": 1}, "another", None, {"margin": 0.01}),
+        Today({"seed": 1}, ENCODER, "another", {"margin": 0.01}),
+        Today({"seed": 1}, ENCODER, None, {"margin": 0.02}),
+    ):
+        assert occasions(world, today=lambda given=today: given).repeated() is None
+
+
+def test_one_whose_model_went_live_would_make_it_again(world: World) -> None:
+    world.run()
+    told = "Nothing was judged since round 1; it would make the same model again."
+    assert occasions(world).warning() == told
+    world.live.step_back(ROLE)
+    assert occasions(world).warning() == ""
+
+
+def test_one_that_another_model_overtook_is_no_repetition(world: World) -> None:
+    world.live.make_live("encoder", ENCODER)
+    world.training.on_step = lambda: world.live.make_live("encoder", "another")
+    assert world.run().state == "refused"
+    assert occasions(world).repeated() is None
+
+
+def test_what_would_be_repeated_is_not_known_without_the_encoder(world: World) -> None:
+    def gone() -> Today:
+        raise EncoderUnavailable("it is gone")
+
+    world.run()
+    assert occasions(world, today=gone).repeated() is None
+
+
 def test_the_first_round_is_due_with_the_fewest_lessons(world: World) -> None:
     assert occasions(world, fewest=20).is_due()
     assert not occasions(world, fewest=21).is_due()
-    assert occasions(world, fewest=21).begins_at() == 21
+    assert occasions(world, fewest=21).awaited().missing == 1
 
 
 def test_the_next_one_is_due_with_so_many_new_ones_or_after_a_time(world: World) -> None:
@@ -301,6 +464,7 @@ def test_a_round_that_failed_is_due_again_later(world: World) -> None:
     world.training.start = "another"
     assert world.run().state == "failed"
     assert not occasions(world).is_due()
+    assert (occasions(world).not_learned(), occasions(world).awaited().missing) == (20, 5)
     judge_more(world, 5)
     assert occasions(world).is_due()
 

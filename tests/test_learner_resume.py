@@ -19,8 +19,8 @@ from test_lessons import ask
 
 from assistant.learning.learner import _MOST_TAKEN_OVER, RECIPE, ROLE
 from assistant.learning.noting import Progress
-from assistant.learning.steering import Steering
-from assistant.learning.training_child import Left, TrainingKilled, train_apart
+from assistant.learning.steering import Budget, Steering
+from assistant.learning.training_child import Left, TimeOver, TrainingKilled, train_apart
 from stores.lessons import Lesson, LessonDocument
 from stores.records import Judgement, Turn
 
@@ -137,9 +137,24 @@ def test_a_training_that_was_killed_rests_before_it_goes_on(world: World) -> Non
     ended = world.run()
     assert (ended.state, ended.exit_code) == ("waiting", 3)
     assert ended.reason == "the training was ended by signal 9"
+    assert world.rounds.is_broken_off(world.last)
     assert world.rounds.abandoned(RECIPE, even_resting=False) is None
     again, _, _ = go_on(world)
     assert (again.state, again.round_id) == ("promoted", ended.round_id)
+
+
+def test_a_round_that_had_its_time_rests_and_goes_on_with_what_it_had_reached(world: World) -> None:
+    def is_over() -> None:
+        (world.training.folder / "reached").write_text("step 1")
+        raise TimeOver
+
+    world.training.on_step = is_over
+    ended = world.run()
+    assert (ended.state, ended.exit_code) == ("waiting", 4)
+    assert not world.rounds.is_broken_off(world.last), "it was meant"
+    assert world.rounds.abandoned(RECIPE, even_resting=False) is None
+    again, _, has_reached = go_on(world)
+    assert (again.state, again.round_id, has_reached) == ("promoted", ended.round_id, True)
 
 
 def test_a_command_that_is_told_to_end_leaves_its_round(world: World) -> None:
@@ -189,7 +204,14 @@ class Trained(Exception):
     """What follows is the export, which would take a minute."""
 
 
-def trained(folder: Path, encoder: Path, *, steering: Steering | None = None, tell: Any = None) -> bytes:
+def trained(
+    folder: Path,
+    encoder: Path,
+    *,
+    steering: Steering | None = None,
+    tell: Any = None,
+    checkpoint_seconds: float = 0.0,
+) -> bytes:
     """The state after the last step: weights, the best ones, and the optimiser's moments."""
     folder.mkdir(exist_ok=True)
     random = np.random.default_rng(3).standard_normal((10, 32)).astype(np.float32)
@@ -210,7 +232,7 @@ def trained(folder: Path, encoder: Path, *, steering: Steering | None = None, te
             settings={"epochs": 4, "patience": 4, "batch_questions": 4, "learning_rate": 1e-3},
             threads=1,
             encoder=encoder,
-            checkpoint_seconds=0.0,
+            checkpoint_seconds=checkpoint_seconds,
             steering=steering,
             tell=until_trained,
         )
@@ -253,6 +275,23 @@ def test_a_training_broken_off_twice_ends_with_the_same_weights(tiny: Path, tmp_
     )
     assert resumed[0] >= 12
     assert broken_off == trained(tmp_path / "uninterrupted", tiny)
+
+
+def test_a_training_whose_time_is_over_writes_down_what_it_has_reached_and_goes_on_from_there(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[int] = []
+
+    def steps_of(told: Any) -> None:
+        steps.extend([told["step"]] if told and "step" in told else [])
+
+    with monkeypatch.context() as until_the_fourth:  # step; a checkpoint is not due by then
+        until_the_fourth.setattr(Budget, "is_over", lambda budget: len(steps) >= 4)
+        with pytest.raises(TimeOver, match="the time given to it was over"):
+            trained(tmp_path, tiny, tell=steps_of, checkpoint_seconds=600.0)
+    steps.clear()
+    trained(tmp_path, tiny, tell=steps_of)
+    assert steps[0] >= 4
 
 
 def test_a_halted_training_goes_on_and_ends_with_its_learner(tiny: Path, tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from store_fixtures import Stores, document, passages_by_text
 
 from stores.forgetting import Forgetting
 from stores.journal import FoundPassage, Judged, Outcome
-from stores.lessons import HELD_OUT, Lesson, Lessons, is_held_out, what_is_lacking
+from stores.lessons import HELD_OUT, HeldOut, Lesson, Lessons, is_held_out, what_is_lacking
 from stores.ratings import Ratings
 
 QUESTION = "When does the room open?"
@@ -239,6 +240,41 @@ def test_a_good_answer_makes_no_lesson_of_an_echo_or_of_what_was_undone(stores: 
     ]
     stores.knowledge.undo(ann, receipt)
     assert lessons(stores) == []
+
+
+def test_of_held_out_questions_those_with_an_answer_among_the_first_ten_are_counted(
+    stores: Stores, ann: int, bob: int
+) -> None:
+    _, (opens, floods) = share(stores, ann)
+    stores.add(ann, document("many", *(f"Room {number} is blue." for number in range(10))))
+    others = sorted(set(stores.texts()) - {opens, floods})
+    kept = [q for q in (f"when does room {n} open?" for n in range(60)) if is_held_out(q)][:6]
+    taught = next(q for q in (f"is {n} open?" for n in range(60)) if not is_held_out(q))
+    late = [(version, "irrelevant") for version in others]
+    ask(stores, ann, [(opens, "answer")], question=taught)
+    for user in (ann, ann, bob):  # asked twice by one of them
+        ask(stores, user, [(opens, "answer")], question=kept[0])
+    ask(stores, ann, [(opens, "relevant")], question=kept[1])
+    ask(stores, ann, [*late, (opens, "answer")], question=kept[2])
+    ask(stores, ann, [(opens, "answer")], question=kept[3], is_private=True)
+    assert Lessons(stores.database).held_out(enough=30) == HeldOut(4, 2)
+    rated = ask(stores, ann, [(opens, "irrelevant")], question=kept[4])
+    stores.journal.rate(ann, rated, "good", version_id=opens)
+    taken = ask(stores, ann, [(floods, "answer")], question=kept[5])
+    stores.journal.rate(ann, taken, "bad", version_id=floods)
+    assert Lessons(stores.database).held_out(enough=30) == HeldOut(6, 3)
+
+
+def test_no_more_answered_questions_are_looked_for_than_are_enough(
+    stores: Stores, ann: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stores.lessons._COUNTED_AT_ONCE", 2)
+    _, (opens, _) = share(stores, ann)
+    kept = [q for q in (f"when does room {n} open?" for n in range(60)) if is_held_out(q)][:5]
+    for question in kept:
+        ask(stores, ann, [(opens, "answer")], question=question)
+    assert Lessons(stores.database).held_out(enough=3) == HeldOut(5, 4)
+    assert Lessons(stores.database).held_out(enough=6) == HeldOut(5, 5)
 
 
 @given(st.text(alphabet="abcxyz ?", max_size=60))

@@ -107,15 +107,22 @@ def test_interrupted_it_goes_on_where_it_was(vouch: Vouch) -> None:
     vouch.run("replay", *given)
     assert steps.read_bytes().startswith(kept)
     assert "holds another replay" in vouch.run("replay", *given, "--first", "3", code=2).err
+    (out / "runs" / "mine.txt").write_text("0.1")
     vouch.run("replay", *given, "--first", "3", "--fresh")
+    assert steps.read_bytes().count(b"\n") == 3
+    assert (out / "runs" / "mine.txt").read_text() == "0.1"
 
 
-def test_to_begin_anew_deletes_nothing_that_no_replay_left(vouch: Vouch) -> None:
-    kept = vouch.write("mine/runs/curve.txt", "0.1")
-    out = str(vouch.folder / "mine")
-    refused = vouch.run("replay", *towns(vouch), "--method", "frozen", "--out", out, "--fresh", code=2)
+@pytest.mark.parametrize("fresh", [[], ["--fresh"]])
+def test_a_folder_with_files_of_ones_own_stays_as_it_is(vouch: Vouch, fresh: list[str]) -> None:
+    for name in ("report.html", "runs/curve.txt"):
+        vouch.write(f"mine/{name}", "0.1")
+    before = hash_of(vouch.folder / "mine")
+    given = [*towns(vouch), "--method", "frozen", "--out", str(vouch.folder / "mine"), *fresh]
+    refused = vouch.run("replay", *given, code=2)
     assert "holds other things than a replay" in refused.err
-    assert Path(kept).read_text() == "0.1"
+    assert "Name an empty folder with --out" in refused.err
+    assert hash_of(vouch.folder / "mine") == before  # not even a lock
 
 
 @pytest.mark.parametrize(
@@ -254,15 +261,19 @@ def chatted(talked: Vouch, tmp_path: Path) -> Vouch:
 def test_under_the_same_model_nothing_changes_and_nothing_is_touched(chatted: Vouch) -> None:
     before = hash_of(chatted.data)
     ran = chatted.run("replay", "1", "--model", "live", "--against", "untrained", "--json")
-    first, told, again = sorted(ran.objects, key=lambda row: row["turn"])
+    *rows, total = ran.objects
+    first, told, again = sorted(rows, key=lambda row: row["turn"])
     assert [row["change"] for row in (first, told, again)] == [0, 0, 0]
+    assert total == {"schema": 1, "messages": 3, "changed": 0, "unchanged": 1, "same_model": True}
     assert "10:00" in first["replies"][0]["answer"]  # as the handbook was then
     assert "11:30" not in first["replies"][0]["answer"]
     assert "red" in again["replies"][0]["answer"]  # said in this very conversation
     assert hash_of(chatted.data) == before
     quiet = chatted.run("replay", "1", "--against", "untrained", "--changed", "--fail-under", "unchanged=1")
     assert quiet.out == ""
-    assert "live and untrained are the same model here" in quiet.err
+    same, counted = quiet.err.splitlines()
+    assert same.startswith("live and untrained are the same model here")  # told before they are played
+    assert counted == "0 of 3 messages are answered differently."
 
 
 def test_another_chat_model_changes_what_is_answered_worst_first(chatted: Vouch) -> None:
@@ -271,11 +282,14 @@ def test_another_chat_model_changes_what_is_answered_worst_first(chatted: Vouch)
         chatted.use_server(server.base_url, '[memory]\nagents = "reader"\n')
         given = ["replay", "1", "--model", "extractive", "--against", "other", "--changed"]
         ran = chatted.run(*given, "--json")
-        chatted.run(*given, "--fail-under", "unchanged=0.9", code=1)
-    changes = [row["change"] for row in ran.objects]
+        failed = chatted.run(*given, "--fail-under", "unchanged=0.9", code=1)
+    *rows, total = ran.objects
+    changes = [row["change"] for row in rows]
     assert changes == sorted(changes, reverse=True)
-    assert all(row["replies"][1]["answer"] == "I cannot say." for row in ran.objects)
-    assert ran.objects[0]["replies"][0]["model"] == "extractive"
+    assert all(row["replies"][1]["answer"] == "I cannot say." for row in rows)
+    assert rows[0]["replies"][0]["model"] == "extractive"
+    assert (total["changed"], total["same_model"]) == (len(rows), False)
+    assert "Change is that of answer, citations and writes together, 0 to 3" in failed.err
     assert "the same model" not in ran.err
     assert hash_of(chatted.data) == before
 
@@ -290,8 +304,9 @@ def test_a_comparison_with_a_recording_asks_nobody_twice(chatted: Vouch) -> None
         assert len(server.requests) >= 6  # three messages, by two models
     again = chatted.run(*given, "--offline")
     assert again.out == asked.out
-    assert {row["replies"][0]["answer"] for row in asked.objects} == {"one says so."}
-    assert {row["replies"][1]["answer"] for row in asked.objects} == {"other says so."}
+    rows = asked.objects[:-1]
+    assert {row["replies"][0]["answer"] for row in rows} == {"one says so."}
+    assert {row["replies"][1]["answer"] for row in rows} == {"other says so."}
 
 
 def test_what_was_private_or_came_with_material_is_played_as_it_was(chatted: Vouch) -> None:
@@ -300,15 +315,15 @@ def test_what_was_private_or_came_with_material_is_played_as_it_was(chatted: Vou
     chatted.run("ask", "Where does the key of the tide mill hang?", stdin=material)
     chatted.run("ask", "--no-learn", "Remember that my ferry leaves at six.")
     given = ["--model", "live", "--against", "untrained", "--json"]
-    (asked,) = chatted.run("replay", "2", *given).objects
+    asked, _ = chatted.run("replay", "2", *given).objects
     assert [("fourth hook" in reply["answer"]) for reply in asked["replies"]] == [True, True]
-    (told,) = chatted.run("replay", "3", *given).objects
+    told, _ = chatted.run("replay", "3", *given).objects
     assert [reply["writes"] for reply in told["replies"]] == [[], []]
 
 
 def test_a_file_of_lines_is_played_over_what_is_known_now(chatted: Vouch) -> None:
     given = ["replay", "-", "--model", "live", "--against", "untrained", "--json"]
-    (row,) = chatted.run(*given, stdin=f"\n{QUESTION}\n").objects
+    row, _ = chatted.run(*given, stdin=f"\n{QUESTION}\n").objects
     assert row["turn"] is None
     assert "11:30" in row["replies"][0]["answer"]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from cli_helpers import Vouch
 from replay_child import child_replay
 from test_replay_report import HOSTILE, IDENTITY, steps
 
+from assistant.commands.replay_progress import Progress
 from assistant.replay.luf import LufRound
 from assistant.replay.player import facts_of
 from assistant.replay.pooled import pooled_interval
@@ -20,6 +23,7 @@ from assistant.replay.report_page import page
 from assistant.replay.run_progress import RunProgress, lasting, told_to
 from assistant.replay.steps import AskedStep, LearnedStep, Steps
 from assistant.replay.terminal_table import ORDER, terminal_lines
+from assistant.replay.times_table import times_lines, times_rows
 from assistant.replay.trainings import told, trainings_of
 
 
@@ -58,19 +62,19 @@ def trained(lessons: int, best: int | None) -> dict[str, Any]:
             20,
             [trained(18, 0), trained(37, 0)],
             "luf: trained 2 times, after every 20 questions, on 18 to 37 lessons; none was better than the "
-            "start on its held-out share, so its weights are the frozen ones",
+            "start on the questions set aside, so its weights are the frozen ones",
         ),
         (
             20,
             [{}, trained(37, 3)],
             "luf: trained once, after every 20 questions, on 37 lessons; once no passage was judged to help; "
-            "1 of 1 better than the start on the held-out share (best epoch 3)",
+            "1 of 1 better than the start on the questions set aside (best epoch 3)",
         ),
         (
             20,
             [trained(18, None)],
-            "luf: trained once, after every 20 questions, on 18 lessons; no held-out share compared what "
-            "came of it with the start, and it was used",
+            "luf: trained once, after every 20 questions, on 18 lessons; no questions were set aside to "
+            "compare what came of it with the start, and it was used",
         ),
     ],
 )
@@ -85,7 +89,7 @@ def test_the_runs_of_all_seeds_are_told_together(tmp_path: Path) -> None:
     found = trainings_of("luf", runs, interval=20)
     assert (found["trained"], found["kept"], found["best_epochs"]) == (4, 2, [0, 1, 0, 4])
     assert "trained 4 times in 2 runs, after every 20 questions" in found["told"]
-    assert "2 of 4 better than the start on the held-out share (best epoch 1 to 4)" in found["told"]
+    assert "2 of 4 better than the start on the questions set aside (best epoch 1 to 4)" in found["told"]
     assert ", in 8.0 s; " in told("luf", found, seconds=8.0)
 
 
@@ -218,7 +222,7 @@ def test_no_line_is_wider_than_the_terminal_and_every_figure_is_there(
     heads = [line for line in lines if line.startswith(("all ", "last third "))]
     for label in report["figures"]:
         assert sum(label in head for head in heads) >= 2  # in each part
-    assert sum(line.startswith("reranked R@5") for line in lines) == len(heads)
+    assert sum(line.startswith("reranked R@5  ") for line in lines) == len(heads)
     if width == 240:
         assert len(heads) == 2
 
@@ -234,14 +238,17 @@ def test_the_terminal_tells_how_much_was_played_and_what_intervals_are_over(
     report: dict[str, Any], tmp_path: Path
 ) -> None:
     assert head_of(report) == (
-        "9 questions over 12 passages, 2 seeds: 1, 2. Shares are in percent, with 95 % intervals over the "
-        "seeds (Student's t); two seeds tell little."
+        "9 questions over 12 passages, 2 seeds: 1, 2. Shares are in percent and tokens per question, with "
+        "95 % intervals over the seeds (Student's t); two seeds tell little."
     )
     one = report_of({**IDENTITY, "seeds": [7]}, {("frozen", 7): steps(tmp_path, "one", 0.5)})
     assert head_of(one) == (
-        "9 questions over 12 passages, seed 7. Shares are in percent, with 95 % intervals over the questions "
-        "(bootstrap)."
+        "9 questions over 12 passages, seed 7. Shares are in percent and tokens per question, with 95 % "
+        "intervals over the questions (bootstrap)."
     )
+    for label, is_told in (("luf:strict", True), ("rafe", False)):
+        told_of = {**one, "replay": {**one["replay"], "user_feedback": True}, "figures": {label: {}}}
+        assert ("Users spoke to luf alone" in head_of(told_of)) == is_told
     shown = " ".join(terminal_lines(report, width=80))
     assert "two seeds tell little" in shown
     assert "rafe: never trained: the interval is 6 and there were 9 questions" in shown
@@ -280,3 +287,56 @@ def test_report_and_page_have_intervals_over_questions_with_several_seeds(tmp_pa
     one = report_of({**IDENTITY, "seeds": [1]}, {("frozen", 1): runs["frozen", 1]})
     assert one["over_questions"] == {}
     assert "<small>" not in page(one)
+
+
+# Times
+
+
+TIMES = {
+    "frozen, seed 1": {"questions": 60, "turn": 37.55, "search": 0.937, "model": 0, "training": 0},
+    "luf:strict+hard, seed 1": {"questions": 60, "turn": 141.25, "search": 1.2, "model": 0, "training": 12},
+}
+
+
+def test_times_are_a_table_with_its_unit_whose_numbers_stay_whole() -> None:
+    assert times_rows(TIMES) == [
+        ["seconds", "questions", "turn", "search", "model", "training"],
+        ["frozen, seed 1", "60", "37.5", "0.9", "0.0", "0.0"],
+        ["luf:strict+hard, seed 1", "60", "141.2", "1.2", "0.0", "12.0"],
+    ]
+    wide, narrow = times_lines(TIMES, width=100), times_lines(TIMES, width=54)
+    assert wide[:3] == [
+        "seconds                  questions   turn  search  model  training",
+        "frozen, seed 1                  60   37.5     0.9    0.0       0.0",
+        "luf:strict+hard, seed 1         60  141.2     1.2    0.0      12.0",
+    ]
+    assert narrow[2] == "luf:strict…         60  141.2     1.2    0.0      12.0"
+    assert max(map(len, narrow)) <= 54
+    assert "hearing: what users say afterwards" in " ".join(wide)
+
+
+def test_a_pipe_has_the_times_below_the_figures(vouch: Vouch) -> None:
+    ran = vouch.run("replay", *towns(vouch), "--method", "frozen", "--first", "2", "--times")
+    columns = ["seconds", "questions", "turn", "search", "model", "hearing", "training"]
+    assert ran.cells[-2] == columns
+    assert ran.cells[-1][:2] == ["frozen, seed 1", "2"]
+
+
+# Without a terminal
+
+
+def test_without_a_terminal_a_sentence_a_minute_tells_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    call: Any = SimpleNamespace(progress_line=lambda: SimpleNamespace(clear=None), tell=said.append)
+    seconds = iter([0.0, 0.0, 30.0, 61.0, 70.0, 122.0])
+    monkeypatch.setattr("assistant.commands.replay_progress.time.monotonic", lambda: next(seconds))
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    progress = Progress(call)
+    for done in range(5):
+        progress.watch("luf: questions", done * 61, 1000)
+    assert said == [
+        "luf: questions 122 of 1000, 2.0/s, about 7 min left.",
+        "luf: questions 244 of 1000, 2.0/s, about 6 min left.",
+    ]

@@ -205,6 +205,7 @@ def test_a_method_with_what_it_does_not_take(text: str, complaint: str) -> None:
         (Seeds(), "1,-1", "a seed is a whole number from 0"),
         (AtLeast(1), "0", "it is 0, but must be 1 or more"),
         (Share(), "80", "it is 80, but must be from 0 to 1, as 0.8 for 80 %"),
+        (Share(), "2", "it is 2, but must be from 0 to 1"),
         (Share(), "nan", "it is nan, but must be from 0 to 1"),
         (Column(), "text", "'text' is not WHAT=NAME"),
     ],
@@ -265,28 +266,36 @@ def test_a_limit_is_checked_before_anything_is_played(vouch: Vouch) -> None:
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        (["1", "--against", "live", "--method", "luf"], "--method is not of a comparison"),
+        (["1", "--against", "live", "--method", "luf"], "--method cannot be used with --model, --against"),
         (["1", "--against", "live", "--first", "3"], "--newest N plays the last N"),
-        ([*TOWNS, "--newest", "3"], "--newest is of a comparison only"),
+        ([*TOWNS, "--newest", "3"], "--newest can be used with --model and --against only"),
         ([*TOWNS, "--replies", "nowhere/r.jsonl"], "there is no folder nowhere"),
         ([*TOWNS, "--method", "query2doc"], "have its writer simulated: query2doc:0.8"),
         ([*TOWNS, "--judge", "model"], "choose --judge reader or simulated"),
         ([*TOWNS, "--losses", ""], "--losses names none"),
         ([*TOWNS, "--out", ""], "it is empty"),
         ([*TOWNS, "--out", "towns.jsonl"], "towns.jsonl cannot be a folder: towns.jsonl is a file"),
-        (["1", "--against", "live", "--fail-under", "unchanged=90"], "is a share from 0 to 1"),
+        (["1", "--against", "live", "--fail-under", "unchanged=90"], "90 % is 0.9."),
+        (["1", "--against", "live", "--fail-under", "unchanged=2"], "80 % is 0.8."),
+        (["empty.jsonl"], "empty.jsonl has no rows"),
+        (["notes.jsonl"], "notes.jsonl: line 1 is not JSON"),
+        (["latin.jsonl"], "latin.jsonl: line 1 is not UTF-8"),
         ([""], "there is no set, file or folder ''"),
     ],
 )
 def test_what_does_not_go_together_is_refused(vouch: Vouch, given: list[str], complaint: str) -> None:
+    for name, content in (("empty", b""), ("notes", b"no JSON"), ("latin", b"\xe9")):
+        vouch.write(f"{name}.jsonl", content)
     assert complaint in vouch.run("replay", *given, code=2).err
 
 
 def test_what_does_nothing_is_told(vouch: Vouch) -> None:
     given = [*TOWNS, "--answers", "simulated", "--accuracy", "0.8", "--user-feedback", "--losses", "hard"]
+    given += ["--seeds", "1,1"]
     told = vouch.run("replay", *given, "--replies", "r.jsonl").err
     for option in ("--accuracy", "--user-feedback", "--losses", "--replies"):
         assert f"{option} does nothing" in told
+    assert "--seeds: each is played once: 1." in told
     usual = vouch.run("replay", *TOWNS, *SIMULATED, "--accuracy", "0.8").err
     assert "does nothing" not in usual
 
@@ -295,6 +304,26 @@ def test_help_tells_the_default_methods_and_what_answer_recall_is() -> None:
     told = " ".join(CliRunner().invoke(cli, ["replay", "--help"]).output.split())
     assert "By default luf; frozen is always played" in told
     assert "For answer R@5 any passage counts in which an answer stands" in told
+
+
+@pytest.mark.parametrize(
+    ("option", "default"),
+    [
+        ("--split", "test, of squad dev"),
+        ("--judge", "reader"),
+        ("--answers", "own"),
+        ("--interval", "400"),
+        ("--remembers", "all"),
+        ("--seeds", "1"),
+        ("--order", "drift"),
+        ("--first", "all"),
+        ("--min-judged", "5"),
+    ],
+)
+def test_help_tells_what_an_option_is_by_default(option: str, default: str) -> None:
+    told = " ".join(CliRunner().invoke(cli, ["replay", "--help"]).output.split())
+    of_option = told.partition(" Options: ")[2].partition(f" {option} ")[2].partition(" --")[0]
+    assert f"y default {default}" in of_option
 
 
 # The folder and its disk

@@ -15,6 +15,7 @@ from assistant.config import AnswerSettings, MemorySettings, ModelSettings, Rera
 from assistant.learning.ended import Ended
 from assistant.learning.learner import ROLE, UNTRAINED
 from assistant.replay.conversations import Conversations, Message
+from assistant.replay.named_models import find_trained
 from assistant.replay.replay_assistant import ReplayAssistant
 from stores.errors import CannotUndo, NotFound
 
@@ -79,10 +80,24 @@ def both_sides(
     made.world.assistant.close()
 
 
+def is_found_by_its_round(played: Played, version: str) -> None:
+    """As the terminal names it."""
+    checkpoints, ended = played.world.assistant.checkpoints, played.round
+    assert ended is not None
+    for named in ("{}", "round {}", "candidate {}"):
+        found = find_trained(named.format(ended.round_id), checkpoints)
+        assert found is not None
+        assert found.version == version
+    with pytest.raises(NotFound, match="no model of round 77 is kept here") as raised:
+        find_trained("candidate 77", checkpoints)
+    assert version in raised.value.hint
+
+
 def test_a_round_of_both_sides_is_stepped_back_from_with_its_encoder(both_sides: Played) -> None:
     with pytest.raises(CannotUndo):
         both_sides.found_with("previous")
     version = both_sides.learn()
+    is_found_by_its_round(both_sides, version)
     base = both_sides.base
     assert both_sides.found_with("previous") == [base, version]
     assert both_sides.found_with("untrained") == [base, version]
@@ -113,6 +128,7 @@ def test_a_round_of_the_query_side_is_played_with_the_vectors_that_it_was_made_f
     monkeypatch.setattr("agents.models.encoder.prepare_encoder", lambda *given, **more: tiny)
     played = Played(tmp_path, tiny, side="query")
     version, base = played.learn(), played.base
+    is_found_by_its_round(played, version)
     assert played.found_with("previous") == [base, base]
     assert played.queries == [UNTRAINED, version]
     assert not played.are_the_same

@@ -162,10 +162,22 @@ def test_a_round_that_was_left_waits_and_can_be_stopped(stores: Stores) -> None:
     round_id = rounds.begin("retriever", {})
     rounds.leave(round_id, "the chat ended")
     assert (only(stores).state, only(stores).reason) == ("waiting", "the chat ended")
+    assert not rounds.is_broken_off(only(stores))
     assert rounds.abandoned("retriever") is not None
     assert rounds.ask_to_stop() == round_id
     assert rounds.abandoned("retriever") is None
     assert rounds.take_over(round_id) is None
+
+
+def test_a_round_whose_training_was_killed_is_broken_off_until_it_goes_on(stores: Stores) -> None:
+    rounds = Rounds(stores.database)
+    round_id = rounds.begin("retriever", {})
+    rounds.note(round_id, {"is_paused": True})
+    rounds.leave(round_id, "killed", is_broken_off=True)
+    assert rounds.is_broken_off(only(stores))
+    rounds.take_over(round_id)
+    assert not rounds.is_broken_off(only(stores))
+    assert "is_paused" not in only(stores).figures, "whoever goes on notes that anew"
 
 
 def test_a_round_that_rests_is_left_alone_unless_somebody_asks(stores: Stores) -> None:

@@ -18,12 +18,22 @@ from agents.models.encoder import EncoderDescription
 from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.training_facts import TrainingFacts, rule, training_facts
-from assistant.terminal.screens.training_lines import bar, lasting, progress_line, round_line, status_line
+from assistant.terminal.screens.training_lines import (
+    bar,
+    lasting,
+    progress_line,
+    round_line,
+    state_now,
+    status_line,
+    table_lines,
+)
 from assistant.terminal.screens.training_screen import TrainingScreen
 from assistant.terminal.training import steer_training
 from stores.errors import VouchError
+from stores.lessons import HeldOut
 from stores.live_models import LiveModels
 from stores.records import Round
+from stores.too_few_held_out import TooFewHeldOut
 
 
 @pytest.fixture(autouse=True)
@@ -80,6 +90,7 @@ async def test_the_page_of_a_round_tells_its_settings_hashes_and_lineage(tmp_pat
         keep(of(chat), promoted())
         with of(chat).database.writing() as sql:
             made = sql.get_one(Round, 2)
+            made.figures = {**made.figures, "measured": running().figures["measured"]}
             made.settings = {**made.settings, "turns": [1, 2, 3, 7], "held_out": 1}
             made.created_at = made.created_at.replace(year=2100)  # behind the rating
         await opens_training(chat)
@@ -89,6 +100,8 @@ async def test_the_page_of_a_round_tells_its_settings_hashes_and_lineage(tmp_pat
             "Learned from 3 lessons; 1 more were held out",
             "Judged     2 by scores",
             "Rated      1 good",
+            "start     nDCG@10 0.500  R@5 0.700  among 900 passages",
+            "epoch 1   nDCG@10 0.530",
             "Forgotten  2 of its turns since",  # 3 and 7 are not there
             "Turns      1-3, 7",
             "nDCG@10   0.500      0.521  +2.10 [+1.60, +2.60]",
@@ -194,10 +207,23 @@ async def test_space_has_training_wait_and_go_on(tmp_path: Path) -> None:
             await opens_training(chat)
             await chat.presses("space")
             await chat.shows("Space go on")
-            await chat.shows("waits until Space")
+            await chat.shows("is paused until Space")
             await chat.presses("space")
             await chat.shows("Space pause")
             assert learner.asked == ["pause", "go on"]
+
+
+async def test_s_during_a_pause_says_that_the_pause_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assistant.terminal.training._lacks", lambda assistant: "")
+    async with on_screen(tmp_path) as chat:
+        with led_by_fake(chat):
+            await opens_training(chat)
+            await chat.presses("space")
+            await chat.shows("Space go on")
+            await chat.presses("s")
+            await chat.shows("The pause ends, and a round begins in the background")
 
 
 async def test_space_says_that_it_cannot_hold_up_another_process(tmp_path: Path) -> None:
@@ -317,7 +343,7 @@ def test_a_status_line_of_a_round_that_broke_off_says_so() -> None:
 def test_a_status_line_has_more_where_there_is_room() -> None:
     assert status_line(running(13), 80) == ("training: round 13, step 210 of 400 ▕█████▎    ▏", "")
     left, right = status_line(running(13, is_paused=True), 120)
-    assert left.startswith("training: round 13, step 210 of 400, waiting ▕█████▎    ▏ loss 1.12 █")
+    assert left.startswith("training: round 13, step 210 of 400, paused ▕█████▎    ▏ loss 1.12 █")
     assert right == "nDCG@10 0.530 (start 0.500)"
     compared = running(13, progress={"questions": 60, "questions_in_all": 240}, phase="comparing")
     assert status_line(compared, 80)[0] == "training: round 13, question 60 of 240 ▕██▌       ▏"
@@ -327,14 +353,33 @@ def test_a_status_line_has_more_where_there_is_room() -> None:
 
 # In words
 
+LACK = TooFewHeldOut(128, HeldOut(25, 25), 30)
+
+
+def test_what_is_lacking_for_a_round_by_itself_is_told_as_there_is_room() -> None:
+    known = TrainingFacts((), "", "", "", 128, 100, True, False, False, 0.0, 0.01, lack=LACK)
+    assert progress_line(known, 118) == LACK.sentence
+    told = "25 of 30 held out, about 25 more lessons; then a round begins by itself"
+    assert progress_line(known, 78) == told
+
+
+HELD_UP = {"is_paused": True, "is_leading": True}  # of this chat's own round, by Space
+READING = running(12, progress={"lessons": 3}, phase="reading")
+
 
 @pytest.mark.parametrize(
     ("more", "told"),
     [
         ({}, "12 of 1000 lessons, then a round"),
         ({"new_lessons": 1000}, "1000 of 1000 lessons; a round soon"),
-        ({"is_paused": True}, "12 of 1000 lessons; waits until Space"),
+        ({"is_paused": True}, "12 of 1000 lessons; paused until Space"),
         ({"in_chat": False}, "12 of 1000 lessons; s begins a round"),
+        ({"lack": LACK}, "25 of 30 held out; 25 more lessons"),
+        ({"lack": LACK, "in_chat": False}, "25 of 30 held out; s begins a round"),
+        ({"lack": LACK, "is_paused": True}, "25 of 30 held out; paused until Space"),
+        ({"rounds": (running(12),), **HELD_UP}, "step 210 of 400, paused until Space"),
+        ({"rounds": (READING,), **HELD_UP}, "round 12: paused until Space"),
+        ({"rounds": (running(12, is_paused=True),)}, "▕████▎   ▏ 52 % paused"),
         ({"rounds": (running(12),), "broken_off": frozenset([12])}, "goes on later"),
         (
             {
@@ -351,6 +396,43 @@ def test_a_narrow_screen_tells_whole_sentences_of_a_round(more: dict[str, Any], 
     line = progress_line(replace(known, **more), 38)
     assert line.endswith(told)
     assert len(line) <= 38
+
+
+def test_a_round_that_is_held_up_is_told_as_paused_as_long_as_that_lasts() -> None:
+    goes_on = TrainingFacts((READING,), "", "", "", 12, 1000, True, False, False, 0.0, 0.01)
+    held_up = replace(goes_on, **HELD_UP)
+    assert state_now(goes_on, READING) == "running"
+    assert progress_line(goes_on, 78) == "round 12: reading the lessons"
+    assert state_now(held_up, READING) == "paused"
+    assert round_line(held_up, READING, 100).startswith(" 12  paused ")
+    assert progress_line(held_up, 78) == "round 12: reading the lessons, paused until Space"
+    elsewhere = running(12, is_paused=True)  # in another chat
+    assert state_now(goes_on, elsewhere) == "paused"
+    assert state_now(replace(goes_on, broken_off=frozenset([12])), elsewhere) == "broken off"
+    assert state_now(replace(goes_on, is_paused=True), READING) == "running", "of another process"
+    left = row(12, "waiting", "", READING.figures)
+    assert progress_line(replace(held_up, rounds=(left,)), 38) == "round 12 waits; it goes on after Space"
+
+
+def test_the_reason_that_decides_comes_first_and_the_gain_once() -> None:
+    facts = TrainingFacts((), "", "", "", 12, 1000, True, False, False, 0.0, 0.01)
+    few = refused(1)
+    few.reason = (
+        "Refused: nDCG@10 was measured on 24 questions, fewer than 30; "
+        "nDCG@10 -1.40 points [-1.90, -0.90] is not surely above 0.00 points."
+    )
+    line = round_line(facts, few, 80)
+    assert line[:72].endswith("22:03  measured on 24 questions, fewer than 30;")
+    assert line.count("nDCG@10 -1.40 points") == 1
+
+
+def test_before_the_first_epoch_the_start_is_told_once() -> None:
+    begun = running(13)
+    begun.figures["measured"] = begun.figures["measured"][:1]
+    assert table_lines(begun, 78) == [
+        "           start", "nDCG@10    0.500", "R@5        0.700", "MRR        0.400",
+    ]  # fmt: skip
+    assert status_line(begun, 120)[1] == "nDCG@10 0.500"
 
 
 async def test_what_is_told_of_rounds_in_each_state(tmp_path: Path) -> None:
@@ -410,10 +492,13 @@ async def test_what_is_told_of_rounds_in_each_state(tmp_path: Path) -> None:
         assert round_line(facts, failed, 100).endswith("22:03  at step 210 of 400; the loss is nan")
         lost = refused(1)
         lost.reason = "Refused: it lost 1.78 points on domain own (32 questions), more than 1.00 points."
-        assert "22:03  nDCG@10 -1.40 points; it lost 1.78 points on" in round_line(facts, lost, 100)
+        assert round_line(facts, lost, 200).endswith(
+            "22:03  it lost 1.78 points on domain own (32 questions), more than 1.00 points; "
+            "nDCG@10 -1.40 points"
+        )
         limits = replace(facts, least_gain=0.005, margin=0.01)
         assert "surely gains more than 0.50 points" in rule(limits)
-        assert "loses more than 1.00 points." in rule(limits)
+        assert "on 30 questions or more, and R@5, month and domain lose at most 1.00" in rule(limits)
 
 
 async def test_rounds_that_had_ended_are_not_read_again(tmp_path: Path) -> None:

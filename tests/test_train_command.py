@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from os import terminal_size
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -41,13 +42,16 @@ from assistant.learning.background import follow
 from assistant.learning.learner import ROLE, UNTRAINED, Learner, TooFewLessons
 from assistant.learning.noting import Progress
 from assistant.learning.occasions import Awaited
-from assistant.learning.training_child import TrainingFailed, TrainingKilled
+from assistant.learning.training_child import TimeOver, TrainingFailed, TrainingKilled
 from assistant.locations import Locations
 from assistant.replay.bootstrap import Promotion
 from assistant.replay.held_out import Comparison
+from assistant.terminal.screens.training_facts import training_facts
 from assistant.terminal.training import steer_training
 from assistant.wiring import Assistant, trainable
 from stores.errors import EncoderUnavailable, OverTime, StoreUnavailable, TryAgain, VouchError, WrongUsage
+from stores.lessons import HeldOut, is_held_out
+from stores.too_few_held_out import TooFewHeldOut
 
 MAKER = Path(__file__).with_name("tiny_bert.py")
 ANSWER = "What everybody asks for."
@@ -259,6 +263,8 @@ def test_a_script_reads_progress_and_end_as_json(person: Person) -> None:
 def test_the_last_rounds_are_shown(person: Person) -> None:
     ran = person.train("--status", code=1)
     assert (ran.stdout, ran.stderr) == ("", "No round was begun yet. `vouch train` begins one.\n")
+    ran = person.train("--status", "--json", code=1)
+    assert (json.loads(ran.stdout), ran.stderr) == ({"schema": 1, "round": None}, "")
     person.train()
     cells = person.train("--status").stdout.split("\t")
     assert [cells[0], cells[1], cells[3]] == ["1", "promoted", f"{len(QUESTIONS)} lessons"]
@@ -287,7 +293,7 @@ def test_a_round_whose_learner_was_killed_is_told_so_and_makes_room_at_once(
         with pytest.raises(TryAgain, match="round 1 is being trained"):
             person.train()
         learner.kill()
-    cells = person.train("--status").stdout.strip().split("\t")
+    cells = person.train("--status").stdout.split("\t")
     assert (cells[1], cells[4]) == ("broken off", "its learner is gone; it goes on at the next occasion")
     told = json.loads(person.train("--status", "--json").stdout)
     assert (told["state"], told["is_broken_off"]) == ("running", True)
@@ -323,10 +329,11 @@ def test_a_failure_is_told_with_an_exit_code(person: Person) -> None:
 @pytest.mark.parametrize(
     ("error", "code", "state"),
     [
-        (OverTime("the time given to the round was over"), 4, "failed"),
+        (OverTime("the judge did not answer within 60 s"), 4, "failed"),
         (OSError(28, "No space left on device"), 3, "failed"),
         (TrainingFailed("the disk of the training is full", exit_code=3), 3, "failed"),
-        (TrainingKilled(9), 3, "waiting"),
+        (TrainingKilled(9), 3, "broken off"),
+        (TimeOver(), 4, "waiting"),
         (TrainingFailed("the loss is no number"), 1, "failed"),
         (TrainingFailed("IndexError", exit_code=70), 70, "failed"),
     ],
@@ -339,7 +346,7 @@ def test_why_a_round_failed_is_in_its_exit_code(
 
     person.training.on_step = fails
     assert f"\t{state}\t" in person.train(code=code).stdout
-    person.train("--status")
+    assert f"\t{state}\t" in person.train("--status").stdout
 
 
 def test_a_disk_that_is_too_full_to_say_so_leaves_a_round_that_is_seen_to_be_broken_off(
@@ -375,7 +382,7 @@ def test_what_a_round_does_is_told_in_the_words_of_the_chat(person: Person, chat
 
 
 def test_one_question_is_told_as_one(person: Person, chat: Assistant) -> None:
-    chat.__dict__["occasions"] = Mock(not_learned=lambda: 1, begins_at=lambda: 100)
+    chat.__dict__["occasions"] = Mock(not_learned=lambda: 1, awaited=lambda: Awaited(1, 100))
     assert list(steer_training(chat, ""))[-1].startswith("1 question was judged that no round")
 
 
@@ -417,11 +424,34 @@ def test_a_chat_shows_and_steers_training(person: Person, chat: Assistant) -> No
     assert chat.live_models.live(ROLE) == UNTRAINED
     list(steer_training(chat, "pause"))
     assert chat.background_learner.is_paused
-    assert list(steer_training(chat, ""))[-1] == "Training in this chat waits. /train continue goes on."
+    assert list(steer_training(chat, ""))[-1] == "Training in this chat is paused. /train continue goes on."
     list(steer_training(chat, "continue"))
     assert not chat.background_learner.is_paused
     with pytest.raises(WrongUsage, match=r"There is no /train faster: start, stop, pause"):
         list(steer_training(chat, "faster"))
+
+
+def test_who_begins_a_round_in_vain_is_told_so_first(
+    person: Person, chat: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    monkeypatch.setattr(chat.background_learner, "begin", lambda: begun.append("a round"))
+    assert not person.train(content=BAD).stderr
+    told = "Nothing was judged since round 1; it would end the same."
+    [said] = steer_training(chat, "start")
+    assert said.startswith(f"{told} A round begins in the background")
+    assert begun == ["a round"]
+    again = person.train(content=BAD)
+    assert again.stderr.strip() == told
+    assert again.stdout.startswith("round 2\trefused")
+    locations(person.folder).settings.write_text("[learning]\nmargin = 0.02\n")
+    assert not person.train(content=BAD).stderr  # by another limit it may end otherwise
+    kept = sum(is_held_out(question) for question in QUESTIONS)
+    monkeypatch.setattr(chat.occasions, "_deciding", kept + 40)
+    lacks = f"220 lessons, {kept} of them held out; a round by itself needs {kept + 40} held out, about 200"
+    assert list(steer_training(chat, ""))[-1] == f"{lacks} more lessons."
+    [said] = steer_training(chat, "start")
+    assert f"This round cannot go live: {kept} questions are held out, and {kept + 40} are needed" in said
 
 
 def test_a_round_that_runs_is_shown_with_its_step(person: Person, chat: Assistant) -> None:
@@ -432,13 +462,87 @@ def test_a_round_that_runs_is_shown_with_its_step(person: Person, chat: Assistan
     round_id = chat.rounds.begin("retriever", {})
     facts = {"phase": "training", "progress": {"step": 3, "steps": 9, "loss": 0.5}, "is_paused": True}
     chat.rounds.note(round_id, facts)
-    assert list(steer_training(chat, ""))[1] == "round 2: step 3 of 9, loss 0.50, waiting"
+    newest, before, _ = steer_training(chat, "")
+    assert newest == "round 2: step 3 of 9, loss 0.50, paused"
+    assert before.startswith("round 1: ")
+    chat.rounds.note(round_id, {"is_paused": False, "progress": facts["progress"] | {"seconds_left": 40.0}})
+    assert next(steer_training(chat, "")) == "round 2: step 3 of 9, loss 0.50, about 40 s left"
 
 
 def test_too_few_lessons_are_told(person: Person) -> None:
     locations(person.folder).settings.write_text("[learning]\nfewest_lessons = 5000\n")
     with pytest.raises(TooFewLessons, match="there are 220 lessons, and a round wants 5000"):
         person.train()
+
+
+def test_a_round_whose_time_is_over_goes_on_later(person: Person, chat: Assistant) -> None:
+    def is_over() -> None:
+        raise TimeOver
+
+    person.training.on_step = is_over
+    ran = person.train("--budget", "20s", code=4)
+    assert ran.stdout == (
+        "round 1\twaiting\tthe time given to it was over; it goes on at the next occasion, or with "
+        "`vouch train`\n"
+    )
+    told = json.loads(person.train("--status", "--json").stdout)
+    assert (told["state"], told["is_broken_off"]) == ("waiting", False)
+    assert not chat.occasions.is_due(), "not at once, or the time would be no limit"
+    person.training.on_step = lambda: None
+    assert person.train().stdout.startswith("round 1\tpromoted\t")
+
+
+def test_a_training_that_was_killed_is_told_as_broken_off(person: Person, chat: Assistant) -> None:
+    def killed() -> None:
+        raise TrainingKilled(9)
+
+    person.training.on_step = killed
+    assert json.loads(person.train("--json", code=3).stdout.splitlines()[-1])["is_broken_off"]
+    why = "the training was ended by signal 9; it goes on at the next occasion"
+    assert person.train("--status").stdout.split("\t")[1::3] == ["broken off", why]
+    assert json.loads(person.train("--status", "--json").stdout)["is_broken_off"]
+    assert next(steer_training(chat, "")) == f"round 1: broken off, {why}"
+    assert training_facts(chat).state_of(chat.rounds.latest(1)[0]) == "broken off"
+    person.training.on_step = lambda: None
+    assert person.train().stdout.startswith("round 1\tpromoted\t")
+    assert json.loads(person.train("--status", "--json").stdout)["is_broken_off"] is False
+
+
+def test_the_status_of_a_round_tells_how_far_it_is_and_that_it_is_paused(
+    person: Person, chat: Assistant
+) -> None:
+    round_id = chat.rounds.begin("retriever", {})
+    progress = {"step": 3, "steps": 9, "loss": 0.5, "seconds_left": 240.0}
+    chat.rounds.note(round_id, {"phase": "training", "progress": progress, "is_paused": False})
+    cells = person.train("--status").stdout.split("\t")
+    assert (cells[1], cells[4]) == ("running", "step 3 of 9, loss 0.50, about 4 min left")
+    assert json.loads(person.train("--status", "--json").stdout)["is_paused"] is False
+    chat.rounds.note(round_id, {"is_paused": True})
+    cells = person.train("--status").stdout.split("\t")
+    assert (cells[1], cells[4]) == ("paused", "step 3 of 9, loss 0.50, paused")
+    assert json.loads(person.train("--status", "--json").stdout)["is_paused"] is True
+    with pytest.raises(TryAgain, match="round 1 is paused"):
+        person.train()
+    chat.rounds.end(round_id, "stopped", "by command")
+    assert json.loads(person.train("--status", "--json").stdout)["is_paused"] is False
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_the_status_has_a_head_on_a_terminal_and_fits_its_width(
+    person: Person, chat: Assistant, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    person.train(content=BAD)
+    version = json.loads(person.train("--status", "--json").stdout)["version"]
+    piped = person.train("--status").stdout.rstrip("\n").split("\t")
+    assert piped[5] == version
+    monkeypatch.setattr(
+        "assistant.commands.train_status.get_terminal_size", lambda: terminal_size((width, 24))
+    )
+    monkeypatch.setattr("assistant.commands.train_status.is_terminal", lambda: True)
+    shown = person.train("--status").stdout.splitlines()
+    assert (shown[0].split() == ["round", "state", "began", "lessons", "version"]) == (width == 80)
+    assert all(len(line) <= width for line in shown)
+    assert " ".join(" ".join(shown).split()).endswith(f"{version} {piped[4]}")
 
 
 @pytest.mark.parametrize("text", ["0", "0s", "0h0m", "-5", "-1m", "1m1h", "1h30", "soon", "", "h"])
@@ -537,6 +641,10 @@ def test_who_watches_is_told_at_once_what_is_waited_for(
     [
         (Awaited(3, 9, round_id=4), "Round 4 has not ended; the next one waits for it."),
         (Awaited(9, 9, came_to_nothing=True), "9 of 9 questions are judged; a round is tried again when one"),
+        (
+            Awaited(9, 9, lack=TooFewHeldOut(9, HeldOut(2, 2), 30)),
+            "9 lessons, 2 of them held out; a round by itself needs 30 held out, about 140 more lessons.",
+        ),
         (Awaited(2, 9, is_later=True), "2 of 9 new questions are judged; with 9 a round begins. Ctrl+C"),
     ],
 )

@@ -37,6 +37,7 @@ from assistant.learning.retriever_training import (
     learning_rate_at,
     train,
 )
+from assistant.learning.stop_signal import StopSignal
 from stores.errors import InvalidSetting
 
 REPOSITORY = Path(__file__).parents[1]
@@ -634,6 +635,17 @@ def test_a_stop_waits_for_a_checkpoint_only_when_it_is_quick(
     found.after_step()
     found.before_stop()
     assert len(written) == count
+
+
+def test_a_stop_that_is_not_urgent_waits_for_a_checkpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, _, written = checkpoints(monkeypatch, takes=1.5)
+    stop = StopSignal()
+    stop(signal.SIGINT, None)
+    found.before_stop(is_urgent=stop.is_urgent)
+    assert len(written) == 1
+    stop(signal.SIGTERM, None)
+    found.before_stop(is_urgent=stop.is_urgent)
+    assert len(written) == 1
 
 
 @pytest.mark.usefixtures("unexported")

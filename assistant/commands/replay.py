@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
-import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from shutil import get_terminal_size
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
@@ -24,22 +21,29 @@ from assistant.commands.replay_checks import (
 )
 from assistant.commands.replay_folder import disk_told, make_folder
 from assistant.commands.replay_parameters import AtLeast, Column, Limit, Pair, Place, Seeds, Share
+from assistant.commands.replay_progress import Progress
+from assistant.commands.replay_report import give_report
 from assistant.invocation import Invocation, Words, time_limit
-from stores.errors import WrongUsage
-from stores.one_line import one_line
+from stores.errors import UnreadableDocument, WrongUsage
 
 if TYPE_CHECKING:
     from assistant.replay.replay import Replay
     from assistant.replay.replay_plan import ReplayPlan
 
-_SOONEST = 0.2  # seconds, after which a rate tells something
 _LOSSES = "strict,flaccid,hard"
 
 
 @click.command("replay")
 @click.argument("named", nargs=-1, required=True, metavar="DATASET_OR_FILE_OR_SESSION...", type=Words())
 @click.option("--sets", type=Place(), metavar="DIR", help="The folder of the named sets.")
-@click.option("--split", "splits", multiple=True, metavar="NAME", help="train, dev or test; again for more.")
+@click.option(
+    "--split",
+    "splits",
+    multiple=True,
+    metavar="NAME",
+    help="Of the sets, such as train, dev or test where a set has it; again for more. By default test, of "
+    "squad dev.",
+)
 @click.option("--column", "columns", multiple=True, type=Column(), help="Where a table has what: text=ask.")
 @click.option("--passages", type=Place(), metavar="FILE", help="A table of passages.")
 @click.option("--passage-column", "passage_columns", multiple=True, type=Column(), help="As --column, of it.")
@@ -52,18 +56,38 @@ _LOSSES = "strict,flaccid,hard"
     "frozen is always played, too.",
 )
 @click.option("--losses", default=_LOSSES, metavar="NAMES", help=f"Of luf; by default {_LOSSES}.")
-@click.option("--judge", type=click.Choice(["reader", "simulated", "model"]), default="reader")
-@click.option("--accuracy", type=Share(), default=0.9, help="Of the simulated judge, 0 to 1; by default 0.9.")
-@click.option("--answers", type=click.Choice(["own", "simulated"]), default="own", help="Who answers.")
-@click.option("--interval", type=AtLeast(0), default=400, help="Questions between trainings; 0: never.")
 @click.option(
-    "--remembers", type=click.Choice(["all", "last"]), default="all", help="What luf is trained on."
+    "--judge",
+    type=click.Choice(["reader", "simulated", "model"]),
+    default="reader",
+    help="Who says which passages help; by default reader, the built-in one.",
+)
+@click.option("--accuracy", type=Share(), default=0.9, help="Of the simulated judge, 0 to 1; by default 0.9.")
+@click.option(
+    "--answers",
+    type=click.Choice(["own", "simulated"]),
+    default="own",
+    help="Who answers; by default own: as in a chat.",
+)
+@click.option(
+    "--interval", type=AtLeast(0), default=400, help="Questions between trainings; by default 400. 0: never."
+)
+@click.option(
+    "--remembers",
+    type=click.Choice(["all", "last"]),
+    default="all",
+    help="What luf is trained on; by default all.",
 )
 @click.option("--user-feedback", is_flag=True, help="Users say right and wrong things after answers.")
-@click.option("--seeds", type=Seeds(), default=(1,), help="As many runs of each method.")
-@click.option("--order", type=click.Choice(["given", "seeded", "drift"]), default="drift")
-@click.option("--first", type=AtLeast(1), metavar="N", help="So many questions of each set.")
-@click.option("--min-judged", type=AtLeast(0), default=5, help="Passages judged at least.")
+@click.option("--seeds", type=Seeds(), default=(1,), help="As many runs of each method; by default 1.")
+@click.option(
+    "--order",
+    type=click.Choice(["given", "seeded", "drift"]),
+    default="drift",
+    help="Of the questions; by default drift, topic by topic.",
+)
+@click.option("--first", type=AtLeast(1), metavar="N", help="So many questions of each set; by default all.")
+@click.option("--min-judged", type=AtLeast(0), default=5, help="Passages judged at least; by default 5.")
 @click.option("--training", multiple=True, type=Pair(), help="Of the training: learning_rate=3e-5.")
 @click.option("--replies", type=Place(), metavar="FILE", help="Chat models' recording.")
 @click.option("--model", metavar="A", type=Words(), help="Compared: live, previous, a version, a name.")
@@ -93,7 +117,9 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     answer stands, whether it is known as one that answers or not.
 
     With --model and --against, play a session of your own, or a file of lines, under two models, and tell
-    what would change. Everything happens in copies: nothing that you have stored is changed.
+    what would change. Change is that of the answer's words, of citations and of memory writes, each from 0
+    for the same to 1 for nothing in common, and their sum, 0 to 3. Everything happens in copies: nothing that
+    you have stored is changed.
 
     \b
     Examples:
@@ -118,7 +144,7 @@ def _run(call: Invocation, options: Mapping[str, Any], given: Collection[str]) -
         return _compare(call, options)
     must_be_no_sessions(options["named"])
     replay, folder = _replay(call, options, given)
-    progress = _Progress(call)
+    progress = Progress(call)
     try:
         with disk_told(folder):
             runs = replay.play(progress.watch)
@@ -130,14 +156,14 @@ def _run(call: Invocation, options: Mapping[str, Any], given: Collection[str]) -
     finally:
         progress.clear()
     with disk_told(folder):
-        return _report(call, replay, runs, folder, options)
+        return give_report(call, replay, runs, folder, options)
 
 
 def _compare(call: Invocation, options: Mapping[str, Any]) -> int:
     from assistant.commands.replay_conversations import be_led, compare
 
     check_replies(options["replies"], call.tell, asks_a_model=True)
-    progress = _Progress(call)
+    progress = Progress(call)
     watch = be_led(call) if options["led"] else progress.watch
     with disk_told(Path(gettempdir()), goes_on=False):
         return compare(
@@ -159,20 +185,24 @@ def _compare(call: Invocation, options: Mapping[str, Any]) -> int:
 def _replay(call: Invocation, options: Mapping[str, Any], given: Collection[str]) -> tuple[Replay, Path]:
     from assistant.replay.inputs import read_inputs
     from assistant.replay.replay import Replay
+    from assistant.replay.replay_files import check_folder
     from assistant.replay.replay_plan import plan_key
 
     plan, asks_a_model = _plan(call, options), call.settings.model.backend != "extractive"
-    check_plan(plan, given, call.tell, asks_a_model=asks_a_model)
+    check_plan(plan, given, call.tell, seeds=options["seeds"], asks_a_model=asks_a_model)
     check_replies(options["replies"], call.tell, asks_a_model=asks_a_model)
-    streamed = read_inputs(
-        options["named"],
-        data=options["sets"],
-        splits=options["splits"],
-        columns=dict(options["columns"]),
-        passages=options["passages"],
-        passage_columns=dict(options["passage_columns"]),
-        tell=call.tell,
-    )
+    try:
+        streamed = read_inputs(
+            options["named"],
+            data=options["sets"],
+            splits=options["splits"],
+            columns=dict(options["columns"]),
+            passages=options["passages"],
+            passage_columns=dict(options["passage_columns"]),
+            tell=call.tell,
+        )
+    except UnreadableDocument as error:  # as an empty one: 1 is kept for a figure under its limit
+        raise WrongUsage(error.message, hint=error.hint) from error
     check_limits(options, plan, [question for part in streamed.parts for question in part])
 
     def over(folder: Path) -> Replay:
@@ -190,9 +220,11 @@ def _replay(call: Invocation, options: Mapping[str, Any], given: Collection[str]
     replays = call.locations.cache / "replays"
     folder = options["out"] or replays / plan_key(over(replays / "unnamed").identity)
     made = over(folder)
+    check_folder(folder)
     make_folder(folder)
     if options["fresh"]:
-        made.forget_earlier()
+        with disk_told(folder):
+            made.begin_anew()
     if options["replies"] and (broken := made.broken_replies):
         lines = ", ".join(map(str, broken[:5])) + (" ..." if len(broken) > 5 else "")
         call.tell(f"{options['replies']}: passed over what is no whole JSON, in line {lines}.")
@@ -217,7 +249,7 @@ def _plan(call: Invocation, options: Mapping[str, Any]) -> ReplayPlan:
         answers=options["answers"],
         interval=options["interval"],
         remembers=options["remembers"],
-        seeds=options["seeds"],
+        seeds=tuple(dict.fromkeys(options["seeds"])),
         order=options["order"],
         first=options["first"],
         min_judged=options["min_judged"],
@@ -236,80 +268,3 @@ def _value(given: str) -> bool | int | float | str:
         except ValueError:
             pass
     return given
-
-
-class _Progress:
-    """How far it is, how quickly it goes and how long it will take, where somebody watches."""
-
-    def __init__(self, call: Invocation) -> None:
-        self._line = call.progress_line()
-        self._what, self._began, self._from = "", 0.0, 0
-        self.clear = self._line.clear
-
-    def watch(self, what: str, done: int, of: int, left: str = "") -> None:
-        """Shows it. The rate is counted since `what` is done. See `run_progress.Watch`."""
-        from assistant.replay.run_progress import lasting
-
-        if what != self._what:
-            self._what, self._began, self._from = what, time.monotonic(), done
-        passed = time.monotonic() - self._began
-        told = f"{what} {done} of {of}" if of else what
-        if of and done > self._from and passed > _SOONEST:
-            rate = (done - self._from) / passed
-            told += f", {rate:.1f}/s, {left or f'about {lasting((of - done) / rate)} left'}"
-        self._line.show(told)
-
-
-def _report(call: Invocation, replay: Replay, runs: Any, folder: Path, options: Mapping[str, Any]) -> int:
-    from assistant.replay.line_file import encoded
-    from assistant.replay.report import figure, report_of, times_of
-    from assistant.replay.report_page import page
-
-    report, times = report_of(replay.identity, runs), times_of(runs)
-    (folder / "report.json").write_bytes(encoded(report))
-    (folder / "report.html").write_text(page(report), encoding="utf-8")
-    (folder / "times.json").write_bytes(encoded(times))
-    failed = [
-        f"{metric} of {replay.plan.played[-1].label} is {found:.4f}, under {limit:g}"
-        for metric, limit in options["limits"]
-        if not (found := figure(report, metric)) >= limit
-    ]
-    if call.as_json:
-        told = report | ({"times": times} if options["times"] else {})
-        click.echo(encoded(told).decode(), nl=False)
-    else:
-        _show(report, _of_trainings(times, report) if options["times"] else None, tell=call.tell)
-        for name, seconds in times.items() if options["times"] else ():
-            click.echo("\t".join([one_line(name), *(f"{what} {took:g}" for what, took in seconds.items())]))
-        call.tell(f"{folder / 'report.html'} shows all of it, report.json beside it is for programs.")
-    for sentence in failed:
-        click.echo(sentence, err=True)
-    return 1 if failed else 0
-
-
-def _of_trainings(times: Mapping[str, Mapping[str, float]], report: Mapping[str, Any]) -> dict[str, float]:
-    """Seconds of each method's trainings, over all seeds."""
-    seeds = report["replay"]["seeds"]
-    return {
-        label: sum(times[f"{label}, seed {seed}"]["training"] for seed in seeds)
-        for label in report["learning"]
-    }
-
-
-def _show(
-    report: Mapping[str, Any], seconds: Mapping[str, float] | None, *, tell: Callable[[str], None]
-) -> None:
-    """By its width on a terminal; into a pipe all rows, with tabs, and what came of trainings is told aside.
-
-    seconds: of each method's trainings; None: not told.
-    """
-    from assistant.replay.report import table_rows
-    from assistant.replay.terminal_table import terminal_lines, training_sentences
-
-    if sys.stdout.isatty():
-        click.echo("\n".join(terminal_lines(report, width=get_terminal_size().columns, seconds=seconds)))
-        return
-    for row in table_rows(report):
-        click.echo("\t".join(row))
-    for sentence in training_sentences(report, seconds=seconds):
-        tell(sentence)

@@ -55,9 +55,9 @@ def check_options(given: Collection[str], *, compares: bool) -> None:
     for name, option in others.items():
         if name in given:
             raise WrongUsage(
-                f"{option} is not of a comparison, as --model and --against ask for"
+                f"{option} cannot be used with --model, --against and --changed, which compare models"
                 if compares
-                else f"{option} is of a comparison only",
+                else f"{option} can be used with --model and --against only",
                 hint="--newest N plays the last N messages."
                 if name == "first"
                 else "Leave one of them out."
@@ -66,10 +66,12 @@ def check_options(given: Collection[str], *, compares: bool) -> None:
             )
 
 
-def check_plan(plan: ReplayPlan, given: Collection[str], tell: Tell, *, asks_a_model: bool) -> None:
+def check_plan(
+    plan: ReplayPlan, given: Collection[str], tell: Tell, *, seeds: Sequence[int], asks_a_model: bool
+) -> None:
     """Tells what does nothing in this plan; raises `WrongUsage` where it lacks a chat model.
 
-    given: parameters that were named. asks_a_model: the settings name a chat model.
+    given: parameters that were named. seeds: as they were. asks_a_model: the settings name a chat model.
     """
     if not asks_a_model:
         writers = [choice.kind for choice in plan.played if choice.writes]
@@ -83,6 +85,8 @@ def check_plan(plan: ReplayPlan, given: Collection[str], tell: Tell, *, asks_a_m
                 "--judge model asks a chat model, and the settings name none",
                 hint="Set model.backend in settings.toml, or choose --judge reader or simulated.",
             )
+    if len(plan.seeds) < len(seeds):
+        tell(f"--seeds: each is played once: {', '.join(map(str, plan.seeds))}.")
     if "accuracy" in given and plan.judge != "simulated":
         tell(f"--accuracy does nothing: it is of --judge simulated, and the judge is {plan.judge}.")
     if not any(choice.kind == "luf" for choice in plan.played):

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 UNCHANGED = "unchanged"  # the one figure of a comparison: the share of messages
 _SHOWN_CHARACTERS = 300
+_WHAT_CHANGE_IS = (
+    "Change is that of answer, citations and writes together, 0 to 3; each is 0 for the same and 1 for "
+    "nothing in common."
+)
 _STANDARD_INPUT = 0
 
 
@@ -40,7 +44,7 @@ def compare(
     is_session: bool = False,
     replies: Path | None = None,
 ) -> int:
-    """Tells what differs, the worst first; the exit code.
+    """Tells what differs, the worst first, and last how much; the exit code.
 
     up_to: of a session, the last turn played. newest: how many messages are played of each, the last ones;
     all for None. is_session: what is named is one, whatever files there are. replies: see `Conversations`.
@@ -55,6 +59,13 @@ def compare(
 
     rows: list[Compared] = []
     are_the_same = False
+
+    def tell_same() -> None:
+        nonlocal are_the_same
+        if not are_the_same:
+            call.tell(f"{model} and {against} are the same model here: nothing that was learned is compared.")
+        are_the_same = True
+
     for name in named:
         with tempfile.TemporaryDirectory(prefix="vouch-replay-") as folder:
             conversations = Conversations(
@@ -67,17 +78,19 @@ def compare(
                 replies=replies,
             )
             messages = _up_to(_messages(conversations, name, is_session), up_to)[-(newest or 0) :]
-            rows += conversations.compare(messages, model, against, watch)
-            are_the_same |= conversations.are_the_same
+            rows += conversations.compare(messages, model, against, watch, tell_same)
     clear()
     rows.sort(key=lambda row: -row.change)
     for row in rows:
         if row.change > 0 or not only_changed:
             _tell(call, row, model, against)
-    same = sum(row.change == 0 for row in rows) / len(rows)
-    call.tell(f"{sum(row.change > 0 for row in rows)} of {len(rows)} messages are answered differently.")
-    if are_the_same:
-        call.tell(f"{model} and {against} are the same model here: nothing that was learned is compared.")
+    changed = sum(row.change > 0 for row in rows)
+    same = (len(rows) - changed) / len(rows)  # 1 - 9 / 10 would be less than 0.1
+    if call.as_json and not is_session:  # a chat counts for itself
+        call.give({"messages": len(rows), "changed": changed, UNCHANGED: same, "same_model": are_the_same})
+    call.tell(f"{changed} of {len(rows)} messages are answered differently.")
+    if changed and not call.as_json:
+        call.tell(_WHAT_CHANGE_IS)
     failed = [limit for _, limit in limits if same < limit]
     if failed:
         click.echo(f"{UNCHANGED} is {same:.4f}, under {max(failed):g}", err=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+_LEAST_PERCENT = 10  # a share above 1 is meant as percent from here on
 _MOST_SEED = 2**32 - 1  # that every generator of random numbers takes
 
 
@@ -61,11 +62,11 @@ class Seeds(click.ParamType[tuple[int, ...]]):
     name = "1,2,3"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The numbers, each once; at least one."""
+        """The numbers, at least one."""
         if isinstance(value, tuple):
             return value
         try:
-            seeds = tuple(dict.fromkeys(int(part) for part in str(value).replace(",", " ").split()))
+            seeds = tuple(int(part) for part in str(value).replace(",", " ").split())
         except ValueError:
             seeds = ()
         if not seeds:
@@ -96,7 +97,7 @@ class Share(click.types.FloatParamType):
         """The number."""
         number = super().convert(value, param, ctx)
         if math.isnan(number) or not 0 <= number <= 1:
-            hint = f", as {number / 100:g} for {number:g} %" if 1 < number <= 100 else ""
+            hint = f", as {number / 100:g} for {number:g} %" if _LEAST_PERCENT <= number <= 100 else ""
             self.fail(f"it is {number:g}, but must be from 0 to 1{hint}", param, ctx)
         return number
 

@@ -6,7 +6,6 @@ import os
 import re
 import time
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -14,7 +13,7 @@ import click
 from assistant.cli import common_options
 from assistant.invocation import Invocation
 from assistant.terminal.screens.training_facts import without_state
-from stores.clock import local, stamp
+from stores.clock import local
 from stores.errors import StoreUnavailable, TryAgain, VouchError, WrongUsage
 from stores.one_line import one_line
 from stores.round_phases import in_words
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from assistant.learning.noting import Progress
     from assistant.learning.occasions import Awaited
     from assistant.wiring import Assistant
-    from stores.records import Round
     from stores.rounds import Rounds
 
 _WATCHED_EVERY = 30.0
@@ -56,7 +54,8 @@ class Duration(click.ParamType[float]):
 @click.option(
     "--budget",
     type=Duration(),
-    help="Time for a round's training: 90s, 10m, 1h30m; a number alone is seconds.",
+    help="Time for a round's training, which goes on later where that is not enough: 90s, 10m, 1h30m; "
+    "a number alone is seconds.",
 )
 @click.option("--status", is_flag=True, help="Show the last rounds.")
 @click.option("--stop", is_flag=True, help="Stop the round that runs.")
@@ -102,7 +101,9 @@ def command(
         return _be_led(call)
     with call.assistant() as assistant:
         if status:
-            return _show(call, assistant.rounds)
+            from assistant.commands.train_status import show
+
+            return show(call, assistant.rounds)
         if stop:
             return _stop(call, assistant.rounds)
         if back:
@@ -110,6 +111,8 @@ def command(
         assistant.catch_up()
         if watch:
             _watch(call, assistant, budget)
+        if warning := assistant.occasions.warning():
+            call.tell(warning)
         return _exit_code(_one_round(call, assistant, budget), require_better)
 
 
@@ -161,6 +164,8 @@ def _waits_for(awaited: Awaited) -> str:
     """What `--watch` waits for, in a sentence."""
     if awaited.round_id is not None:
         return f"Round {awaited.round_id} has not ended; the next one waits for it. Ctrl+C leaves."
+    if awaited.lack is not None:
+        return f"{awaited.lack.sentence}. Ctrl+C leaves."
     done = f"{awaited.judged} of {awaited.wanted} {'new ' if awaited.is_later else ''}questions are judged"
     told = f"{done}; with {awaited.wanted} a round begins"
     if awaited.came_to_nothing:
@@ -178,19 +183,6 @@ def _stop(call: Invocation, rounds: Rounds) -> int:
     else:
         click.echo(f"round {stopped} stops" if stopped else "no round runs")
     return 0 if stopped else 1
-
-
-def _show(call: Invocation, known: Rounds) -> int:
-    rounds = known.latest()
-    for row in rounds:
-        is_broken_off = known.is_broken_off(row)
-        if call.as_json:
-            call.give(_as_json(row, is_broken_off=is_broken_off))
-        else:
-            click.echo(_line(row, is_broken_off=is_broken_off))
-    if not rounds:
-        call.tell("No round was begun yet. `vouch train` begins one.")
-    return 0 if rounds else 1
 
 
 def _go_back(call: Invocation, assistant: Assistant) -> int:
@@ -244,40 +236,28 @@ def _give(call: Invocation, ended: Ended) -> None:
             {
                 "round": ended.round_id,
                 "state": ended.state,
+                "is_broken_off": _is_broken_off(ended),
                 "reason": ended.reason,
                 "version": ended.version,
                 "figures": dict(ended.figures),
             }
         )
         return
-    click.echo(f"round {ended.round_id}\t{ended.state}\t{without_state(ended.reason)}")
+    state = "broken off" if _is_broken_off(ended) else ended.state
+    later = "; it goes on at the next occasion, or with `vouch train`" if _was_ended(ended) else ""
+    click.echo(f"round {ended.round_id}\t{state}\t{without_state(ended.reason)}{later}")
+
+
+def _was_ended(ended: Ended) -> bool:
+    """Whether its training was killed or had its time, and the round goes on later."""
+    return ended.state == "waiting" and ended.exit_code != 0
+
+
+def _is_broken_off(ended: Ended) -> bool:
+    return _was_ended(ended) and ended.exit_code == TryAgain.exit_code
 
 
 def _exit_code(ended: Ended, require_better: bool) -> int:
     if ended.exit_code:
         return ended.exit_code
     return 1 if require_better and ended.state != "promoted" else 0
-
-
-def _line(row: Round, *, is_broken_off: bool) -> str:
-    state = "broken off" if is_broken_off else row.state
-    reason = row.reason or ("its learner is gone; it goes on at the next occasion" if is_broken_off else "")
-    when = f"{row.created_at.astimezone():%Y-%m-%d %H:%M}"
-    lessons = len(row.settings.get("turns", ()))
-    return f"{row.id}\t{state}\t{when}\t{lessons} lessons\t{without_state(reason)}"
-
-
-def _as_json(row: Round, *, is_broken_off: bool = False) -> dict[str, Any]:
-    moments = {name: row.figures[name] for name in ("lease_until", "not_before") if name in row.figures}
-    told = {name: stamp(datetime.fromisoformat(moment)) for name, moment in moments.items()}
-    return {
-        "round": row.id,
-        "recipe": row.recipe,
-        "state": row.state,
-        "is_broken_off": is_broken_off,
-        "reason": row.reason,
-        "created_at": stamp(row.created_at),
-        "ended_at": stamp(row.ended_at) if row.ended_at else None,
-        "settings": row.settings,
-        "figures": row.figures | told,
-    }

@@ -80,7 +80,9 @@ class BackgroundLearner:
         self._by_itself = False
         self._tell: Callable[[str], None] = lambda sentence: None
         self._reasons: set[str] = set()
-        self._is_asked = False
+        self._is_asked = False  # for a round that has not begun
+        self._is_awaited = False  # somebody asked for the round that is led, and is told what comes of it
+        self._goes_on = False  # that round: it has not told how it ended
         self._is_closing = False
         self._wake = Event()
         self._lock = Lock()  # of the child and what it was told
@@ -107,8 +109,12 @@ class BackgroundLearner:
         self._thread.start()
 
     def begin(self) -> None:
-        """Begins a round as soon as it can."""
-        self._is_asked = True
+        """Begins a round as soon as it can; one that is led already is told of to who asks."""
+        with self._lock:
+            if self._goes_on:
+                self._is_awaited = True
+            else:
+                self._is_asked = True
         self.go_on()
         self._wake.set()
 
@@ -157,15 +163,14 @@ class BackgroundLearner:
             if self._is_closing:
                 return
             try:
-                is_asked, self._is_asked = self._is_asked, False
-                if is_asked or (self._by_itself and not self.is_paused and self._is_due()):
-                    self._round(is_asked=is_asked)
+                if self._is_asked or (self._by_itself and not self.is_paused and self._is_due()):
+                    self._round()
             except Exception as error:  # noqa: BLE001 - a thread has nobody else to tell
                 self._by_itself = False
                 self._tell(f"Training in this chat ended ({type(error).__name__}); the log tells more.")
                 _log.exception("the learner of the chat ended")
 
-    def _round(self, *, is_asked: bool) -> None:
+    def _round(self) -> None:
         with tempfile.TemporaryFile() as errors:
             heard = _Heard()
             child = self._begun(errors)
@@ -174,9 +179,10 @@ class BackgroundLearner:
             assert child.stdout is not None, "its output is a pipe"
             for line in child.stdout:
                 heard.hear(json.loads(line))
+                self._goes_on = heard.ended is None
             code = child.wait()
             with self._lock:
-                self._child = None
+                self._child, self._goes_on, is_asked = None, False, self._is_awaited
                 child.stdout.close()
                 if child.stdin is not None:
                     child.stdin.close()
@@ -196,6 +202,7 @@ class BackgroundLearner:
         with self._lock:
             if self._is_closing:
                 return None
+            self._is_asked, self._is_awaited = False, self._is_asked
             child = subprocess.Popen(
                 self._command,
                 cwd=self._folder,
@@ -206,7 +213,7 @@ class BackgroundLearner:
                 process_group=0,  # Ctrl+C stops a reply, not what is learned
             )
             give_way(child.pid)
-            self._child = child
+            self._child, self._goes_on = child, True
             for reason in self._reasons:
                 self._say(f"wait {reason}")
             return child

@@ -17,7 +17,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -26,11 +26,12 @@ from typing import Any
 from assistant.learning import both_sides
 from assistant.learning.both_sides import NAME, BothSides
 from assistant.learning.ended import Compared, Ended, failed
-from assistant.learning.lineage import changed_since, lineage, taught
+from assistant.learning.lineage import CHANGED_MEANWHILE, changed_since, learnable, lineage, taught
 from assistant.learning.noting import Noting, Progress, Stopped
 from assistant.learning.steering import Steering
 from assistant.learning.training_child import (
     Left,
+    TimeOver,
     TrainingFailed,
     TrainingKilled,
     kept_its_start,
@@ -49,10 +50,9 @@ ROLE = "query encoder"
 SERVED = "served"  # the folder within a candidate that the encoder loads
 UNTRAINED = "untrained"  # in place of a version: questions are encoded as passages are
 _KEPT = 3  # models, besides those in use
-_REST = timedelta(minutes=10)  # of a round whose training was killed, before it is gone on with
+_REST = timedelta(minutes=10)  # of a round whose training was killed or had its time, before it goes on
 _MOST_TAKEN_OVER = 20  # times; what never gets to its end is given up
 _STEPPED_BACK_FROM = "Refused: it is the model that was stepped back from."
-_CHANGED_MEANWHILE = "Refused: the live model changed meanwhile."
 _WON_NOTHING = (
     "Refused: no epoch was better than the live model on the questions that tell when to end the training."
 )
@@ -136,8 +136,11 @@ class Learner:
                 raise
             return Ended(begun.round_id, "waiting", "it goes on at the next occasion")
         except TrainingKilled as killed:
-            self._rounds.leave(begun.round_id, killed.message, rest=_REST)
+            self._rounds.leave(begun.round_id, killed.message, rest=_REST, is_broken_off=True)
             return Ended(begun.round_id, "waiting", killed.message, exit_code=killed.exit_code)
+        except TimeOver as over:
+            self._rounds.leave(begun.round_id, over.message, rest=_REST)
+            return Ended(begun.round_id, "waiting", over.message, exit_code=over.exit_code)
         except Stopped:
             ended = Ended(begun.round_id, "stopped", self._rounds.why_stopped(begun.round_id), exit_code=1)
         except Exception as error:
@@ -159,7 +162,7 @@ class Learner:
                 self._rounds.end(begun.round_id, ended.state, ended.reason, figures=ended.figures)
 
     def _begin(self) -> _Begun:
-        lessons, vectors = self._learnable()
+        lessons, vectors = learnable(self._lessons, self._encoder_version)
         if len(lessons) < self._fewest:
             raise TooFewLessons(
                 what_is_lacking(len(lessons), self._fewest),
@@ -174,7 +177,7 @@ class Learner:
         if left is None or left.id is None:
             return None
         round_id, turns = left.id, set(left.settings.get("turns", ()))
-        lessons, vectors = self._learnable()
+        lessons, vectors = learnable(self._lessons, self._encoder_version)
         of_round = [lesson for lesson in lessons if lesson.turn_id in turns]
         changed = changed_since(left.settings, self._lineage(of_round))
         if int(left.figures.get("taken_over", 0)) >= _MOST_TAKEN_OVER:
@@ -197,17 +200,6 @@ class Learner:
             ended = failed(round_id, error)
             self._rounds.end(round_id, ended.state, ended.reason)
             raise TrainingFailed(ended.reason, exit_code=ended.exit_code) from error
-
-    def _learnable(self) -> tuple[list[Lesson], dict[int, bytes]]:
-        """The lessons with those of their documents that have a vector to be met, and these vectors."""
-        lessons = self._lessons.all()
-        versions = sorted({d.version_id for lesson in lessons for d in lesson.documents})
-        vectors = self._lessons.vectors(versions, self._encoder_version)
-        left = [
-            replace(lesson, documents=tuple(d for d in lesson.documents if d.version_id in vectors))
-            for lesson in lessons
-        ]
-        return [lesson for lesson in left if lesson.documents], vectors
 
     def _lineage(self, lessons: Sequence[Lesson]) -> dict[str, Any]:
         return lineage(
@@ -242,7 +234,7 @@ class Learner:
         card = {"round": begun.round_id, "encoder_version": self._encoder_version, **self._settings}
         live = self._live()
         if live[both_sides.RECIPE] not in (None, self._encoder_version):  # the comparison would mix vectors
-            return Ended(begun.round_id, "refused", _CHANGED_MEANWHILE)
+            return Ended(begun.round_id, "refused", CHANGED_MEANWHILE)
         won_nothing = kept_its_start(made) and not self._has_live_queries()
         if self._both is not None:
             return self._decided_on_both(begun, made, card, note, self._both, live, won_nothing=won_nothing)
@@ -317,7 +309,7 @@ class Learner:
                 require=partial(require_kept, lessons=taught(begun.lessons)),
             ):
                 if self._live() != live:
-                    return Ended(begun.round_id, "refused", _CHANGED_MEANWHILE, figures, version)
+                    return Ended(begun.round_id, "refused", CHANGED_MEANWHILE, figures, version)
                 both.encode(served, note)  # what was added meanwhile; raises where the round is not ours
                 note("going live")
             return Ended(begun.round_id, "promoted", compared.decision.reason, figures, version)
@@ -368,7 +360,7 @@ class Learner:
             require=partial(require_kept, lessons=taught(begun.lessons)),
         ):
             if self._live() != live:
-                return Ended(round_id, "refused", _CHANGED_MEANWHILE, figures, version)
+                return Ended(round_id, "refused", CHANGED_MEANWHILE, figures, version)
             raise Stopped
         return Ended(round_id, "promoted", reason, figures, version)
 

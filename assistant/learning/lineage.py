@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-from stores.lessons import Lesson
+from stores.lessons import Lesson, Lessons
+from stores.records import Round
 
+CHANGED_MEANWHILE = "Refused: the live model changed meanwhile."
 _CHANGED = {
     "encoder_version": "passages have vectors of another encoder by now",
     "live": "another model is live by now",
@@ -32,6 +34,37 @@ def lineage(
         "held_out": sum(lesson.is_held_out for lesson in lessons),
         "taught_sha256": _sha256_of(taught(lessons)),
     }
+
+
+def learnable(
+    lessons: Lessons, encoder_version: str, *, after: int = 0
+) -> tuple[list[Lesson], dict[int, bytes]]:
+    """The lessons with those of their documents that have a vector to be met, and these vectors.
+
+    after: the id of a turn; only lessons behind it.
+    """
+    known = lessons.all(after=after)
+    versions = sorted({document.version_id for lesson in known for document in lesson.documents})
+    vectors = lessons.vectors(versions, encoder_version)
+    left = [
+        replace(lesson, documents=tuple(d for d in lesson.documents if d.version_id in vectors))
+        for lesson in known
+    ]
+    return [lesson for lesson in left if lesson.documents], vectors
+
+
+def repeats(row: Round, today: Mapping[str, Any], limits: Mapping[str, float]) -> bool:
+    """Whether a round that begins now would do what this one, which was decided, has done.
+
+    today: the lineage of the round that begins now. limits: by which a candidate goes live now. A round that
+    went live did so against the model before, and its own would be made again.
+    """
+    began = dict(row.settings)
+    if row.state == "promoted":
+        began["live"] = row.figures.get("version")
+    elif row.reason == CHANGED_MEANWHILE or row.figures.get("comparison", {}).get("limits", limits) != limits:
+        return False
+    return began.get("turns") == today["turns"] and not changed_since(began, today)
 
 
 def changed_since(began: Mapping[str, Any], today: Mapping[str, Any]) -> str:

@@ -1,13 +1,24 @@
-"""When a round is to begin by itself: enough was judged, enough time has passed, or one waits to go on."""
+"""When a round is to begin by itself: enough was judged, enough time has passed, or one waits to go on.
+
+None begins that could come to nothing new: one with fewer held-out questions than decide, or one that would
+repeat another one, as nothing that it learns from has changed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
+from assistant.learning.lineage import learnable, lineage, repeats
 from stores.clock import now
+from stores.errors import VouchError
 from stores.lessons import Lessons
+from stores.records import Round
 from stores.rounds import Rounds
+from stores.too_few_held_out import DECIDING, TooFewHeldOut
 
 
 @dataclass(frozen=True)
@@ -20,6 +31,22 @@ class Awaited:
     at: datetime | None = None  # then fewer are enough; None: never
     round_id: int | None = None  # one that has not ended
     came_to_nothing: bool = False  # a round was due, and could not begin
+    lack: TooFewHeldOut | None = None  # which asks for more lessons than all of this
+
+    @property
+    def missing(self) -> int:
+        """So many more are to be judged until a round begins; 0 or less: one is due."""
+        return 1 if self.came_to_nothing else self.wanted - self.judged
+
+
+@dataclass(frozen=True)
+class Today:
+    """What a round that begins now would begin from, besides the lessons; see `lineage`."""
+
+    settings: Mapping[str, Any]
+    encoder_version: str
+    live: str | None
+    limits: Mapping[str, float]  # by which a candidate goes live
 
 
 class Occasions:
@@ -34,10 +61,13 @@ class Occasions:
         fewest: int,
         new_lessons: int,
         hours: float,
+        today: Callable[[], Today],
+        deciding: int = DECIDING,
     ) -> None:
         """fewest: judged questions without which no round is begun. new_lessons: since the last round.
 
-        hours: after which a round is due with fewer new ones as well; 0 is never.
+        hours: after which a round is due with fewer new ones as well; 0 is never. deciding: held-out
+        questions with an answer without which no round begins by itself.
         """
         self._lessons = lessons
         self._rounds = rounds
@@ -45,51 +75,108 @@ class Occasions:
         self._fewest = fewest
         self._new_lessons = new_lessons
         self._hours = hours
+        self._today = today
+        self._deciding = deciding
         self._in_vain = -1  # judged questions, all in all, when a round was due and could not begin
 
     def is_due(self) -> bool:
         """Whether a round is to begin or to go on now."""
         if self._rounds.abandoned(self._recipe, even_resting=False) is not None:
             return True
-        last = next((row for row in self._rounds.latest() if row.recipe == self._recipe), None)
+        last = self._last()
         if last is not None and last.state in ("running", "waiting"):
             return False
         judged = self._lessons.count()
-        if judged < self._fewest or judged == self._in_vain:
+        if judged < self._fewest or judged == self._in_vain or not self._is_time(last):
             return False
-        if last is None:
-            return True
-        if self._lessons.count(after=int(last.settings.get("last_turn", 0))) >= self._new_lessons:
-            return True
-        ended = last.ended_at or last.created_at
-        is_time = self._hours > 0 and now() - ended >= timedelta(hours=self._hours)
-        return is_time and self.not_learned() > 0
+        if self._too_few_held_out() is not None:
+            return False
+        if self.repeated() is not None:
+            self._in_vain = judged  # nothing of what was judged can be learned from
+            return False
+        return True
 
     def awaited(self) -> Awaited:
         """What is still waited for, where no round is due."""
-        last = next((row for row in self._rounds.latest() if row.recipe == self._recipe), None)
-        judged = self._lessons.count()
+        last, judged = self._last(), self._lessons.count()
         came_to_nothing = judged == self._in_vain
         if last is not None and last.state in ("running", "waiting"):
-            return Awaited(judged, self._new_lessons, round_id=last.id)
+            wanted = self._new_lessons if self._rounds.last_turn_learned(self._recipe) else self._fewest
+            return Awaited(self.not_learned(), wanted, round_id=last.id)
         if last is None or judged < self._fewest:
-            return Awaited(judged, self._fewest, came_to_nothing=came_to_nothing)
+            lack = self._lack(self._fewest - judged)
+            return Awaited(judged, self._fewest, came_to_nothing=came_to_nothing, lack=lack)
+        new = self._lessons.count(after=int(last.settings.get("last_turn", 0)))
         return Awaited(
-            self._lessons.count(after=int(last.settings.get("last_turn", 0))),
+            new,
             self._new_lessons,
             is_later=True,
             at=(last.ended_at or last.created_at) + timedelta(hours=self._hours) if self._hours > 0 else None,
             came_to_nothing=came_to_nothing,
+            lack=self._lack(self._new_lessons - new),
         )
 
     def not_learned(self) -> int:
         """How many questions were judged since the last round that was decided."""
         return self._lessons.count(after=self._rounds.last_turn_learned(self._recipe))
 
-    def begins_at(self) -> int:
-        """From how many on a round begins, as long as nothing else is amiss."""
-        return self._new_lessons if self._rounds.last_turn_learned(self._recipe) else self._fewest
-
     def came_to_nothing(self) -> None:
         """A round was due and could not begin: it is due again when more was judged."""
         self._in_vain = self._lessons.count()
+
+    def repeated(self) -> Round | None:
+        """The decided round that one which begins now would repeat; None where it would be another one."""
+        rounds = self._rounds.latest()
+        decided = [r for r in rounds if r.recipe == self._recipe and r.state in ("promoted", "refused")]
+        behind = self._rounds.last_turn_learned(self._recipe)
+        with suppress(VouchError):  # an encoder that cannot be had: the round itself tells that
+            today = self._today()
+            if not decided or learnable(self._lessons, today.encoder_version, after=behind)[0]:
+                return None
+            made_from = lineage(
+                learnable(self._lessons, today.encoder_version)[0],
+                settings=today.settings,
+                encoder_version=today.encoder_version,
+                live=today.live,
+            )
+            return next((row for row in decided if repeats(row, made_from, today.limits)), None)
+        return None
+
+    def warning(self) -> str:
+        """What is to be said first to who begins a round now; empty where there is nothing to say."""
+        last = self._last()
+        if (
+            last is not None and last.state in ("running", "waiting")
+        ) or self._lessons.count() < self._fewest:
+            return ""  # that one goes on, or none begins
+        told = []
+        if (row := self.repeated()) is not None:
+            would = "end the same" if row.state == "refused" else "make the same model again"
+            told.append(f"Nothing was judged since round {row.id}; it would {would}.")
+        if (lack := self._too_few_held_out()) is not None:
+            told.append(lack.warning)
+        return " ".join(told)
+
+    def _last(self) -> Round | None:
+        return next((row for row in self._rounds.latest() if row.recipe == self._recipe), None)
+
+    def _is_time(self, last: Round | None) -> bool:
+        """Whether so much was judged since the last round, or so long ago it was, that one is due."""
+        if last is None:
+            return True
+        if self._lessons.count(after=int(last.settings.get("last_turn", 0))) >= self._new_lessons:
+            return True
+        ended = last.ended_at or last.created_at
+        is_later = self._hours > 0 and now() - ended >= timedelta(hours=self._hours)
+        return is_later and self.not_learned() > 0
+
+    def _too_few_held_out(self) -> TooFewHeldOut | None:
+        held_out = self._lessons.held_out(enough=self._deciding)
+        if held_out.answered >= self._deciding:
+            return None
+        return TooFewHeldOut(self._lessons.count(), held_out, self._deciding)
+
+    def _lack(self, missing: int) -> TooFewHeldOut | None:
+        """missing: lessons that are waited for anyway."""
+        lack = self._too_few_held_out()
+        return lack if lack is not None and lack.more >= missing else None

@@ -36,9 +36,9 @@ class Checkpoints:
             self._took = self._last - began
             self._due = min(self._last - self._began, self._every)
 
-    def before_stop(self) -> None:
-        """Writes one when that is known to be quick; whoever stops a run waits for it."""
-        if self._took < QUICK_CHECKPOINT_SECONDS:
+    def before_stop(self, *, is_urgent: bool = True) -> None:
+        """Writes one, of an urgent stop when that is known to be quick: whoever stops a run waits for it."""
+        if not is_urgent or self._took < QUICK_CHECKPOINT_SECONDS:
             self._write()
 
 

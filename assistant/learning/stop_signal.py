@@ -1,7 +1,8 @@
-"""The signals that ask a training to stop."""
+"""The signals that ask a training to stop: SIGTERM quickly, SIGINT once what it has reached is written."""
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -16,11 +17,13 @@ class StopSignal:
 
     def __init__(self) -> None:
         self.came = False
+        self.is_urgent = True
         self._at_once = False
 
     def __call__(self, signum: int, frame: FrameType | None) -> None:
         """Handles the signal."""
         self.came = True
+        self.is_urgent = signum != signal.SIGINT
         if self._at_once:
             raise Stopped
 

@@ -182,7 +182,7 @@ class Run:
                 if self._stop.came:
                     raise Stopped
         except (Stopped, BrokenPipeError):  # a pipe breaks when the process that started this one is gone
-            checkpoints.before_stop()
+            checkpoints.before_stop(is_urgent=self._stop.is_urgent)
             raise Stopped from None
         self._save()
 

@@ -29,6 +29,7 @@ MODULE = "assistant.learning.train_retriever"
 SETTINGS = "settings.json"  # in the folder: how the candidate came about
 _HEARD_EVERY = 0.2  # seconds: the longest silence before `tell` is called without news
 _GENTLE_SECONDS = 0.25  # in which a child that is left may write a checkpoint
+_WRITING_SECONDS = 30.0  # the same where nobody waits for it
 
 Tell = Callable[[Mapping[str, Any] | None], None]
 
@@ -47,6 +48,13 @@ class TrainingKilled(TrainingFailed):
 
     def __init__(self, number: int) -> None:
         super().__init__(f"the training was ended by signal {number}", exit_code=3)
+
+
+class TimeOver(OverTime):
+    """The time given to the training is over; what it had reached is kept."""
+
+    def __init__(self) -> None:
+        super().__init__("the time given to it was over")
 
 
 class Left(Exception):
@@ -72,7 +80,7 @@ def train_apart(
     """The candidate's folder, within `folder`, which exists.
 
     Where an earlier call left a checkpoint of the same lessons there, it goes on from that. Raises
-    `TrainingFailed`, `OverTime`, or `Left` when steered to.
+    `TrainingFailed`, `TimeOver`, or `Left` when steered to.
 
     vectors: of every document of the lessons, each (dimension,) as stored. encoder: what to start from; else
     the packaged one. name: how the candidate's version begins. measured_on: lessons that the child decides by
@@ -108,10 +116,8 @@ def train_apart(
                 if steering.is_left:
                     raise Left
                 if budget.is_over():
-                    raise OverTime(
-                        "the time given to the round was over before it was trained",
-                        hint="Give it more with --budget.",
-                    )
+                    _end(child, asked_by=signal.SIGINT, within=_WRITING_SECONDS)
+                    raise TimeOver
             if steering.is_left:
                 raise Left
             code = child.wait()
@@ -183,18 +189,22 @@ def _child(command: Sequence[str], errors: Path, steering: Steering) -> Iterator
             yield child
     finally:
         if child.poll() is None:
-            _end(child, gently=steering.is_left)
+            _end(child, asked_by=signal.SIGTERM if steering.is_left else None, within=_GENTLE_SECONDS)
         assert child.stdout is not None, "its output is a pipe"
         child.stdout.close()
 
 
-def _end(child: subprocess.Popen[bytes], *, gently: bool) -> None:
-    """Ends it with the exporter that it may have started. gently: it may write down what it has reached."""
-    if gently:
+def _end(child: subprocess.Popen[bytes], *, asked_by: signal.Signals | None, within: float) -> None:
+    """Ends it with the exporter that it may have started.
+
+    asked_by: a signal on which it may write down what it has reached, within so many seconds; see
+    `stop_signal`. None: it is killed at once.
+    """
+    if asked_by is not None:
         os.killpg(child.pid, signal.SIGCONT)
-        child.terminate()
+        child.send_signal(asked_by)
         with suppress(subprocess.TimeoutExpired):
-            child.wait(_GENTLE_SECONDS)
+            child.wait(within)
     with suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()

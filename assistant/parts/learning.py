@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assistant.parts.search import QUERY_ENCODER
 from assistant.parts.turns import Turns
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assistant.learning.background import BackgroundLearner
     from assistant.learning.both_sides import BothSides
     from assistant.learning.learner import Learner
-    from assistant.learning.occasions import Occasions
+    from assistant.learning.occasions import Occasions, Today
     from assistant.learning.steering import Steering
     from stores.encoder_versions import EncoderVersion
     from stores.lessons import Lesson
@@ -84,7 +84,33 @@ class Learning(Turns):
             fewest=learning.fewest_lessons,
             new_lessons=learning.new_lessons,
             hours=learning.hours,
+            today=self._today,
         )
+
+    def _today(self) -> Today:
+        from assistant.learning.occasions import Today
+
+        live = self.encoder_versions.live()
+        return Today(
+            self._training_settings(self._update_side()),
+            self.wanted_encoder.version if live is None else live.version,
+            self.live_models.live(QUERY_ENCODER),
+            self._limits(),
+        )
+
+    def _training_settings(self, side: str) -> dict[str, Any]:
+        learning = self.settings.learning
+        return {
+            "update_side": side,
+            "epochs": learning.epochs,
+            "learning_rate": learning.learning_rate,
+            "seed": learning.seed,
+            **asdict(self.settings.training),
+        }
+
+    def _limits(self) -> dict[str, float]:
+        """By which a candidate goes live."""
+        return {"least_gain": self.settings.learning.least_gain, "margin": self.settings.learning.margin}
 
     def step_back(self) -> str:
         """Searches with the model before the live one again; returns its version. Raises `CannotUndo`."""
@@ -138,7 +164,8 @@ class Learning(Turns):
                 margin=learning.margin,
                 tell=tell,
             )
-            return Compared(found.promotion, {**found.figures, "questions": found.questions})
+            figures = {**found.figures, "questions": found.questions, "limits": self._limits()}
+            return Compared(found.promotion, figures)
 
         return Learner(
             lessons=Lessons(self.database),
@@ -148,13 +175,7 @@ class Learning(Turns):
             encoder_version=base.encoder.version,
             dimension=base.encoder.dimension,
             compare=compared,
-            settings={
-                "update_side": side,
-                "epochs": learning.epochs,
-                "learning_rate": learning.learning_rate,
-                "seed": learning.seed,
-                **asdict(self.settings.training),
-            },
+            settings=self._training_settings(side),
             fewest=learning.fewest_lessons,
             threads=learning.threads,
             encoder=self._trainable(source),

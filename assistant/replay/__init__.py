@@ -2,6 +2,7 @@
 
 replay                 a whole replay: every method and seed over one stream, each with a store of its own
 replay_plan            what is played, and how
+replay_files           what it writes in its folder, where nothing else is touched
 memory_copies          what users had said, for a killed run
 player                 one run: asked through the chat's pipeline, measured, noted, learned from
 replay_assistant       the chat's own parts, with judge, chat model, clock and search of the replay's choice
@@ -18,6 +19,7 @@ trainings              what came of a method's trainings, in figures and in a se
 report                 one JSON object, the same for the same inputs
 report_page, plots     the same as a page
 terminal_table         the same on a terminal, by its width
+times_table            what took how long
 conversations          one's own conversation under two models
 
 methods                how a way of finding takes part, and the frozen one

@@ -144,23 +144,35 @@ class Conversations:
         model: str,
         against: str,
         watch: Watch = lambda model, done, of: None,
+        tell_same: Callable[[], None] = lambda: None,
     ) -> list[Compared]:
         """Every message under both, the greatest change first; of equals, the earlier one.
 
-        Raises `NotFound` for a model that is not here, before anything is played.
+        tell_same: called, before anything is played, where both names are of one model. Raises `NotFound` for
+        a model that is not here, before anything is played, too.
         """
         self._compared.clear()
         named = {name: self._settings_for(name) for name in (model, against)}
-        replies = [
-            self._played(place, name, named[name], messages, watch)
-            for place, name in enumerate((model, against))
-        ]
+        made: list[ReplayAssistant] = []
+        replies: list[list[Reply]] = []
+        try:
+            for place, name in enumerate((model, against)):
+                made.append(self._copy(place, named[name]))
+                make_live(name, made[-1])
+                self._compared.append((named[name].model, searched_by(made[-1])))
+            if self.are_the_same:
+                tell_same()
+            for name in (model, against):
+                replies.append(self._played(made[0], name, messages, watch))
+                made.pop(0).close()  # before the other one loads its reader
+        finally:
+            for assistant in made:
+                assistant.close()
         rows = [Compared(*row) for row in zip(messages, *replies, strict=True)]
         return sorted(rows, key=lambda row: -row.change)
 
-    def _played(
-        self, place: int, model: str, settings: Settings, messages: Sequence[Message], watch: Watch
-    ) -> list[Reply]:
+    def _copy(self, place: int, settings: Settings) -> ReplayAssistant:
+        """One model's own, as everything was before the conversation."""
         folder = self._folder / f"model-{place + 1}"
         shutil.copytree(self._start, folder)
         if (trained := self._live.data / "models").is_dir():
@@ -168,21 +180,21 @@ class Conversations:
         assistant = self._over(folder, settings)
         if self._recording is not None:
             assistant.record_replies(self._recording)
+        return assistant
+
+    def _played(
+        self, assistant: ReplayAssistant, model: str, messages: Sequence[Message], watch: Watch
+    ) -> list[Reply]:
         clock = ReplayClock(self._begins)
-        try:
-            make_live(model, assistant)
-            self._compared.append((settings.model, searched_by(assistant)))
-            with time_by(clock):
-                user_id = assistant.journal.user_id(self._user)
-                session_id = assistant.journal.open_session(user_id, is_private=self._is_private)
-                replies = []
-                for number, message in enumerate(messages):
-                    watch(model, number, len(messages))
-                    clock.at(number)
-                    replies.append(_reply(assistant, user_id, session_id, message))
-                return replies
-        finally:
-            assistant.close()
+        with time_by(clock):
+            user_id = assistant.journal.user_id(self._user)
+            session_id = assistant.journal.open_session(user_id, is_private=self._is_private)
+            replies = []
+            for number, message in enumerate(messages):
+                watch(model, number, len(messages))
+                clock.at(number)
+                replies.append(_reply(assistant, user_id, session_id, message))
+            return replies
 
     def _settings_for(self, model: str) -> Settings:
         """With another chat model, where one is named."""

@@ -14,6 +14,7 @@ from assistant.replay.measures import FEWER_IS_BETTER, MEASURES
 from stores.errors import WrongUsage
 
 GAIN = "gain"
+_LEAST_PERCENT = 10  # a limit above 1 is meant as percent from here on
 
 
 def parts_of(questions: Iterable[ReplayQuestion]) -> list[str]:
@@ -47,7 +48,7 @@ def check_share(path: str, limit: float, *, is_share: bool = True) -> None:
     if not math.isfinite(limit):
         raise WrongUsage(f"{path}={limit:g}: that is no limit")
     if is_share and limit > 1:
-        percent = limit if limit <= 100 else 80
+        percent = limit if _LEAST_PERCENT <= limit <= 100 else 80
         raise WrongUsage(
             f"{path}={limit:g}: that figure is a share from 0 to 1",
             hint=f"{percent:g} % is {percent / 100:g}.",

@@ -25,6 +25,7 @@ LIVE, PREVIOUS = "live", "previous"
 _QUERY_SIDE = "retriever"  # under which models of the query side are kept
 _FEWEST_LETTERS = 4  # of a version that is told by how it begins
 _MOST_LISTED = 8  # versions
+_LIKE_A_ROUND = re.compile(r"(?:candidate |round )?(\d{1,9})")  # as the terminal calls its model
 _LIKE_A_VERSION = re.compile(rf"{NAME}-.*|[0-9a-f]{{12}}")
 
 
@@ -37,6 +38,7 @@ class Trained:
     is_of_both_sides: bool
     made_for: str  # of the query side: the encoder version whose vectors it meets; else what it began as
     dimension: int = 0  # of both sides: of its vectors
+    round_id: int = 0  # which made it; 0 where that is not known
 
 
 def is_retriever(named: str, checkpoints: Checkpoints) -> bool:
@@ -48,7 +50,10 @@ def is_retriever(named: str, checkpoints: Checkpoints) -> bool:
 
 
 def find_trained(named: str, checkpoints: Checkpoints) -> Trained | None:
-    """The one trained model whose version begins like this; None for the name of something else."""
+    """The one trained model whose version begins like this, or which that round made ("3", "candidate 3").
+
+    None for the name of something else. Raises `NotFound`.
+    """
     every = [*_of_both_sides(checkpoints), *_of_the_query_side(checkpoints)]
     found = [made for made in every if made.version.startswith(named) and len(named) >= _FEWEST_LETTERS]
     if len(found) == 1:
@@ -56,6 +61,12 @@ def find_trained(named: str, checkpoints: Checkpoints) -> Trained | None:
     if found:
         listed = ", ".join(sorted(made.version for made in found))
         raise NotFound(f"{named!r} begins {len(found)} trained models: {listed}", hint="Name more of it.")
+    if (number := _LIKE_A_ROUND.fullmatch(named)) is not None:
+        of_it = [made for made in every if made.round_id == int(number[1])]
+        if of_it:
+            return of_it[-1]
+        hint = what_can_be_named(checkpoints)
+        raise NotFound(f"no model of round {number[1]} is kept here", hint=hint)
     if _LIKE_A_VERSION.fullmatch(named):
         raise NotFound(
             f"there is no trained model {named!r} here any more",
@@ -113,10 +124,11 @@ def _of_both_sides(checkpoints: Checkpoints) -> list[Trained]:
     for kept in checkpoints.versions(RECIPE):
         try:
             served = EncoderDescription.read(checkpoints.place(RECIPE, kept) / SERVED)
-            began_as = str(checkpoints.card(RECIPE, kept)["encoder_version"])
+            card = checkpoints.card(RECIPE, kept)
+            began_as = str(card["encoder_version"])
         except (VouchError, KeyError):
             continue  # damaged: it is not here
-        found.append(Trained(served.version, kept, True, began_as, served.dimension))
+        found.append(Trained(served.version, kept, True, began_as, served.dimension, card.get("round", 0)))
     return found
 
 
@@ -124,10 +136,11 @@ def _of_the_query_side(checkpoints: Checkpoints) -> list[Trained]:
     found = []
     for kept in checkpoints.versions(_QUERY_SIDE):
         try:
-            made_for = str(checkpoints.card(_QUERY_SIDE, kept)["encoder_version"])
+            card = checkpoints.card(_QUERY_SIDE, kept)
+            made_for = str(card["encoder_version"])
         except (VouchError, KeyError):
             continue
-        found.append(Trained(kept, kept, False, made_for))
+        found.append(Trained(kept, kept, False, made_for, round_id=card.get("round", 0)))
     return found
 
 

@@ -1,15 +1,11 @@
 """A whole replay: every method and seed over one stream, each a run with a store of its own.
 
-    plan.json      what is played; a folder that holds another replay is refused
-    replies.jsonl  what chat models wrote, so that nobody is asked twice
-    runs/LABEL-seed-N/  steps.jsonl, and while it runs: store/, trained/, memory-N.db
-
-The filled stores, which hang on the passages and the encoder alone, lie in a folder that all replays share.
+What lies in its folder has its names in `replay_files`. The filled stores, which hang on the passages and
+the encoder alone, lie in a folder that all replays share.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -44,6 +40,21 @@ from assistant.replay.replay_assistant import (
     own_locations,
     own_settings,
 )
+from assistant.replay.replay_files import (
+    LOCK,
+    MODEL,
+    PLAN,
+    PLAN_IN_WRITING,
+    REPLIES,
+    RUNS,
+    STEPS,
+    STORE,
+    STORE_IN_MAKING,
+    TRAINED,
+    check_folder,
+    forget_replay,
+    run_name,
+)
 from assistant.replay.replay_plan import ReplayPlan
 from assistant.replay.run_progress import RunProgress, Watch, told_to
 from assistant.replay.simulate import SimulatedJudge, Truth, gold_truth
@@ -56,7 +67,6 @@ from stores.passages import Passage
 
 FORMAT = 2  # of what a replay leaves behind
 _OF_THE_MODEL = ("backend", "name", "max_tokens", "context_tokens", "temperature")  # what its replies hang on
-PLAN, REPLIES, STEPS = "plan.json", "replies.jsonl", "steps.jsonl"
 
 
 class Replay:
@@ -90,27 +100,21 @@ class Replay:
             )
         self._replies = replies or folder / REPLIES
 
-    def forget_earlier(self) -> None:
-        """Deletes what an earlier replay left in the folder; of a folder that holds none, nothing.
+    def begin_anew(self) -> None:
+        """Deletes what an earlier replay left in the folder, and puts this plan in place of its.
 
-        Raises `WrongUsage` where a folder holds other things, `StoreUnavailable` where a replay is going on.
+        Raises as `play`.
         """
-        if not self._folder.exists() or not any(self._folder.iterdir()):
-            return
         with self._alone():
-            if not _is_plan(self._folder / PLAN):
-                raise WrongUsage(
-                    f"{self._folder} holds other things than a replay",
-                    hint="Name an empty folder with --out, or one that held a replay.",
-                )
-            shutil.rmtree(self._folder / "runs", ignore_errors=True)
-            (self._folder / PLAN).unlink()
+            forget_replay(self._folder)
+            self._write_plan()
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
+        check_folder(self._folder)  # before the lock, which is written there
         self._folder.mkdir(parents=True, exist_ok=True)
         try:
-            with FileLock(self._folder / "lock", timeout=0):
+            with FileLock(self._folder / LOCK, timeout=0):
                 yield
         except Timeout:
             raise StoreUnavailable(
@@ -120,7 +124,8 @@ class Replay:
     def play(self, watch: Watch = lambda what, done, of, left="": None) -> dict[tuple[str, int], Steps]:
         """Every run to its end, in a fixed order; the steps of each, by label and seed. Repeated, it goes on.
 
-        Raises `WrongUsage` where the folder holds another replay, `StoreUnavailable` where that is going on.
+        Raises `WrongUsage` where the folder holds another replay or other things, `StoreUnavailable` where a
+        replay is going on there.
         """
         with self._alone():
             self._check_plan()
@@ -168,23 +173,26 @@ class Replay:
         }
 
     def _check_plan(self) -> None:
-        file, wanted = self._folder / PLAN, encoded(self.identity)
+        file = self._folder / PLAN
         if not file.exists():
-            written = file.with_suffix(".new")
-            written.write_bytes(wanted)
-            written.rename(file)  # whole or not there
-        elif file.read_bytes() != wanted:
+            self._write_plan()
+        elif file.read_bytes() != encoded(self.identity):
             raise WrongUsage(
                 f"{self._folder} holds another replay",
                 hint="Name another folder, or begin anew with --fresh.",
             )
+
+    def _write_plan(self) -> None:
+        written = self._folder / PLAN_IN_WRITING
+        written.write_bytes(encoded(self.identity))
+        written.replace(self._folder / PLAN)  # whole, or as it was
 
     def _run(
         self, choice: MethodChoice, seed: int, watch: Watch, *, name: str, earlier: Sequence[Steps]
     ) -> Steps:
         """name: of the run, for whoever watches. earlier: runs of the same method."""
         questions = self._streamed.questions(order=self.plan.order, seed=seed, first=self.plan.first)
-        folder = self._folder / "runs" / f"{_as_file_name(choice.label)}-seed-{seed}"
+        folder = self._folder / RUNS / run_name(choice.label, seed)
         folder.mkdir(parents=True, exist_ok=True)
         steps = Steps(folder / STEPS)
         if len(steps.asked) == len(questions):
@@ -222,7 +230,7 @@ class Replay:
                 keep_memory=lambda done: keep_memory(assistant.database, folder, done) if hears else None,
             )
             player.play(progress.asked)
-        for left in ("store", "trained"):
+        for left in (STORE, TRAINED):
             shutil.rmtree(folder / left, ignore_errors=True)
         forget_copies(folder)
         return steps
@@ -231,11 +239,11 @@ class Replay:
 
     def _store_of_run(self, folder: Path, steps: Steps, watch: Watch, *, changes: bool) -> Path:
         """The run's own store as it was behind the last step; steps that it has not seen are taken back."""
-        store = folder / "store"
+        store = folder / STORE
         if changes:
             shutil.rmtree(store, ignore_errors=True)
         if not store.exists():
-            shutil.rmtree(making := folder / "store.making", ignore_errors=True)
+            shutil.rmtree(making := folder / STORE_IN_MAKING, ignore_errors=True)
             shutil.copytree(self._filled_store(watch), making)
             making.rename(store)
         if changes:
@@ -281,7 +289,7 @@ class Replay:
         model = self._settings.model
 
         def make() -> ChatModel:
-            locations = own_locations(self._live, self._folder / "model")
+            locations = own_locations(self._live, self._folder / MODEL)
             other = Assistant(self._settings, locations, api_key=self._api_key, offline=self._offline)
             return other.chat_model
 
@@ -303,7 +311,7 @@ class Replay:
 
     @cached_property
     def _encoder(self) -> OnnxEncoder:
-        return self.over(self._folder / "model").wanted_encoder
+        return self.over(self._folder / MODEL).wanted_encoder
 
     def _own_settings(self, *, learns: bool) -> Settings:
         judge = "reader" if self.plan.judge == "reader" else ""
@@ -322,7 +330,7 @@ class Replay:
         version, source = self._encoder.version, self._settings.encoder.source
         stored = Lessons(assistant.database)
         return MethodParts(
-            folder=folder / "trained",
+            folder=folder / TRAINED,
             vectors_of=lambda versions: stored.vectors(versions, version),
             dimension=self._encoder.dimension,
             start=trainable(source) if source else None,
@@ -388,15 +396,3 @@ def _feedback(questions: Sequence[ReplayQuestion], seed: int) -> Any:
         return said_after(questions, seed=seed)
     except ValueError as error:
         raise WrongUsage(f"users cannot be simulated here: {error}") from error
-
-
-def _as_file_name(label: str) -> str:
-    return "".join(character if character.isalnum() else "-" for character in label)
-
-
-def _is_plan(file: Path) -> bool:
-    """Whether a replay wrote this file."""
-    try:
-        return "format" in json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError):
-        return False

@@ -26,6 +26,11 @@ _DIGITS = 6
 _LOSS_POINTS = 40  # of one training, at most
 _WINDOWS = 12  # the stream is so many windows of a curve long
 _SMALLEST_WINDOW = 20
+_LUF = "luf"  # the one kind of method that hears users
+_WHO_HEARS = (
+    'Users spoke to luf alone: what it has over frozen comes of memory and training together; the rows "of '
+    'the set" leave out what users said.'
+)
 
 Runs = Mapping[tuple[str, int], Steps]  # by method's label and seed
 
@@ -194,10 +199,13 @@ def head_of(report: Mapping[str, Any]) -> str:
     seeds = report["replay"]["seeds"]
     said = f"{report['questions']} questions over {report['replay']['data']['passages']} passages, "
     said += f"{'seed' if len(seeds) == 1 else f'{len(seeds)} seeds:'} {', '.join(map(str, seeds))}. "
-    if len(seeds) == 1:
-        return said + "Shares are in percent, with 95 % intervals over the questions (bootstrap)."
+    said += "Shares are in percent and tokens per question, with 95 % intervals over the "
     few = "; two seeds tell little" if len(seeds) == 2 else ""
-    return said + f"Shares are in percent, with 95 % intervals over the seeds (Student's t){few}."
+    said += "questions (bootstrap)." if len(seeds) == 1 else f"seeds (Student's t){few}."
+    is_heard = report["replay"].get("user_feedback") and _LUF in {
+        label.partition(":")[0] for label in report["figures"]
+    }
+    return f"{said} {_WHO_HEARS}" if is_heard else said
 
 
 def table_rows(report: Mapping[str, Any]) -> list[list[str]]:

@@ -24,7 +24,8 @@ def trainings_of(label: str, runs: Sequence[Steps], *, interval: int) -> dict[st
 
     due: how often an interval ended before the stream did. trained: how often something could be learned from
     then; `lessons` and `best_epochs`, where it has them, have an entry for each of these. kept: how many of
-    these gave new weights, as their best epoch is not their start, or as no held-out share compared the two.
+    these gave new weights, as their best epoch is not their start, or as no questions were set aside to
+    compare the two.
     """
     due = [step for run in runs for step in run.learned]
     trained = [step.facts for step in due if step.facts]
@@ -73,12 +74,12 @@ def _what_came_of_it(found: Mapping[str, Any]) -> str:
     epochs = [epoch for epoch in best if epoch]
     unmeasured = best.count(None)
     if unmeasured == trained:
-        return "no held-out share compared what came of it with the start, and it was used"
+        return "no questions were set aside to compare what came of it with the start, and it was used"
     if not epochs and not unmeasured:
-        return "none was better than the start on its held-out share, so its weights are the frozen ones"
-    said = f"{len(epochs)} of {trained} better than the start on the held-out share"
+        return "none was better than the start on the questions set aside, so its weights are the frozen ones"
+    said = f"{len(epochs)} of {trained} better than the start on the questions set aside"
     said += f" (best epoch {_span(epochs)})" if epochs else ""
-    return said + (f", {unmeasured} had no such share and were used" if unmeasured else "")
+    return said + (f", {unmeasured} had none set aside and were used" if unmeasured else "")
 
 
 def _times(count: int) -> str:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from assistant.terminal.screens.training_facts import without_state
 from stores.errors import VouchError, WrongUsage
 from stores.one_line import one_line
-from stores.round_phases import in_words
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.records import Round
 
 _ROUNDS = 5  # shown
+_PAUSED = "Training in this chat is paused. /train continue goes on."
 _ENDS = "No round was begun: it would need a chat that stays open, and this one ends with its input."
 
 
@@ -29,8 +29,10 @@ def steer_training(assistant: Assistant, what: str, *, stays: bool = True) -> It
             raise VouchError(f"No round was begun: {lacks}.")
         if not stays:
             raise VouchError(_ENDS, hint="`vouch train` trains a round now.")
+        warning = assistant.occasions.warning()
+        begins = "The pause ends, and a round begins" if learner.is_paused else "A round begins"
         learner.begin()
-        yield "A round begins in the background; a notice tells what comes of it."
+        yield f"{warning} {begins} in the background; a notice tells what comes of it.".lstrip()
     elif what == "stop":
         stopped = assistant.rounds.ask_to_stop()
         if not stopped:
@@ -38,7 +40,7 @@ def steer_training(assistant: Assistant, what: str, *, stays: bool = True) -> It
         yield f"Round {stopped} stops."
     elif what == "pause":
         learner.pause()
-        yield "Training in this chat waits. /train continue goes on."
+        yield _PAUSED
     elif what == "continue":
         learner.go_on()
         yield "Training in this chat goes on."
@@ -64,24 +66,29 @@ def _lacks(assistant: Assistant) -> str:
 
 def _status(assistant: Assistant) -> Iterator[str]:
     rounds = assistant.rounds.latest(_ROUNDS)
-    for row in reversed(rounds):
-        yield f"round {row.id}: {_state(row, is_broken_off=assistant.rounds.is_broken_off(row))}"
-    new, wanted = assistant.occasions.not_learned(), assistant.occasions.begins_at()
-    judged = "1 question was" if new == 1 else f"{new} questions were"
-    yield f"{judged} judged that no round has learned from; with {wanted} a round begins."
+    for row in rounds:
+        yield f"round {row.id}: {_state(assistant, row)}"
+    awaited, new = assistant.occasions.awaited(), assistant.occasions.not_learned()
+    if awaited.lack is not None:
+        yield f"{awaited.lack.sentence}."
+    else:
+        judged = "1 question was" if new == 1 else f"{new} questions were"
+        wanted = new + awaited.missing
+        yield f"{judged} judged that no round has learned from; with {wanted} a round begins."
     if not assistant.settings.learning.in_chat:
         yield "learning.in_chat is false: in this chat only /train start begins one."
     if assistant.background_learner.is_paused:
-        yield "Training in this chat waits. /train continue goes on."
+        yield _PAUSED
 
 
-def _state(row: Round, *, is_broken_off: bool) -> str:
-    if is_broken_off:
-        return "broken off, without a word; it goes on at the next occasion"
+def _state(assistant: Assistant, row: Round) -> str:
+    from assistant.terminal.screens.training_lines import running_line
+
+    reason = without_state(row.reason)
+    if assistant.rounds.is_broken_off(row):
+        return f"broken off, {reason or 'without a word'}; it goes on at the next occasion"
     if row.state != "running":
-        return ", ".join(filter(None, (row.state, without_state(row.reason))))
-    facts = row.figures.get("progress", {})
-    waits = ", waiting" if row.figures.get("is_paused") else ""
-    if "step" in facts:
-        return f"step {facts['step']} of {facts['steps']}, loss {facts['loss']:.2f}{waits}"
-    return f"{one_line(in_words(str(row.figures.get('phase', ''))))}{waits}"
+        return ", ".join(filter(None, (row.state, reason)))
+    learner = assistant.background_learner
+    is_held_up = bool(row.figures.get("is_paused")) or (learner.is_leading and learner.is_paused)
+    return running_line(row, is_paused=is_held_up)

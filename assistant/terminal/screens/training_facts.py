@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.records import Round
     from stores.round_lineage import RoundLineage
+    from stores.too_few_held_out import TooFewHeldOut
 
 SHOWN_ROUNDS = 50
 DECIDED_BY = "nDCG@10"  # the measure that must gain
@@ -35,6 +36,7 @@ class TrainingFacts:
     margin: float
     lineage: RoundLineage | None = None  # from what the round learns that runs or waits
     broken_off: frozenset[int] = frozenset()  # rounds that are said to run, and whose learner is gone
+    lack: TooFewHeldOut | None = None  # why none begins by itself, where more lessons are lacking than those
 
     @property
     def current(self) -> Round | None:
@@ -61,7 +63,10 @@ class TrainingFacts:
 
 
 def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> TrainingFacts:
-    """Of now. known: of a moment ago; rounds that had ended then, and the lessons, are taken from it."""
+    """Of now. known: of a moment ago; rounds that had ended then, and the lessons, are taken from it.
+
+    The lessons are counted again when a round has begun or ended since.
+    """
     from assistant.wiring import QUERY_ENCODER
     from stores.records import known_id
 
@@ -75,10 +80,11 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
         models, declined = assistant.live_models, assistant.live_models.declined(QUERY_ENCODER)
         names = models.live(QUERY_ENCODER) or "", models.previous(QUERY_ENCODER) or ""
     learning, learner = assistant.settings.learning, assistant.background_learner
-    if known is None:
-        new, wanted = assistant.occasions.not_learned(), assistant.occasions.begins_at()
+    if known is None or _newest(known.rounds) != _newest(rounds):
+        new, awaited = assistant.occasions.not_learned(), assistant.occasions.awaited()
+        wanted, lack = new + awaited.missing, awaited.lack
     else:
-        new, wanted = known.new_lessons, known.begins_at
+        new, wanted, lack = known.new_lessons, known.begins_at, known.lack
     return TrainingFacts(
         rounds=tuple(rounds),
         live=names[0],
@@ -93,7 +99,12 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
         margin=learning.margin,
         lineage=_lineage(assistant, rounds, known),
         broken_off=frozenset(known_id(row.id) for row in rounds if assistant.rounds.is_broken_off(row)),
+        lack=lack,
     )
+
+
+def _newest(rounds: Sequence[Round]) -> list[tuple[int | None, str]]:
+    return [(row.id, row.state) for row in rounds[:1]]
 
 
 def _lineage(
@@ -112,14 +123,16 @@ def _lineage(
 
 def learned_from(facts: TrainingFacts, row: Round) -> str:
     """From how many lessons a round learns; of the one that runs also what users said of them."""
-    lessons = len(row.settings.get("turns", ())) - int(row.settings.get("held_out", 0))
+    held_out = int(row.settings.get("held_out", 0))
+    lessons = len(row.settings.get("turns", ())) - held_out
     told = [f"{lessons} lesson{'s' if lessons != 1 else ''}"]
     if facts.lineage is not None and facts.current is row:
         rated, taught = facts.lineage.rated, facts.lineage.rated.get("taught", 0)
         ratings = sum(rated.values()) - taught
         told += [f"{ratings} rating{'s' if ratings != 1 else ''}"] if ratings else []
         told += [f"{taught} correction{'s' if taught != 1 else ''}"] if taught else []
-    return f"from {', '.join(told)}"
+    more = f"; {held_out} more are held out" if held_out > 1 else "; 1 more is held out" if held_out else ""
+    return f"from {', '.join(told)}{more}"
 
 
 def _rounds(assistant: Assistant, known: Sequence[Round]) -> list[Round]:
@@ -253,8 +266,10 @@ def slices_of(row: Round) -> list[tuple[str, float, int]]:
 
 def rule(facts: TrainingFacts) -> str:
     """When a candidate goes live, in words."""
+    from stores.too_few_held_out import DECIDING
+
     over = f" more than {100 * facts.least_gain:.2f} points" if facts.least_gain else ""
     return (
-        f"Goes live when {DECIDED_BY} surely gains{over}, and neither R@5, a month nor a domain "
-        f"loses more than {100 * facts.margin:.2f} points."
+        f"Goes live if {DECIDED_BY} surely gains{over} on {DECIDING} questions or more, "
+        f"and R@5, month and domain lose at most {100 * facts.margin:.2f} points."
     )

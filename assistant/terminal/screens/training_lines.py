@@ -9,6 +9,8 @@ from rich.cells import cell_len
 
 from assistant.terminal.screens.plot import sparkline
 from assistant.terminal.screens.training_facts import (
+    DECIDED_BY,
+    MeasuredTable,
     TrainingFacts,
     curve_of,
     forgetting_of,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _NARROW = 60  # columns
+_START = "epoch 0"  # as a column: what was measured before the first step
 _SPARK = 8  # columns of the curve in the status line
 _WITHOUT_A_WORD = "without a word"  # a learner that was killed has recorded no reason
 _SLICES = 3  # told in the table; the page of a round tells all
@@ -63,13 +66,15 @@ def progress_line(facts: TrainingFacts, width: int) -> str:
     if row is None:
         return _first_that_fits(_needed(facts), width)
     if row.state == "waiting" or row.id in facts.broken_off:
-        return _first_that_fits(_broken_off(row), width)
+        return _first_that_fits(_broken_off(facts, row), width)
     done, of, words = _how_far(row)
+    paused = _paused(facts, row)
     if not of:
-        return f"round {row.id}: {words}"
+        sentences = [f"{words}, {paused}", paused] if paused else [words]
+        return _first_that_fits([f"round {row.id}: {each}" for each in sentences], width)
     tail = [f"{100 * done / of:.0f} %"]
-    if row.figures.get("is_paused"):
-        tail.append("waiting")
+    if paused:
+        tail.append(paused)
     elif (left := _progress(row).get("seconds_left")) is not None:
         tail.append(f"about {lasting(float(left))} left")
     told = " ".join(tail)
@@ -84,8 +89,8 @@ def status_line(row: Round, width: int, *, is_broken_off: bool = False) -> tuple
     done, of, words = _how_far(row)
     if is_broken_off:
         return f"training: round {row.id} broke off{_where(row)}", ""
-    waits = ", waiting" if row.figures.get("is_paused") else ""
-    left = f"training: round {row.id}, {words}{waits}"
+    paused = ", paused" if row.figures.get("is_paused") else ""
+    left = f"training: round {row.id}, {words}{paused}"
     if of:
         left += f" {bar(done, of, 10)}"
     if width < 100:
@@ -97,18 +102,38 @@ def status_line(row: Round, width: int, *, is_broken_off: bool = False) -> tuple
     if table is None or not table.rows:
         return left, ""
     first = table.rows[0]
-    return left, f"{first.name} {first.after:.3f} ({table.columns[0]} {first.before:.3f})"
+    before = "" if _is_of_the_start(table) else f" ({table.columns[0]} {first.before:.3f})"
+    return left, f"{first.name} {first.after:.3f}{before}"
+
+
+def state_now(facts: TrainingFacts, row: Round) -> str:
+    """A round's state in one word; of one that runs also that it is paused."""
+    return "paused" if _paused(facts, row) else facts.state_of(row)
+
+
+def running_line(row: Round, *, is_paused: bool) -> str:
+    """How far a round is that runs, in words: for /train and `vouch train --status`."""
+    progress = _progress(row)
+    told = [_how_far(row)[2]]
+    if "step" in progress and "loss" in progress:
+        told.append(f"loss {float(progress['loss']):.2f}")
+    if is_paused:
+        told.append("paused")
+    elif (left := progress.get("seconds_left")) is not None:
+        told.append(f"about {lasting(float(left))} left")
+    return ", ".join(told)
 
 
 def round_line(facts: TrainingFacts, row: Round, width: int) -> str:
     """A round in the list: number, state, when, gain, reason; a narrow one without the reason."""
-    state, gain, reason = facts.state_of(row), gain_of(row), reason_of(row)
+    state, gain, reason = state_now(facts, row), gain_of(row), reason_of(row)
     day = row.created_at.astimezone()
     when = f"{day.day:>2} {day:%b %H:%M}"
     if row.state == "running" and not reason:
         reason = learned_from(facts, row)
-    if gain and not reason.startswith(gain):
-        reason = f"{gain}; {reason}"
+    if gain and gain not in reason:  # behind it: the end is what a narrow screen cuts
+        reason = f"{reason.rstrip('.')}; {gain}"
+    reason = reason.removeprefix(f"{DECIDED_BY} was ")
     if state in ("broken off", "waiting", "failed"):
         reason = "; ".join(filter(None, (_where(row).strip(), one_line(row.reason) or _WITHOUT_A_WORD)))
     is_off = state in ("replaced", "stepped back")
@@ -124,6 +149,8 @@ def table_lines(row: Round, width: int) -> list[str]:
     table = measured_table(row)
     if table is None:
         return []
+    if _is_of_the_start(table):
+        return [f"{'':<9}{table.columns[0]:>7}", *(f"{e.name:<9}{e.before:>7.3f}" for e in table.rows)]
     shown = width >= 50  # the intervals too
     head = f"{'':<9}{table.columns[0]:>7}{table.columns[1]:>11}{'points':>8}"
     lines = [head]
@@ -140,6 +167,11 @@ def table_lines(row: Round, width: int) -> list[str]:
     return lines
 
 
+def _is_of_the_start(table: MeasuredTable) -> bool:
+    """Whether nothing was measured since, so that both columns would be the same."""
+    return table.columns[1] == _START
+
+
 def slice_name(name: str, columns: int = _SLICE_COLUMNS) -> str:
     """A month or a domain in a column of its own; of a long name the end, which differs."""
     shown = name
@@ -151,29 +183,45 @@ def slice_name(name: str, columns: int = _SLICE_COLUMNS) -> str:
 
 def _needed(facts: TrainingFacts) -> list[str]:
     """What is needed for a round, each sentence shorter than the one before."""
-    new, wanted = facts.new_lessons, facts.begins_at
+    new, wanted, lack = facts.new_lessons, facts.begins_at, facts.lack
     if facts.is_paused:
-        then = ["; training in this chat waits until Space", "; waits until Space"]
+        then = ["; training in this chat is paused until Space", "; paused until Space"]
     elif not facts.in_chat:
         then = ["; s begins a round (learning.in_chat is false)", "; s begins a round"]
+    elif lack is not None:
+        more = f"{lack.so_far}, about {lack.more} more lessons"
+        then = [f"{more}; then a round begins by itself", f"{lack.so_far}; {lack.more} more lessons"]
+        return [lack.sentence, *then]
     elif new < wanted:
         then = ["; then a round begins by itself", ", then a round"]
     else:
         then = ["; a round begins soon", "; a round soon"]
+    if lack is not None:
+        return [f"{lack.so_far}{each}" for each in then]
     return [f"{new} of {wanted} new lessons{then[0]}", *(f"{new} of {wanted} lessons{each}" for each in then)]
 
 
-def _broken_off(row: Round) -> list[str]:
+def _broken_off(facts: TrainingFacts, row: Round) -> list[str]:
     """Where a round broke off, why, and that it goes on; each sentence shorter than the one before."""
-    head = f"round {row.id} {'waits' if row.state == 'waiting' else 'broke off'}"
+    head = f"round {row.id} {'broke off' if row.id in facts.broken_off else 'waits'}"
     where, why = _where(row), f": {one_line(row.reason)}" if row.reason else f", {_WITHOUT_A_WORD}"
+    at, later = ("after Space", "after Space") if facts.is_paused else ("at the next occasion", "later")
     return [
-        f"{head}{where}{why}; it goes on at the next occasion",
-        f"{head}{where}{why}; it goes on later",
-        f"{head}{where}; it goes on at the next occasion",
-        f"{head}; it goes on at the next occasion",
-        f"{head}; it goes on later",
+        f"{head}{where}{why}; it goes on {at}",
+        f"{head}{where}{why}; it goes on {later}",
+        f"{head}{where}; it goes on {at}",
+        f"{head}; it goes on {at}",
+        f"{head}; it goes on {later}",
     ]
+
+
+def _paused(facts: TrainingFacts, row: Round) -> str:
+    """That a round is held up, in words; empty where it goes on, has ended or was broken off."""
+    if facts.state_of(row) != "running":
+        return ""
+    if facts.is_paused and facts.is_leading:
+        return "paused until Space"
+    return "paused" if row.figures.get("is_paused") else ""
 
 
 def _where(row: Round) -> str:

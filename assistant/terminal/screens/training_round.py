@@ -14,7 +14,7 @@ from assistant.terminal.screens.training_facts import (
     slices_of,
     version_of,
 )
-from assistant.terminal.screens.training_lines import slice_name
+from assistant.terminal.screens.training_lines import slice_name, state_now
 from stores.one_line import one_line
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def round_page(assistant: Assistant, facts: TrainingFacts, row: Round) -> tuple[
     lineage = lineage_of(assistant.database, row)
     parts = [_ended(facts, row), _figures(row), _learned_from(row, lineage), _settings(facts, row)]
     text = "\n\n".join("\n".join(lines) for part in parts if (lines := list(part)))
-    return f"Round {row.id} · {facts.state_of(row)}", text
+    return f"Round {row.id} · {state_now(facts, row)}", text
 
 
 def _ended(facts: TrainingFacts, row: Round) -> Iterator[str]:
@@ -65,8 +65,9 @@ def _figures(row: Round) -> Iterator[str]:
     if measured:
         yield "While it was trained, on questions set aside to end the training:"
     for found in measured:
+        when = f"epoch {found['epoch']}" if found.get("epoch") else "start"
         yield (
-            f"epoch {found.get('epoch', '?'):<3} nDCG@10 {found.get('ndcg_at_10', 0):.3f}  "
+            f"{when:<9} nDCG@10 {found.get('ndcg_at_10', 0):.3f}  "
             f"R@5 {found.get('recall_at_5', 0):.3f}  among {found.get('among', '?')} passages"
         )
 

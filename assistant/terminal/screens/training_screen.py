@@ -186,6 +186,7 @@ class TrainingScreen(Screen[None], TrainingSteering, Telling):
         short = self.query_one("#training-short", Static)
         if row is None:
             loss.border_title, measured.border_title = "Loss", "Held-out questions"
+            loss.border_subtitle = ""
             loss.update(_nothing_yet(self.facts))
             measured.update(rule(self.facts))
             short.update(_nothing_yet(self.facts))
@@ -198,6 +199,7 @@ class TrainingScreen(Screen[None], TrainingSteering, Telling):
         ends_at = float(row.figures.get("progress", {}).get("steps", 0) or 0)
         drawn = plot(curve, width=width, height=height, ends_at=ends_at if row.state == "running" else 0)
         loss.update("\n".join(drawn) or _no_curve(row))
+        loss.border_subtitle = "steps" if drawn else ""
         measured.update("\n".join(self._measured_lines(row, *measured.content_size)))
         losses = [each for _, each in curve]
         spark = f"loss {losses[-1]:.2f} {sparkline(losses, max(8, self.size.width - 30))}" if losses else ""
@@ -245,6 +247,11 @@ class TrainingScreen(Screen[None], TrainingSteering, Telling):
 
 
 def _nothing_yet(facts: TrainingFacts) -> str:
+    if facts.lack is not None:
+        return (
+            f"Nothing was trained yet: {facts.lack.sentence}. Each question that was answered and "
+            "whose passages were judged is a lesson."
+        )
     if facts.new_lessons >= facts.begins_at:
         return (
             f"Nothing was trained yet. There are {facts.new_lessons} lessons, and a first round needs "

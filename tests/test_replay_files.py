@@ -1,0 +1,105 @@
+"""The folder of a replay: what is somebody's own there is neither written over nor deleted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from test_replay_player import hash_of
+
+from assistant.replay.replay_files import check_folder, forget_replay, run_name
+from stores.errors import StoreUnavailable, WrongUsage
+
+PLAN = {"answers": "own", "format": 2, "methods": ["frozen", "luf:strict+hard"], "seeds": [1, 2]}
+
+
+def write(folder: Path, name: str, content: str = "mine") -> None:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(content)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("report.html", "mine"),
+        ("runs/a.txt", "mine"),
+        ("runs/luf-seed-1/steps.jsonl", "{}"),
+        ("notes/a.txt", "mine"),
+        (".git", "mine"),
+        ("lock", "mine"),  # to lock it would empty it
+        ("plan.new", "my plan"),
+        ("plan.json", "{}"),
+        ("plan.json", '["format", "methods", "seeds"]'),
+        ("plan.json", '{"format": 1, "methods": ["a"], "seeds": ["1/../../.."]}'),
+        ("plan.json", "no JSON"),
+        ("replies.jsonl", "mine"),
+        ("model/weights.bin", "mine"),
+        ("lock/a", "mine"),
+    ],
+)
+def test_a_folder_with_something_of_ones_own_is_refused(tmp_path: Path, name: str, content: str) -> None:
+    write(tmp_path, name, content)
+    before = hash_of(tmp_path)
+    with pytest.raises(WrongUsage, match="holds other things than a replay, such as ") as raised:
+        check_folder(tmp_path)
+    assert name.split("/")[0] in raised.value.message
+    forget_replay(tmp_path)
+    assert hash_of(tmp_path) == before
+
+
+def test_a_folder_that_is_empty_holds_a_replay_or_the_beginning_of_one_is_taken(tmp_path: Path) -> None:
+    check_folder(tmp_path)
+    check_folder(tmp_path / "none")
+    (tmp_path / "model" / "state").mkdir(parents=True)
+    write(tmp_path, "lock", "")
+    for written in ("", '{"ans', json.dumps(PLAN)):
+        write(tmp_path, "plan.new", written)
+        check_folder(tmp_path)
+    write(tmp_path, "report.html")
+    write(tmp_path, "plan.json", json.dumps(PLAN))
+    check_folder(tmp_path)
+
+
+def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(_folder: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", denied)
+    with pytest.raises(StoreUnavailable, match="cannot be read: Permission denied"):
+        check_folder(tmp_path)
+
+
+def test_a_replay_is_forgotten_and_nothing_else(tmp_path: Path) -> None:
+    write(tmp_path, "plan.json", json.dumps(PLAN))
+    own = ("runs/a.txt", "runs/my-seed-1/steps.jsonl", "runs/luf-seed-1/store/a", "store/a", "notes.txt")
+    within = f"runs/{run_name('luf:strict+hard', 2)}"
+    for name in (*own, f"{within}/notes.txt"):
+        write(tmp_path, name)
+    kept = ("plan.json", "replies.jsonl", "lock")
+    for name in kept[1:]:
+        write(tmp_path, name)
+    for name in ("steps.jsonl", "store/vouch.db", "store.making/vouch.db", "trained/a", "memory-6.db"):
+        write(tmp_path, f"{within}/{name}")
+        write(tmp_path, f"runs/frozen-seed-1/{name}")
+    for name in ("report.json", "report.html", "times.json"):
+        write(tmp_path, name)
+    forget_replay(tmp_path)
+    left = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
+    assert left == {*own, *kept, f"{within}/notes.txt"}
+    assert not (tmp_path / "runs" / "frozen-seed-1").exists()
+
+
+def test_what_cannot_be_deleted_ends_it(tmp_path: Path) -> None:
+    """Else the figures of then would be taken for those of the replay that begins."""
+    write(tmp_path, "plan.json", json.dumps(PLAN))
+    (tmp_path / "runs" / "frozen-seed-1" / "steps.jsonl").mkdir(parents=True)
+    with pytest.raises(OSError, match=r"steps\.jsonl"):
+        forget_replay(tmp_path)
+
+
+def test_a_folder_of_runs_that_is_left_empty_goes_too(tmp_path: Path) -> None:
+    write(tmp_path, "plan.json", json.dumps(PLAN))
+    write(tmp_path, "runs/frozen-seed-2/steps.jsonl")
+    forget_replay(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["plan.json"]
