@@ -1,7 +1,7 @@
 """A walk through the screens, drawn by the screens themselves: SVG pictures for the README and the manual.
 
     python -m benchmarks.twenty_rounds DATA --work DIR --seeds 1 --domains covidqa --rounds 3 --questions 250
-    python -m benchmarks.walk --trained DIR/seed-1 --out docs/screens
+    python -m benchmarks.walk --trained DIR/seed-1/store --out docs/screens
 
 Nothing is made up: the assistant, its encoder and its reader are the real ones, over a new data directory,
 and for training and comparing over a copy of one in which rounds were run. Only the terminal is missing.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from assistant.commands.train import _as_json
+from assistant.commands.train_status import _as_json
 from stores.clock import stamp
 from stores.records import Round
 

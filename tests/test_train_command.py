@@ -264,7 +264,7 @@ def test_the_last_rounds_are_shown(person: Person) -> None:
     ran = person.train("--status", code=1)
     assert (ran.stdout, ran.stderr) == ("", "No round was begun yet. `vouch train` begins one.\n")
     ran = person.train("--status", "--json", code=1)
-    assert (json.loads(ran.stdout), ran.stderr) == ({"schema": 1, "round": None}, "")
+    assert ran.stdout == ""  # no object, as of every list that is empty
     person.train()
     cells = person.train("--status").stdout.split("\t")
     assert [cells[0], cells[1], cells[3]] == ["1", "promoted", f"{len(QUESTIONS)} lessons"]

@@ -31,11 +31,9 @@ def show(call: Invocation, known: Rounds) -> int:
     if call.as_json:
         for row, is_broken_off in rounds:
             call.give(_as_json(row, is_broken_off=is_broken_off))
-        if not rounds:
-            call.give({"round": None})
-        return 0 if rounds else 1
-    for line in _lines([_cells(*each) for each in rounds], get_terminal_size().columns):
-        click.echo(line)
+    else:
+        for line in _lines([_cells(*each) for each in rounds], get_terminal_size().columns):
+            click.echo(line)
     if not rounds:
         call.tell("No round was begun yet. `vouch train` begins one.")
     return 0 if rounds else 1

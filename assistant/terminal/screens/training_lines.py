@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.cells import cell_len
-
 from assistant.terminal.screens.plot import sparkline
 from assistant.terminal.screens.training_facts import (
     DECIDED_BY,
@@ -175,10 +173,10 @@ def _is_of_the_start(table: MeasuredTable) -> bool:
 def slice_name(name: str, columns: int = _SLICE_COLUMNS) -> str:
     """A month or a domain in a column of its own; of a long name the end, which differs."""
     shown = name
-    while cell_len(shown) > columns:
+    while _wide(shown) > columns:
         name = name[1:]
         shown = f"…{name}"
-    return shown + " " * (columns - cell_len(shown))
+    return shown + " " * (columns - _wide(shown))
 
 
 def _needed(facts: TrainingFacts) -> list[str]:
@@ -234,7 +232,7 @@ def _where(row: Round) -> str:
 
 def _first_that_fits(sentences: Sequence[str], width: int) -> str:
     """The longest of them that has room; the last one where none has."""
-    return next((each for each in sentences if cell_len(each) <= width), sentences[-1])
+    return next((each for each in sentences if _wide(each) <= width), sentences[-1])
 
 
 def _how_far(row: Round) -> tuple[float, float, str]:
@@ -253,3 +251,10 @@ def _how_far(row: Round) -> tuple[float, float, str]:
 def _progress(row: Round) -> Mapping[str, Any]:
     found = row.figures.get("progress", {})
     return found if isinstance(found, dict) else {}
+
+
+def _wide(text: str) -> int:
+    """Columns that it takes."""
+    from rich.cells import cell_len  # not for `vouch train --status`, which draws no screen
+
+    return cell_len(text)

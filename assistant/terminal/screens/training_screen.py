@@ -59,6 +59,7 @@ class TrainingScreen(Screen[None], TrainingSteering, Telling):
     TrainingScreen #training-panels Static { width: 1fr; height: 100%; padding: 0 1; }
     TrainingScreen #training-panels Static {
         border: round $foreground 30%; border-title-color: $foreground;
+        border-subtitle-color: $foreground;
     }
     TrainingScreen > #training-short { display: none; height: auto; padding: 0 1; }
     TrainingScreen > #training-progress { height: 1; padding: 0 1; }
