@@ -86,7 +86,8 @@ async def test_the_pictures_of_the_chat_and_of_memory_have_the_present_header_an
 @pytest.mark.parametrize("name", OF_OTHER_SCREENS)
 def test_the_keys_at_the_bottom_of_other_pictures_are_those_of_their_screen(name: str) -> None:
     drawn = footer_keys(picture(name)[-1])
-    assert len(drawn) >= 5
+    assert len(drawn) >= 4  # while a round runs its answers cannot be compared yet
+    assert "Esc" in drawn
     assert drawn <= keys_of(OF_OTHER_SCREENS[name])
 
 
