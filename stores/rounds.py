@@ -83,10 +83,10 @@ class Rounds:
         rested = [row for row in found if even_resting or _moment_of(row, "not_before") <= moment]
         return max(rested, key=lambda row: known_id(row.id), default=None)
 
-    def take_over(self, round_id: int) -> int | None:
+    def take_over(self, round_id: int, figures: Mapping[str, Any] | None = None) -> int | None:
         """Goes on with an abandoned round; returns how many times that was done, None if another one did.
 
-        Raises `TryAgain` while another round runs.
+        figures: to be noted with it. Raises `TryAgain` while another round runs.
         """
         moment = now()
         with self._database.writing() as sql:
@@ -97,7 +97,9 @@ class Rounds:
                 if other.id != round_id:
                     self._require_abandoned(other, moment)
             times = int(row.figures.get("taken_over", 0)) + 1
-            row.figures = self._leased({**_without_lease(row), "taken_over": times}, moment)
+            deaths = int(row.figures.get("deaths", 0)) + (row.state == "running")  # it was not left
+            counted = {**(figures or {}), "taken_over": times, "deaths": deaths}
+            row.figures = self._leased({**_without_lease(row), **counted}, moment)
             row.state, row.reason = "running", ""
             return times
 
@@ -240,6 +242,11 @@ class Rounds:
             return bool(row.figures.get("is_broken_off"))
         return row.state == "running" and (self._lost_its_process(row) or self._is_abandoned(row, now()))
 
+    def has_other_learner(self) -> bool:
+        """Whether another learner holds a round, so that this one has lost its own."""
+        with self._database.reading() as sql:
+            return any(row.state == "running" and not self._is_ours(row) for row in _open(sql))
+
     def figures(self, round_id: int) -> dict[str, Any]:
         """What is noted of a round until now."""
         with self._database.reading() as sql:
@@ -275,7 +282,7 @@ class Rounds:
     def _is_abandoned(self, row: Round, moment: datetime) -> bool:
         if row.state == "waiting" or _moment_of(row, "lease_until") <= moment:
             return True
-        return self._lost_its_process(row) and int(row.figures.get("taken_over", 0)) < _MOST_DEATHS
+        return self._lost_its_process(row) and int(row.figures.get("deaths", 0)) < _MOST_DEATHS
 
     def _lost_its_process(self, row: Round) -> bool:
         return self._has_died(str(row.figures.get("process", "")))

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from store_fixtures import ENCODER, Stores
 from test_poisoned_rounds import World, tiny, torch_encodes, train_here
+from test_rounds import expire
 
 from assistant.learning.both_sides import RECIPE
 from stores.errors import CannotUndo
 from stores.lessons import is_held_out
 from stores.records import PassageVector, PassageVersion, Turn
+from stores.rounds import Rounds
 
 __all__ = ["tiny", "torch_encodes"]  # fixtures
 
@@ -169,9 +171,25 @@ def test_a_round_left_while_it_encodes_goes_on_with_what_was_encoded(world: Worl
     assert ended.figures["encoding"]["encoded"] == texts(world) - reached
 
 
-def test_the_side_is_chosen_by_the_size_of_the_corpus(world: World) -> None:
-    from dataclasses import replace
+def test_a_learner_that_lost_its_round_takes_nothing_from_who_goes_on_with_it(world: World) -> None:
+    other = Rounds(world.assistant.database)
 
+    def taken_over_meanwhile(progress: Any) -> None:
+        if progress.phase == "encoding" and progress.facts["passages"] == progress.facts["passages_in_all"]:
+            expire(Stores.over(world.assistant.database), progress.round_id)
+            assert other.take_over(progress.round_id) == 1
+
+    lost = world.round(tell=taken_over_meanwhile)
+    assert (lost.state, lost.reason) == ("stopped", "another learner took its place")
+    candidates = [version for version in vectors(world) if version.startswith("trained-")]
+    assert [vectors(world)[version] for version in candidates] == [texts(world)]
+    [row] = other.latest()
+    assert row.state == "running"
+    other.end(row.id or 0, "failed", "its training failed")
+    assert world.round().state == "promoted"
+
+
+def test_the_side_is_chosen_by_the_size_of_the_corpus(world: World) -> None:
     def chosen(**settings: Any) -> str:
         now = world.assistant.settings
         world.assistant.settings = replace(now, learning=replace(now.learning, **settings))

@@ -17,7 +17,8 @@ from store_fixtures import Stores
 from test_learner import QUESTIONS, FakeTraining, World
 from test_lessons import ask
 
-from assistant.learning.learner import _MOST_TAKEN_OVER, RECIPE, ROLE
+from assistant.learning.attempts import MOST_IN_VAIN, attempted
+from assistant.learning.learner import RECIPE, ROLE
 from assistant.learning.noting import Progress
 from assistant.learning.steering import Budget, Steering
 from assistant.learning.training_child import Left, TimeOver, TrainingKilled, train_apart
@@ -119,14 +120,30 @@ def test_other_settings_or_another_encoder_begin_anew(world: World) -> None:
     assert (ended.round_id, told[0].facts["reason"]) == (2, "the settings of the training have changed")
 
 
-def test_what_never_comes_to_its_end_is_given_up(world: World) -> None:
+def left_at(world: World, round_id: int, step: int) -> None:
+    """It is gone on with, and left at a step of its training."""
+    left = world.rounds.abandoned(RECIPE)
+    assert left is not None
+    assert world.rounds.take_over(round_id, attempted(left.figures))
+    world.rounds.note(round_id, {"phase": "training", "progress": {"step": step}})
+    world.rounds.leave(round_id, "")
+
+
+def test_what_gets_no_further_is_given_up(world: World) -> None:
     round_id = leave(world)
-    for _ in range(_MOST_TAKEN_OVER):
-        assert world.rounds.take_over(round_id)
-        world.rounds.leave(round_id, "")
+    for _ in range(MOST_IN_VAIN + 1):
+        left_at(world, round_id, step=5)
     ended, told, _ = go_on(world)
     assert ended.round_id == round_id + 1
-    assert "never came to its end" in told[0].facts["reason"]
+    assert "got no further" in told[0].facts["reason"]
+
+
+def test_a_long_round_is_gone_on_with_by_any_number_of_short_chats(world: World) -> None:
+    round_id = leave(world)
+    for step in range(3 * MOST_IN_VAIN):
+        left_at(world, round_id, step=5 + step // 2)  # every other one is too short for a step
+    ended, _, has_reached = go_on(world)
+    assert (ended.state, ended.round_id, has_reached) == ("promoted", round_id, True)
 
 
 def test_a_training_that_was_killed_rests_before_it_goes_on(world: World) -> None:

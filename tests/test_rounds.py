@@ -95,6 +95,17 @@ def test_a_round_that_takes_learner_after_learner_with_it_waits_for_its_lease(st
     assert always.take_over(round_id) == 4
 
 
+def test_learners_that_left_a_round_are_not_among_those_that_died_of_it(stores: Stores) -> None:
+    dead: set[str] = set()
+    rounds = Rounds(stores.database, has_died=dead.__contains__, process=lambda: "this one")
+    round_id = rounds.begin("retriever", {})
+    for _ in range(5):
+        rounds.leave(round_id, "the chat ended")
+        assert rounds.take_over(round_id)
+    dead.add("this one")
+    assert rounds.take_over(round_id) == 6
+
+
 def test_what_won_against_another_model_than_the_live_one_does_not_go_live(stores: Stores) -> None:
     rounds, live = Rounds(stores.database), LiveModels(stores.database)
     assert promote(rounds, rounds.begin("retriever", {}), "first")

@@ -26,6 +26,7 @@ How the retriever learns, `vouch train`:
 
     learner            one round, from the lessons to a model that goes live, or does not
     background         the learner of a chat: leads rounds in a process of their own; occasions, steering
+    attempts           whether a round that is gone on with still gets further
     lineage            what a round is made from, and what of that has changed since
     noting, ended      how far a round is, and what it came to; loss_curve is what its row keeps of the losses
     both_sides         a candidate that encodes passages too: all of them anew, then the swap

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from assistant.learning import both_sides
+from assistant.learning.attempts import MOST_IN_VAIN, attempted
 from assistant.learning.both_sides import NAME, BothSides
 from assistant.learning.ended import Compared, Ended, failed
 from assistant.learning.lineage import CHANGED_MEANWHILE, changed_since, learnable, lineage, taught
@@ -51,7 +52,6 @@ SERVED = "served"  # the folder within a candidate that the encoder loads
 UNTRAINED = "untrained"  # in place of a version: questions are encoded as passages are
 _KEPT = 3  # models, besides those in use
 _REST = timedelta(minutes=10)  # of a round whose training was killed or had its time, before it goes on
-_MOST_TAKEN_OVER = 20  # times; what never gets to its end is given up
 _STEPPED_BACK_FROM = "Refused: it is the model that was stepped back from."
 _WON_NOTHING = (
     "Refused: no epoch was better than the live model on the questions that tell when to end the training."
@@ -180,13 +180,14 @@ class Learner:
         lessons, vectors = learnable(self._lessons, self._encoder_version)
         of_round = [lesson for lesson in lessons if lesson.turn_id in turns]
         changed = changed_since(left.settings, self._lineage(of_round))
-        if int(left.figures.get("taken_over", 0)) >= _MOST_TAKEN_OVER:
-            changed = f"it was gone on with {_MOST_TAKEN_OVER} times and never came to its end"
+        attempts = attempted(left.figures)
+        if attempts["in_vain"] >= MOST_IN_VAIN:
+            changed = f"it was gone on with {MOST_IN_VAIN} times and got no further"
         if changed:
             self._rounds.drop(round_id, f"dropped: {changed}")
             tell(Progress(round_id, "dropped", {"reason": changed}))
             return None
-        times = self._rounds.take_over(round_id)
+        times = self._rounds.take_over(round_id, attempts)
         if times is None:
             return None
         return _Begun(round_id, of_round, vectors, self._workplace(round_id, times))
@@ -317,7 +318,7 @@ class Learner:
             self._discard(both_sides.RECIPE, kept, both.folders_in_use())
             return _refused_as_gone(begun, gone, version)
         finally:
-            if not self.steering.is_left:
+            if not (self.steering.is_left or self._rounds.has_other_learner()):  # who goes on needs them
                 both.tidy()
                 self._prune(both_sides.RECIPE, both.folders_in_use())
 
