@@ -328,13 +328,25 @@ def test_a_file_of_lines_is_played_over_what_is_known_now(chatted: Vouch) -> Non
     assert "11:30" in row["replies"][0]["answer"]
 
 
+def test_of_a_table_its_questions_are_played(chatted: Vouch) -> None:
+    table = chatted.folder / "asked.jsonl"
+    given = ["replay", str(table), "--model", "live", "--against", "untrained", "--json"]
+    for column, named in (("question", []), ("ask", ["--column", "text=ask"])):
+        asked = {column: QUESTION, "answers": ["11:30"], "positive_ids": ["p1"]}
+        table.write_text(json.dumps(asked) + "\n")
+        row, _ = chatted.run(*given, *named).objects
+        assert row["message"] == QUESTION
+        assert "11:30" in row["replies"][0]["answer"]
+    assert "no column 'question'" in chatted.run(*given, code=2).err
+
+
 @pytest.mark.parametrize(
     ("given", "code", "complaint"),
     [
         (["99", "--against", "live"], 1, "there is no session 99 of yours"),
         (["1", "--against", "gpt"], 1, "there is no model 'gpt'\nName live, previous, untrained, or "),
         (["1", "--against", "previous"], 1, "before the live one"),
-        (["nothing.txt", "--against", "live"], 2, "is no file"),
+        (["nothing.txt", "--against", "live"], 2, "there is no file or folder nothing.txt"),
         (["1", "--against", "live", "--fail-under", "F1=1"], 2, "has no figure 'F1'"),
     ],
 )

@@ -100,11 +100,11 @@ async def test_the_page_of_a_round_tells_its_settings_hashes_and_lineage(tmp_pat
             "Learned from 3 lessons; 1 more were held out",
             "Judged     2 by scores",
             "Rated      1 good",
-            "start     nDCG@10 0.500  R@5 0.700  among 900 passages",
-            "epoch 1   nDCG@10 0.530",
+            "start     nDCG@10 50.0  R@5 70.0  among 900 passages",
+            "epoch 1   nDCG@10 53.0",
             "Forgotten  2 of its turns since",  # 3 and 7 are not there
             "Turns      1-3, 7",
-            "nDCG@10   0.500      0.521  +2.10 [+1.60, +2.60]",
+            "nDCG@10    50.0       52.1  +2.10 [+1.60, +2.60]",
             "2026-10                     -0.40 points on 96 questions",
             'update_side    "query"',
             "seed           1",
@@ -324,7 +324,7 @@ async def test_the_status_line_shows_a_round_gives_way_to_what_is_told_and_ends_
     async with on_screen(tmp_path, size=(120, 40)) as chat:
         keep(of(chat), running(1))
         await chat.shows("training: round 1, step 210 of 400")
-        await chat.shows("nDCG@10 0.530 (start 0.500)")
+        await chat.shows("nDCG@10 53.0 (start 50.0)")
         chat.app.chat.tell("copied the message")
         await chat.shows("copied the message")
         chat.app.chat.tell("")
@@ -344,7 +344,7 @@ def test_a_status_line_has_more_where_there_is_room() -> None:
     assert status_line(running(13), 80) == ("training: round 13, step 210 of 400 ▕█████▎    ▏", "")
     left, right = status_line(running(13, is_paused=True), 120)
     assert left.startswith("training: round 13, step 210 of 400, paused ▕█████▎    ▏ loss 1.12 █")
-    assert right == "nDCG@10 0.530 (start 0.500)"
+    assert right == "nDCG@10 53.0 (start 50.0)"
     compared = running(13, progress={"questions": 60, "questions_in_all": 240}, phase="comparing")
     assert status_line(compared, 80)[0] == "training: round 13, question 60 of 240 ▕██▌       ▏"
     reading = running(13, progress={"lessons": 3}, phase="reading")
@@ -430,9 +430,9 @@ def test_before_the_first_epoch_the_start_is_told_once() -> None:
     begun = running(13)
     begun.figures["measured"] = begun.figures["measured"][:1]
     assert table_lines(begun, 78) == [
-        "           start", "nDCG@10    0.500", "R@5        0.700", "MRR        0.400",
+        "in %       start", "nDCG@10     50.0", "R@5         70.0", "MRR         40.0",
     ]  # fmt: skip
-    assert status_line(begun, 120)[1] == "nDCG@10 0.500"
+    assert status_line(begun, 120)[1] == "nDCG@10 50.0"
 
 
 async def test_what_is_told_of_rounds_in_each_state(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_the_table_tells_the_worst_first_and_the_end_of_a_long_name() -> None:
         ["domain", "own", "+2.00"],
     ]
     assert len({len(line) for line in lines[-3:]}) == 1
-    assert lines[0].split() == ["live", "candidate", "points"]
+    assert lines[0].split() == ["in", "%", "live", "candidate", "points"]
     assert len(lines[0]) == len(lines[-1]), "the unit stands above the differences"
 
 

@@ -16,8 +16,8 @@ from assistant.terminal.screens.training_round import _held_out
 def test_the_table_tells_recall_among_ten_and_what_was_forgotten_most() -> None:
     kept = promoted()
     lines = table_lines(kept, 36)
-    assert [line.split()[0] for line in lines] == ["live", "nDCG@10", "R@5", "R@10", "forgetting"]
-    assert lines[3] == "R@10       0.800      0.800   +0.00"
+    assert [line.split()[0] for line in lines] == ["in", "nDCG@10", "R@5", "R@10", "forgetting"]
+    assert lines[3] == "R@10        80.0       80.0   +0.00"
     assert lines[4] == "forgetting 2026-10            -0.40"
     kept.figures["comparison"]["domains"] = [
         {"name": "/home/ann/notes/a long name.md", "gain": -0.02, "questions": 40}

@@ -116,10 +116,10 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     (dense), as searched (fused), and as judged (reranked). For answer R@5 any passage counts in which an
     answer stands, whether it is known as one that answers or not.
 
-    With --model and --against, play a session of your own, or a file of lines, under two models, and tell
-    what would change. Change is that of the answer's words, of citations and of memory writes, each from 0
-    for the same to 1 for nothing in common, and their sum, 0 to 3. Everything happens in copies: nothing that
-    you have stored is changed.
+    With --model and --against, play a session of your own, the questions of a table, or a file of lines,
+    under two models, and tell what would change. Change is that of the answer's words, of citations and of
+    memory writes, each from 0 for the same to 1 for nothing in common, and their sum, 0 to 3. Everything
+    happens in copies: nothing that you have stored is changed.
 
     \b
     Examples:
@@ -177,6 +177,7 @@ def _compare(call: Invocation, options: Mapping[str, Any]) -> int:
             clear=progress.clear,
             up_to=options["up_to"],
             newest=options["newest"],
+            columns=dict(options["columns"]),
             is_session=bool(options["led"]),
             replies=options["replies"],
         )

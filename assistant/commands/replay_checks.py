@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 _OF_QUESTIONS = {  # parameter: its option, which a comparison has no use for
     "sets": "--sets",
     "splits": "--split",
-    "columns": "--column",
     "passages": "--passages",
     "passage_columns": "--passage-column",
     "methods": "--method",

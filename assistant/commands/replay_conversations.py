@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from stores.errors import NotFound, WrongUsage
 from stores.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.replay.conversations import Compared, Conversations, Message
+    from assistant.replay.conversations import Compared, Message
 
 UNCHANGED = "unchanged"  # the one figure of a comparison: the share of messages
 _SHOWN_CHARACTERS = 300
@@ -41,13 +41,15 @@ def compare(
     clear: Callable[[], None],
     up_to: int | None = None,
     newest: int | None = None,
+    columns: Mapping[str, str] | None = None,
     is_session: bool = False,
     replies: Path | None = None,
 ) -> int:
     """Tells what differs, the worst first, and last how much; the exit code.
 
     up_to: of a session, the last turn played. newest: how many messages are played of each, the last ones;
-    all for None. is_session: what is named is one, whatever files there are. replies: see `Conversations`.
+    all for None. columns: of a table, by what they hold. is_session: what is named is one, whatever files
+    there are. replies: see `Conversations`.
     """
     if unknown := [metric for metric, _ in limits if metric != UNCHANGED]:
         raise WrongUsage(f"a comparison has no figure {unknown[0]!r}", hint=f"It has {UNCHANGED}.")
@@ -77,7 +79,9 @@ def compare(
                 offline=call.is_offline,
                 replies=replies,
             )
-            messages = _up_to(_messages(conversations, name, is_session), up_to)[-(newest or 0) :]
+            recorded = is_session or (name.isdecimal() and not Path(name).exists())
+            found = conversations.recorded(int(name)) if recorded else _messages(name, columns or {})
+            messages = _up_to(found, up_to)[-(newest or 0) :]
             rows += conversations.compare(messages, model, against, watch, tell_same)
     clear()
     rows.sort(key=lambda row: -row.change)
@@ -97,20 +101,26 @@ def compare(
     return 1 if failed else 0
 
 
-def _messages(conversations: Conversations, name: str, is_session: bool) -> list[Message]:
-    """Those of a session, by its number, or the lines of a file."""
+def _messages(name: str, columns: Mapping[str, str]) -> list[Message]:
+    """The questions of a table, or the lines of another file."""
     from assistant.replay.conversations import Message
+    from assistant.replay.own_tables import messages_of
+    from assistant.replay.table_rows import is_table
 
-    if is_session or (name.isdecimal() and not Path(name).exists()):
-        return conversations.recorded(int(name))
-    if name != "-" and not Path(name).is_file():
-        raise WrongUsage(f"{name} is no file", hint="Name the number of a session, a file of lines, or -.")
-    text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8", errors="replace")
-    lines = [line.strip() for line in text.splitlines()]
-    found = [Message(line) for line in lines if line]
+    path = Path(name)
+    if name != "-" and not path.exists():
+        raise WrongUsage(
+            f"there is no file or folder {name}",
+            hint="Name the number of a session, a table of questions, a file of lines, or -.",
+        )
+    if name != "-" and (columns or is_table(path)):
+        found = messages_of(path, columns)
+    else:
+        text = sys.stdin.read() if name == "-" else path.read_text(encoding="utf-8", errors="replace")
+        found = [line.strip() for line in text.splitlines() if line.strip()]
     if not found:
         raise WrongUsage(f"{name} holds no message")
-    return found
+    return [Message(text) for text in found]
 
 
 def _up_to(messages: list[Message], turn_id: int | None) -> list[Message]:

@@ -79,6 +79,18 @@ def read_own(
     return list(table_passages(rows, PassageColumns(text=chosen.context, title=title))), questions
 
 
+def messages_of(path: Path, columns: Mapping[str, str]) -> list[str]:
+    """What a table asks, a row after the other, without what answers it.
+
+    Raises `WrongUsage`, and `UnreadableDocument`.
+    """
+    rows = list(read_table(path))
+    if not rows:
+        raise WrongUsage(f"{path} has no rows")
+    chosen = QuestionColumns(text=question_columns(rows[0].record, columns).text)
+    return [question.text for question in asked(table_questions(rows, chosen, domain=path.name))]
+
+
 def _with_passages(
     path: Path,
     questions: list[ReplayQuestion],

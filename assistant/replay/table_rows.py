@@ -48,6 +48,11 @@ class TableRow:
 _Placed = tuple[str, Record]
 
 
+def is_table(path: Path) -> bool:
+    """Whether its name is that of a table, or it is a folder, which is read as one."""
+    return path.is_dir() or bool(_kind(path))
+
+
 def read_table(path: Path, split: str = "") -> Iterator[TableRow]:
     """The rows of a file, or of those files of a folder that are of a split, by file name.
 

@@ -170,6 +170,11 @@ def gain_of(row: Round) -> str:
     return f"{DECIDED_BY} {points(told['gain'])} points" if told else ""
 
 
+def percent(share: float) -> str:
+    """A measure such as R@5, as replays tell it."""
+    return f"{100 * share:.1f}"
+
+
 def points(share: float) -> str:
     """A difference in points, as the reasons tell it: 100 of them are the whole."""
     return f"{100 * share:+.2f}"

@@ -15,6 +15,7 @@ from assistant.terminal.screens.training_facts import (
     gain_of,
     learned_from,
     measured_table,
+    percent,
     points,
     reason_of,
     slices_of,
@@ -100,8 +101,8 @@ def status_line(row: Round, width: int, *, is_broken_off: bool = False) -> tuple
     if table is None or not table.rows:
         return left, ""
     first = table.rows[0]
-    before = "" if _is_of_the_start(table) else f" ({table.columns[0]} {first.before:.3f})"
-    return left, f"{first.name} {first.after:.3f}{before}"
+    before = "" if _is_of_the_start(table) else f" ({table.columns[0]} {percent(first.before)})"
+    return left, f"{first.name} {percent(first.after)}{before}"
 
 
 def state_now(facts: TrainingFacts, row: Round) -> str:
@@ -148,12 +149,16 @@ def table_lines(row: Round, width: int) -> list[str]:
     if table is None:
         return []
     if _is_of_the_start(table):
-        return [f"{'':<9}{table.columns[0]:>7}", *(f"{e.name:<9}{e.before:>7.3f}" for e in table.rows)]
+        return [
+            f"{'in %':<9}{table.columns[0]:>7}",
+            *(f"{e.name:<9}{percent(e.before):>7}" for e in table.rows),
+        ]
     shown = width >= 50  # the intervals too
-    head = f"{'':<9}{table.columns[0]:>7}{table.columns[1]:>11}{'points':>8}"
+    head = f"{'in %':<9}{table.columns[0]:>7}{table.columns[1]:>11}{'points':>8}"
     lines = [head]
     for each in table.rows:
-        line = f"{each.name:<9}{each.before:>7.3f}{each.after:>11.3f} {points(each.after - each.before):>7}"
+        line = f"{each.name:<9}{percent(each.before):>7}{percent(each.after):>11}"
+        line += f" {points(each.after - each.before):>7}"
         if shown and each.low is not None and each.high is not None:
             line += f"  [{points(each.low)}, {points(each.high)}]"
         lines.append(line)

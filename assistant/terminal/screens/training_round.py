@@ -10,6 +10,7 @@ from assistant.terminal.screens.training_facts import (
     TrainingFacts,
     comparison_of,
     held_out_of,
+    percent,
     points,
     slices_of,
     version_of,
@@ -53,10 +54,10 @@ def _figures(row: Round) -> Iterator[str]:
     compared = comparison_of(row)
     if compared:
         yield from _held_out(row)
-        yield "           live  candidate  points and their interval"
+        yield "in %       live  candidate  points and their interval"
     for name, told in compared.items():
         yield (
-            f"{name:<9}{told['live']:>6.3f}{told['candidate']:>11.3f}  "
+            f"{name:<9}{percent(told['live']):>6}{percent(told['candidate']):>11}  "
             f"{points(told['gain'])} [{points(told['low'])}, {points(told['high'])}]"
         )
     for name, gain, questions in slices_of(row):
@@ -67,8 +68,8 @@ def _figures(row: Round) -> Iterator[str]:
     for found in measured:
         when = f"epoch {found['epoch']}" if found.get("epoch") else "start"
         yield (
-            f"{when:<9} nDCG@10 {found.get('ndcg_at_10', 0):.3f}  "
-            f"R@5 {found.get('recall_at_5', 0):.3f}  among {found.get('among', '?')} passages"
+            f"{when:<9} nDCG@10 {percent(found.get('ndcg_at_10', 0))}  "
+            f"R@5 {percent(found.get('recall_at_5', 0))}  among {found.get('among', '?')} passages"
         )
 
 
