@@ -9,5 +9,6 @@ export_encoder, export_reader, export_cross_encoder
                   make the served forms, once (torch lives here, each in a process of its own)
 exports           what these three share; exporter_process runs them
 exported_folders  what the served forms share: described, verified, opened
+concurrent_runs   small runs of one at the same time
 weights/          the reader's own, trained by assistant.learning.train_reader
 """

@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-from agents.models.encoder import batches_by_length
+from agents.models.concurrent_runs import run_concurrently
+from agents.models.encoder import concurrent_batches
 from agents.models.exported_folders import Description, exporting_into, loading, open_session
 from agents.models.exporter_process import ExportFailed, run_exporter
 from agents.models.reader_inputs import LONGEST_FIRST, Window, batch_of, valid_unicode
@@ -114,12 +115,12 @@ def overlap(room: int) -> int:
 class OnnxCrossEncoder:
     """The cross-encoder of an exported folder, on the CPU.
 
-    threads: 0 for one a core. batch_tokens: how many tokens, padding included, are computed at once.
+    threads: 0 for one a core. batch_tokens: how many tokens, padding included, are a batch at most.
     """
 
     def __init__(self, folder: Path, *, threads: int = 0, batch_tokens: int = 1024) -> None:
         self._facts = CrossEncoderDescription.read(folder)
-        self._batch_tokens = batch_tokens
+        self._batch_tokens, self._threads = batch_tokens, threads
         model, tokenizer = self._facts.read_files(folder)
         with loading(folder, "cross-encoder", CrossEncoderUnavailable):
             self._session = open_session(model, threads=threads)
@@ -143,13 +144,18 @@ class OnnxCrossEncoder:
 
     def _window_scores(self, windows: Sequence[Window]) -> list[float]:
         scores = [0.0] * len(windows)
-        for places in batches_by_length([window.length for window in windows], self._batch_tokens):
+
+        def score(places: list[int]) -> None:
             batch = batch_of([windows[place] for place in places], pad_id=self._facts.pad_id)
             arrays = {"ids": batch.ids, "types": batch.types, "mask": batch.mask}
             taken = {name: array for name, array in arrays.items() if name in self._inputs}
             (logits,) = self._session.run(["logits"], taken)
-            for place, score in zip(places, probabilities(logits, self._facts.useful_class), strict=True):
-                scores[place] = float(score)
+            for place, found in zip(places, probabilities(logits, self._facts.useful_class), strict=True):
+                scores[place] = float(found)
+
+        lengths = [window.length for window in windows]
+        batches = concurrent_batches(lengths, self._batch_tokens, threads=self._threads)
+        run_concurrently(score, batches, threads=self._threads)
         return scores
 
 

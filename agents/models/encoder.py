@@ -20,6 +20,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from agents.interfaces import Vectors
+from agents.models.concurrent_runs import at_a_time, run_concurrently
 from agents.models.exported_folders import Description, exporting_into, loading, open_session
 from agents.models.exporter_process import ExportFailed, run_exporter
 from agents.models.reader_inputs import valid_unicode
@@ -28,6 +29,8 @@ from stores.errors import DamagedEncoder, EncoderUnavailable
 DESCRIPTION_FILE = "encoder.json"
 
 PACKAGED_NAME = "all-MiniLM-L6-v2"
+
+_LEAST_TOKENS = 128  # in a batch, if there are so many: below, a run's own cost counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,14 +53,14 @@ class EncoderDescription(Description):
 class OnnxEncoder:
     """The encoder of an exported folder, on the CPU.
 
-    threads: 0 for one a core. batch_tokens: how many tokens, padding included, are computed at once;
+    threads: 0 for one a core. batch_tokens: how many tokens, padding included, are a batch at most;
     small batches of like lengths stay in the processor's caches (benchmarks/encoder_speed.py: 512 and
     1024 take about half the CPU time of unsorted batches of 32).
     """
 
     def __init__(self, folder: Path, *, threads: int = 0, batch_tokens: int = 1024) -> None:
         self._description = EncoderDescription.read(folder)
-        self._batch_tokens = batch_tokens
+        self._batch_tokens, self._threads = batch_tokens, threads
         model, tokenizer = self._description.read_files(folder)
         with loading(folder, "encoder", EncoderUnavailable):
             self._session = open_session(model, threads=threads)
@@ -88,8 +91,12 @@ class OnnxEncoder:
         # and a text takes a hundredth of the time that its vector takes.
         tokens = [self._tokenizer.encode(valid_unicode(prefix + text)).ids for text in texts]
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for batch in batches_by_length([len(ids) for ids in tokens], self._batch_tokens):
+
+        def encode(batch: list[int]) -> None:
             vectors[batch] = self._run([tokens[i] for i in batch])
+
+        batches = concurrent_batches([len(ids) for ids in tokens], self._batch_tokens, threads=self._threads)
+        run_concurrently(encode, batches, threads=self._threads)
         return vectors
 
     def _run(self, tokens: Sequence[Sequence[int]]) -> Vectors:
@@ -102,6 +109,15 @@ class OnnxEncoder:
         (vectors,) = self._session.run(["vectors"], {"input_ids": padded, "attention_mask": mask})
         result: Vectors = vectors
         return result
+
+
+def concurrent_batches(lengths: Sequence[int], batch_tokens: int, *, threads: int) -> list[list[int]]:
+    """As `batches_by_length`; the batches of a few texts are smaller, so that there is one for every core.
+
+    threads: how many cores may be used, 0 for all.
+    """
+    share = -(-sum(lengths) // at_a_time(threads))
+    return list(batches_by_length(lengths, min(batch_tokens, max(share, _LEAST_TOKENS))))
 
 
 def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:

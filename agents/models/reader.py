@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.interfaces import AnswerSpan, ReadAnswer, Reading, Sorting, Verdict, Verification
+from agents.models.concurrent_runs import run_concurrently
 from agents.models.exported_folders import loading, open_session
 from agents.models.reader_files import ReaderDescription, ReaderUnavailable
 from agents.models.reader_inputs import ReaderTokenizer, Window, batch_of
@@ -33,12 +34,12 @@ _LOOKED_AT = 200  # likeliest spans among which those that do not overlap are ch
 class OnnxReader:
     """The reader of an exported folder, on the CPU. threads: 0 for one a core.
 
-    Each window is computed by itself: as fast as in batches (24 ms for 196 tokens), and what a passage is
+    Each window is computed by itself, some at the same time: faster than in batches, and what a passage is
     found to say does not depend on what else is read, which 8-bit scales of a whole batch would make it do.
     """
 
     def __init__(self, folder: Path, *, threads: int = 0) -> None:
-        self._facts = ReaderDescription.read(folder)
+        self._facts, self._threads = ReaderDescription.read(folder), threads
         model, tokenizer = self._facts.read_files(folder)
         with loading(folder, "reader", ReaderUnavailable):
             self._session = open_session(model, threads=threads)
@@ -121,13 +122,14 @@ class OnnxReader:
 
     def logits(self, windows: Sequence[Window], outputs: Sequence[str] = OUTPUTS) -> list[dict[str, Any]]:
         """The asked outputs' logits for each window, in the order of the windows."""
-        rows = []
-        for window in windows:
+
+        def read(window: Window) -> dict[str, Any]:
             batch = batch_of([window])
             inputs = {"ids": batch.ids, "types": batch.types, "mask": batch.mask}
             results = self._session.run(list(outputs), inputs)
-            rows.append({name: found[0] for name, found in zip(outputs, results, strict=True)})
-        return rows
+            return {name: found[0] for name, found in zip(outputs, results, strict=True)}
+
+        return run_concurrently(read, windows, threads=self._threads)
 
     def _spans(self, windows: Sequence[Window], logits: Sequence[dict[str, Any]]) -> PassageSpans:
         starts, ends = [row["starts"] for row in logits], [row["ends"] for row in logits]
