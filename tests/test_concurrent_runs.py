@@ -64,6 +64,30 @@ def test_an_error_leaves_what_was_not_begun() -> None:
     assert not [each for each in threading.enumerate() if each.name.startswith("concurrent-runs")]
 
 
+def test_where_no_thread_can_be_started_they_are_made_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in a thread that still works while the interpreter ends."""
+    monkeypatch.setattr("concurrent.futures.thread._shutdown", True)
+    here = threading.get_ident()
+    assert run_concurrently(lambda part: (part, threading.get_ident()), [1, 2], threads=2) == [
+        (1, here),
+        (2, here),
+    ]
+
+
+def test_a_runtime_error_of_the_work_is_not_taken_for_that() -> None:
+    calls: list[int] = []
+
+    def fails(part: int) -> None:
+        calls.append(part)
+        raise RuntimeError("of the work")
+
+    with pytest.raises(RuntimeError, match="of the work"):
+        run_concurrently(fails, [1, 2], threads=2)
+    assert sorted(calls) == sorted(set(calls))
+
+
 @given(st.lists(st.integers(1, 256), max_size=80), st.integers(1, 8))
 def test_every_text_is_in_one_batch_of_no_more_than_its_tokens(lengths: list[int], threads: int) -> None:
     batches = concurrent_batches(lengths, 1024, threads=threads)

@@ -26,7 +26,11 @@ def run_concurrently(work: Callable[[Part], Made], parts: Sequence[Part], *, thr
     if workers < 2:
         return [work(part) for part in parts]
     with ThreadPoolExecutor(workers, thread_name_prefix="concurrent-runs") as pool:
-        return list(pool.map(work, parts))
+        try:
+            made = pool.map(work, parts)
+        except RuntimeError:  # no thread can be started, as where the interpreter is ending
+            return [work(part) for part in parts]
+        return list(made)
 
 
 def at_a_time(threads: int) -> int:
