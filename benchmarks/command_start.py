@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assistant.config import Settings
-from assistant.learning.learner import UNTRAINED
+from assistant.learning.deciding import UNTRAINED
 from assistant.locations import find_locations
 from assistant.parts.search import QUERY_ENCODER
 from assistant.wiring import Assistant

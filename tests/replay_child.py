@@ -18,7 +18,7 @@ import numpy as np
 
 from agents.interfaces import Encoder, Vectors
 from assistant.config import Settings
-from assistant.learning.learner import SERVED
+from assistant.learning.deciding import SERVED
 from assistant.locations import Locations
 from assistant.replay.inputs import read_inputs
 from assistant.replay.line_file import encoded

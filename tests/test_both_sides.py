@@ -84,7 +84,7 @@ def test_what_a_refused_one_encoded_is_taken_away(world: World) -> None:
 def test_what_is_added_meanwhile_is_encoded_before_the_swap(world: World) -> None:
     stores = Stores.over(world.assistant.database)
     learner = world.assistant.learner
-    decide = learner._compare
+    decide = learner.deciding.compare
 
     def added_meanwhile(*given: Any) -> Any:
         found = decide(*given)
@@ -92,7 +92,7 @@ def test_what_is_added_meanwhile_is_encoded_before_the_swap(world: World) -> Non
         world.assistant.indexer.catch_up()
         return found
 
-    learner._compare = added_meanwhile
+    learner.deciding.compare = added_meanwhile
     ended = world.round()
     assert ended.state == "promoted"
     assert vectors(world)[ended.version] == texts(world)
@@ -103,14 +103,14 @@ def test_one_that_beat_an_encoder_that_is_live_no_more_does_not_go_live(world: W
     base, first = world.assistant.encoder.version, world.round().version
     learner = world.assistant.learner
     learner._settings = {**learner._settings, "seed": 2}
-    decide = learner._compare
+    decide = learner.deciding.compare
 
     def stepped_back_meanwhile(*given: Any) -> Any:
         found = decide(*given)
         world.assistant.step_back()
         return replace(found, decision=replace(found.decision, is_promoted=True))
 
-    learner._compare = stepped_back_meanwhile
+    learner.deciding.compare = stepped_back_meanwhile
     ended = world.round()
     assert (ended.state, "changed meanwhile" in ended.reason) == ("refused", True)
     assert (world.assistant.encoder.version, world.assistant.encoder_versions.declined()) == (base, first)
@@ -135,7 +135,7 @@ def test_one_trained_from_an_encoder_that_is_live_no_more_is_not_compared(world:
 
 def test_one_that_saw_what_was_forgotten_meanwhile_does_not_go_live(world: World) -> None:
     learner = world.assistant.learner
-    base, decide = world.assistant.encoder.version, learner._compare
+    base, decide = world.assistant.encoder.version, learner.deciding.compare
 
     def forgotten_meanwhile(*given: Any) -> Any:
         found = decide(*given)
@@ -144,7 +144,7 @@ def test_one_that_saw_what_was_forgotten_meanwhile_does_not_go_live(world: World
             taught.message = taught.standalone = ""
         return found
 
-    learner._compare = forgotten_meanwhile
+    learner.deciding.compare = forgotten_meanwhile
     ended = world.round()
     assert ended.reason == "Refused: a message that it learns from was forgotten meanwhile."
     assert world.assistant.encoder.version == base

@@ -11,8 +11,8 @@ from store_fixtures import Stores, document
 from test_learner import QUESTIONS, World
 from test_lessons import ask
 
+from assistant.learning.deciding import ROLE
 from assistant.learning.ended import Compared
-from assistant.learning.learner import ROLE
 from stores.forgetting import Forgetting
 from stores.lessons import is_held_out
 from stores.records import Judgement, PassageVersion, Turn

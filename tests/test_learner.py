@@ -21,8 +21,9 @@ from store_fixtures import DIMENSION, ENCODER, Stores, document, findable
 from test_lessons import ask
 
 from assistant.learning import training_child
+from assistant.learning.deciding import ROLE, UNTRAINED
 from assistant.learning.ended import Compared, Ended
-from assistant.learning.learner import ROLE, UNTRAINED, Learner, TooFewLessons
+from assistant.learning.learner import Learner, TooFewLessons
 from assistant.learning.noting import Progress
 from assistant.learning.training_child import TrainingFailed, train_apart
 from assistant.replay.bootstrap import Promotion

@@ -19,7 +19,7 @@ from test_lessons import ask
 
 from assistant.learning import background
 from assistant.learning.background import BackgroundLearner
-from assistant.learning.learner import ROLE
+from assistant.learning.deciding import ROLE
 from assistant.learning.occasions import Occasions, Today
 from assistant.learning.steering import ANSWERING, ASKED, Budget, Steering
 from assistant.replay.bootstrap import promotion
@@ -537,6 +537,6 @@ def test_a_comparison_waits_until_it_may_go_on(world: World) -> None:
         learner.steering.hold(beat, at_once=0.01)
         return world.compare(*given)
 
-    learner._compare = compare
+    learner.deciding.compare = compare
     learner._train = FakeTraining()
     assert (learner.run().state, waited) == ("promoted", [True])

@@ -18,7 +18,7 @@ from test_learner import QUESTIONS, FakeTraining, World
 from test_lessons import ask
 
 from assistant.learning.attempts import MOST_IN_VAIN, attempted
-from assistant.learning.learner import RECIPE, ROLE
+from assistant.learning.deciding import RECIPE, ROLE
 from assistant.learning.noting import Progress
 from assistant.learning.steering import Budget, Steering
 from assistant.learning.training_child import Left, TimeOver, TrainingKilled, train_apart
@@ -193,7 +193,7 @@ def test_the_comparison_can_be_left_as_well(world: World) -> None:
         tell(1, 2)
         return decide(served, lessons, tell)
 
-    learner._compare = left_meanwhile
+    learner.deciding.compare = left_meanwhile
     assert (learner.run().state, world.compared) == ("waiting", [])
     assert go_on(world)[0].state == "promoted"
 

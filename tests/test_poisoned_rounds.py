@@ -29,8 +29,8 @@ from agents.models.export_encoder import read_source
 from assistant.config import EncoderSettings, LearningSettings, Settings
 from assistant.learning import train_retriever
 from assistant.learning.both_sides import NAME
+from assistant.learning.deciding import ROLE
 from assistant.learning.ended import Ended
-from assistant.learning.learner import ROLE
 from assistant.learning.retriever_network import RetrieverNetwork, load_network
 from assistant.learning.training_child import _write_lessons
 from assistant.wiring import Assistant

@@ -12,8 +12,8 @@ from test_poisoned_rounds import World, tiny, torch_encodes
 from test_train_command import locations
 
 from assistant.config import AnswerSettings, MemorySettings, ModelSettings, RerankingSettings, Settings
+from assistant.learning.deciding import ROLE, UNTRAINED
 from assistant.learning.ended import Ended
-from assistant.learning.learner import ROLE, UNTRAINED
 from assistant.replay.conversations import Conversations, Message
 from assistant.replay.named_models import find_trained
 from assistant.replay.replay_assistant import ReplayAssistant

@@ -18,7 +18,7 @@ from store_fixtures import Stores
 from test_learner import expire
 from test_lessons import ask
 
-from assistant.learning.learner import ROLE
+from assistant.learning.deciding import ROLE
 from stores.live_models import LiveModels
 from stores.records import Round
 

@@ -39,7 +39,8 @@ from assistant.config import (
 )
 from assistant.invocation import ProgressLine
 from assistant.learning.background import follow
-from assistant.learning.learner import ROLE, UNTRAINED, Learner, TooFewLessons
+from assistant.learning.deciding import ROLE, UNTRAINED
+from assistant.learning.learner import Learner, TooFewLessons
 from assistant.learning.noting import Progress
 from assistant.learning.occasions import Awaited
 from assistant.learning.training_child import TimeOver, TrainingFailed, TrainingKilled
@@ -684,7 +685,7 @@ def test_what_is_set_of_learning_reaches_training_and_comparison(
         assert learner._settings == of_round | vars(training)
         assert learner._settings["hard_weight"] == 5.0
         assert learner._threads == 2
-        assert not learner._compare(tmp_path, [], lambda done, of: None).decision.is_promoted
+        assert not learner.deciding.compare(tmp_path, [], lambda done, of: None).decision.is_promoted
     finally:
         assistant.close()
     assert (given["threshold"], given["margin"], given["seed"]) == (0.02, 0.03, 7)

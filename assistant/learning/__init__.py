@@ -25,6 +25,7 @@ How it learns, `python -m assistant.learning.train_reader`:
 How the retriever learns, `vouch train`:
 
     learner            one round, from the lessons to a model that goes live, or does not
+    deciding           the comparison with what answers now; winners go live
     background         the learner of a chat: leads rounds in a process of their own; occasions, steering
     attempts           whether a round that is gone on with still gets further
     lineage            what a round is made from, and what of that has changed since

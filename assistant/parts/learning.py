@@ -125,8 +125,8 @@ class Learning(Turns):
         """Whether the model that a round made, of the query side or of both, is still here."""
         from agents.models.encoder import EncoderDescription
         from assistant.learning.both_sides import RECIPE
-        from assistant.learning.learner import RECIPE as QUERY_SIDE
-        from assistant.learning.learner import SERVED
+        from assistant.learning.deciding import RECIPE as QUERY_SIDE
+        from assistant.learning.deciding import SERVED
 
         if version in self.checkpoints.versions(QUERY_SIDE):
             return True

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from agents.interfaces import Encoder
 from agents.models.encoder import OnnxEncoder
-from assistant.learning.learner import SERVED
+from assistant.learning.deciding import SERVED
 from assistant.learning.training_child import train_apart
 from assistant.replay.methods import Asked, Found, JudgedQuestion, Search
 from assistant.replay.tent import VectorsOf

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from agents.models.encoder import EncoderDescription
 from assistant.encoder_change import EncoderChange
 from assistant.learning.both_sides import NAME, RECIPE
-from assistant.learning.learner import SERVED, UNTRAINED
+from assistant.learning.deciding import SERVED, UNTRAINED
 from assistant.replay.replay_assistant import ReplayAssistant
 from assistant.wiring import QUERY_ENCODER
 from stores.checkpoints import Checkpoints
