@@ -331,13 +331,16 @@ def test_a_file_of_lines_is_played_over_what_is_known_now(chatted: Vouch) -> Non
 def test_of_a_table_its_questions_are_played(chatted: Vouch) -> None:
     table = chatted.folder / "asked.jsonl"
     given = ["replay", str(table), "--model", "live", "--against", "untrained", "--json"]
-    for column, named in (("question", []), ("ask", ["--column", "text=ask"])):
-        asked = {column: QUESTION, "answers": ["11:30"], "positive_ids": ["p1"]}
+    for asked, named in (
+        ({"question": QUESTION, "answers": ["11:30"], "positive_ids": ["p1"]}, []),
+        ({"ask": QUESTION}, ["--column", "text=ask"]),
+    ):
         table.write_text(json.dumps(asked) + "\n")
         row, _ = chatted.run(*given, *named).objects
         assert row["message"] == QUESTION
         assert "11:30" in row["replies"][0]["answer"]
     assert "no column 'question'" in chatted.run(*given, code=2).err
+    assert "reads the questions alone" in chatted.run(*given, "--column", "id=ask", code=2).err
 
 
 @pytest.mark.parametrize(

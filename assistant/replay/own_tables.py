@@ -80,14 +80,19 @@ def read_own(
 
 
 def messages_of(path: Path, columns: Mapping[str, str]) -> list[str]:
-    """What a table asks, a row after the other, without what answers it.
+    """What a table asks, a row after the other. columns: where the questions stand, and nothing else.
 
     Raises `WrongUsage`, and `UnreadableDocument`.
     """
+    if other := sorted(set(columns) - {"text"}):
+        raise WrongUsage(
+            f"--column {other[0]}= does nothing here: of a table, a comparison reads the questions alone",
+            hint="As in --column text=NAME.",
+        )
     rows = list(read_table(path))
     if not rows:
         raise WrongUsage(f"{path} has no rows")
-    chosen = QuestionColumns(text=question_columns(rows[0].record, columns).text)
+    chosen = QuestionColumns(text=question_columns(rows[0].record, columns).text, answers="")
     return [question.text for question in asked(table_questions(rows, chosen, domain=path.name))]
 
 
