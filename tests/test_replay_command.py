@@ -340,7 +340,7 @@ def test_of_a_table_its_questions_are_played(chatted: Vouch) -> None:
         assert row["message"] == QUESTION
         assert "11:30" in row["replies"][0]["answer"]
     assert "no column 'question'" in chatted.run(*given, code=2).err
-    assert "reads the questions alone" in chatted.run(*given, "--column", "id=ask", code=2).err
+    assert "--column id= names something else" in chatted.run(*given, "--column", "id=ask", code=2).err
 
 
 @pytest.mark.parametrize(
@@ -351,6 +351,8 @@ def test_of_a_table_its_questions_are_played(chatted: Vouch) -> None:
         (["1", "--against", "previous"], 1, "before the live one"),
         (["nothing.txt", "--against", "live"], 2, "there is no file or folder nothing.txt"),
         (["1", "--against", "live", "--fail-under", "F1=1"], 2, "has no figure 'F1'"),
+        (["1", "--against", "live", "--column", "text=ask"], 2, "of tables of questions, and 1 is none"),
+        (["-", "--against", "live", "--column", "text=ask"], 2, "of tables of questions, and - is none"),
     ],
 )
 def test_what_cannot_be_compared_is_told(chatted: Vouch, given: list[str], code: int, complaint: str) -> None:

@@ -87,7 +87,7 @@ class OnnxEncoder:
         return self._encode(self._description.passage_prefix, texts)
 
     def _encode(self, prefix: str, texts: Sequence[str]) -> Vectors:
-        # One by one: a batch call would start threads that a later fork of this process warns about,
+        # One by one: a batch call would start threads that stay, and that a later fork warns about,
         # and a text takes a hundredth of the time that its vector takes.
         tokens = [self._tokenizer.encode(valid_unicode(prefix + text)).ids for text in texts]
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)

@@ -79,8 +79,10 @@ def compare(
                 offline=call.is_offline,
                 replies=replies,
             )
-            recorded = is_session or (name.isdecimal() and not Path(name).exists())
-            found = conversations.recorded(int(name)) if recorded else _messages(name, columns or {})
+            is_number = is_session or (name.isdecimal() and not Path(name).exists())
+            if columns and (is_number or name == "-"):
+                raise WrongUsage(f"--column is of tables of questions, and {name} is none")
+            found = conversations.recorded(int(name)) if is_number else _messages(name, columns or {})
             messages = _up_to(found, up_to)[-(newest or 0) :]
             rows += conversations.compare(messages, model, against, watch, tell_same)
     clear()

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from assistant.learning import both_sides
 from assistant.learning.both_sides import BothSides
@@ -42,8 +42,8 @@ _WON_NOTHING = (
     "Refused: no epoch was better than the live model on the questions that tell when to end the training."
 )
 
-Live = Mapping[str, str | None]  # the versions that answer now, by role
-Compare = Callable[[Path, Sequence[Lesson], Callable[[int, int], None]], Compared]
+Live: TypeAlias = Mapping[str, str | None]  # the versions that answer now, by role
+Compare: TypeAlias = Callable[[Path, Sequence[Lesson], Callable[[int, int], None]], Compared]
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def messages_of(path: Path, columns: Mapping[str, str]) -> list[str]:
     """
     if other := sorted(set(columns) - {"text"}):
         raise WrongUsage(
-            f"--column {other[0]}= does nothing here: of a table, a comparison reads the questions alone",
+            f"a comparison reads a table's questions alone, and --column {other[0]}= names something else",
             hint="As in --column text=NAME.",
         )
     rows = list(read_table(path))
