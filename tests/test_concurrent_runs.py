@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from agents.models.concurrent_runs import run_concurrently
 from agents.models.encoder import OnnxEncoder, concurrent_batches, prepare_encoder
+from agents.models.exported_folders import MODEL_FILE, open_session
 
 
 @given(st.lists(st.integers()), st.integers(0, 12))
@@ -101,6 +102,16 @@ def test_few_texts_are_a_batch_for_every_core() -> None:
     assert [len(batch) for batch in concurrent_batches([50] * 16, 1024, threads=4)] == [4, 4, 4, 4]
     assert len(concurrent_batches([50] * 16, 1024, threads=1)) == 1
     assert len(concurrent_batches([10] * 8, 1024, threads=4)) == 1  # too little to share out
+
+
+@pytest.mark.parametrize(("threads", "of_a_run"), [(0, 0), (1, 1), (3, 1)])
+def test_runs_beside_each_other_use_no_more_cores_than_named(
+    tmp_path: Path, threads: int, of_a_run: int
+) -> None:
+    """With threads of its own each, three runs would keep five cores busy."""
+    folder = prepare_encoder(None, tmp_path, tell=print, offline=True)
+    session = open_session((folder / MODEL_FILE).read_bytes(), threads=threads)
+    assert session.get_session_options().intra_op_num_threads == of_a_run
 
 
 def test_vectors_are_the_same_whatever_runs_beside_them(tmp_path: Path) -> None:

@@ -128,9 +128,12 @@ def loading(folder: Path, what: str, unavailable: type[VouchError]) -> Iterator[
 
 
 def open_session(model: bytes, *, threads: int) -> Any:
-    """A session on the CPU. threads: 0 for one a core."""
+    """A session on the CPU. threads: how many cores its runs may use together, 0 for all.
+
+    Where they are named, each run has one of them: runs are made beside each other (`concurrent_runs`).
+    """
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1 if threads else 0
     options.log_severity_level = 3  # errors only: warnings would be written over the screen
     # Waiting threads sleep: as fast here, and other work on the cores is not held up.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
