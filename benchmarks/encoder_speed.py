@@ -1,8 +1,9 @@
-"""What the encoder costs: python benchmarks/encoder_speed.py [--passages FILE.jsonl.gz] [--count N]
+"""What the encoder costs: python -m benchmarks.encoder_speed [--passages FILE.jsonl.gz] [--count N]
 
 Loading, one query, and passages a second for several threads and batch sizes. Each row of passages is
 also given as a ratio to a plain loop over ONNX Runtime: batches of 32 in the given order, nothing
-sorted. Wall times depend on what else runs; CPU seconds and ratios do so less.
+sorted. Then the same with so many texts a call, as a chat and a round of training give them. Wall times
+depend on what else runs; CPU seconds and ratios do so less.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ def made_up_passages(count: int) -> list[str]:
     return [" ".join(chance.choices(WORDS, k=chance.randint(30, 170))) for _ in range(count)]
 
 
-def read_passages(file: Path, count: int) -> list[str]:
+def read_passages(file: Path, count: int, longest: int) -> list[str]:
     with gzip.open(file, "rt", encoding="utf-8") as lines:
-        texts = [json.loads(line)["text"] for line in lines]
+        texts = [text for line in lines if len((text := json.loads(line)["text"]).split()) <= longest]
     return random.Random(7).sample(texts, count)
 
 
@@ -79,6 +80,7 @@ def encode_plainly(folder: Path, texts: Sequence[str], threads: int) -> Callable
 def main() -> None:
     parser = argparse.ArgumentParser(description="What the encoder costs")
     parser.add_argument("--passages", type=Path, help="lines of JSON with a field text, gzipped")
+    parser.add_argument("--longest", type=int, default=1_000, help="words of a passage")
     parser.add_argument("--count", type=int, default=96)
     parser.add_argument("--times", type=int, default=2)
     arguments = parser.parse_args()
@@ -96,7 +98,11 @@ def main() -> None:
         print(f"one query, threads={threads}        {query[0] * 1e3:7.2f} ms   {query[1] * 1e3:7.2f} ms CPU")
 
     count = arguments.count
-    texts = read_passages(arguments.passages, count) if arguments.passages else made_up_passages(count)
+    texts = (
+        read_passages(arguments.passages, count, arguments.longest)
+        if arguments.passages
+        else made_up_passages(count)
+    )
     words = statistics.mean(len(text.split()) for text in texts)
     tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
     tokenize = measure(lambda: [tokenizer.encode(text) for text in texts], 3)
@@ -110,6 +116,13 @@ def main() -> None:
             wall, cpu = measure(lambda e=encoder: e.encode_passages(texts), arguments.times)
             row = f"{threads:7}  {batch_tokens:12}  {count / wall:10.1f}  {count / cpu:14.1f}"
             print(f"{row}        {plain[0] / wall:.2f}", flush=True)
+    print("threads  texts a call  passages/s")
+    for threads in (1, 0):
+        encoder = OnnxEncoder(folder, threads=threads)
+        for size in (4, 16, 64, 256):
+            calls = [texts[start : start + size] for start in range(0, count, size)]
+            wall, _ = measure(lambda e=encoder, c=calls: [e.encode_passages(t) for t in c], arguments.times)
+            print(f"{threads:7}  {size:12}  {count / wall:10.1f}", flush=True)
 
 
 if __name__ == "__main__":

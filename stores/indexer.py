@@ -12,6 +12,7 @@ catches up is left the reason.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
@@ -62,19 +63,25 @@ class Indexer:
         with self._database.reading() as sql:
             return sql.scalar(select(func.count()).select_from(Job).where(*_WAITING)) or 0
 
-    def encode_everything(self, *, at_once: int = _TEXTS_AT_ONCE) -> Iterator[int]:
+    def encode_everything(
+        self, *, at_once: int = _TEXTS_AT_ONCE, seconds: float | None = None
+    ) -> Iterator[int]:
         """Encodes every live passage that has no vector of this version; yields how many each time.
 
-        For a version that is being built beside the live one: no job is marked done by it.
+        For a version that is being built beside the live one: no job is marked done by it. seconds: what a
+        step shall take about; then `at_once` are in the first, and the next by how long it took.
         """
         after = 0
         while True:
+            began = time.monotonic()
             with self._database.reading() as sql:
                 missing = without_vector(sql, self._encoder_version, after=after, limit=at_once)
             if not missing:
                 return
             self._encode_missing([version_id for version_id, _ in missing])
             after = missing[-1][0]
+            if seconds is not None:
+                at_once = next_step(at_once, time.monotonic() - began, seconds)
             yield len(missing)
 
     def missing_vectors(self) -> int:
@@ -175,6 +182,15 @@ class Indexer:
             if shared and fill_id is not None:
                 note_missed(sql, self._encoder_version, shared, fill_id=fill_id)
             return True
+
+
+def next_step(texts: int, took: float, wanted: float) -> int:
+    """How many texts to encode next, so that it takes about so long; at most twice as many as before.
+
+    took, wanted: seconds.
+    """
+    following = 2 * texts if 2 * took <= wanted else int(texts * wanted / took)
+    return max(1, min(following, _TEXTS_AT_ONCE))
 
 
 _WAITING = (col(Job.kind) == "index", col(Job.done_at).is_(None))

@@ -98,8 +98,11 @@ def test_every_text_is_in_one_batch_of_no_more_than_its_tokens(lengths: list[int
     assert all(len(batch) * max(lengths[place] for place in batch) <= 1024 for batch in batches)
 
 
-def test_few_texts_are_a_batch_for_every_core() -> None:
-    assert [len(batch) for batch in concurrent_batches([50] * 16, 1024, threads=4)] == [4, 4, 4, 4]
+def test_few_texts_are_cut_so_that_no_core_waits_for_the_last_batch() -> None:
+    assert [len(batch) for batch in concurrent_batches([50] * 64, 1024, threads=4)] == [4] * 16
+    assert [len(batch) for batch in concurrent_batches([50] * 16, 1024, threads=4)] == [
+        2
+    ] * 8  # not too small
     assert len(concurrent_batches([50] * 16, 1024, threads=1)) == 1
     assert len(concurrent_batches([10] * 8, 1024, threads=4)) == 1  # too little to share out
 

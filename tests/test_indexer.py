@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from store_fixtures import DIMENSION, ENCODER, Stores, document, fake_encode, findable
 
 from stores.changes import ask_to_index
 from stores.database import Database
 from stores.errors import StoreUnavailable
-from stores.indexer import Indexer
+from stores.indexer import Indexer, next_step
 from stores.live_models import LiveModels
 from stores.passages import SHARED, own_space
 from stores.shared_index import SharedIndex
@@ -314,6 +316,25 @@ def test_a_new_encoder_gets_vectors_of_its_own_for_all_that_is_live(stores: Stor
     versions = [row[2] for row in findable(stores.database)["vectors"]]
     assert sorted(versions) == ["fake-1", "fake-1", "fake-2", "fake-2"]
     assert list(indexer.encode_everything()) == []
+
+
+@given(st.integers(1, 256), st.floats(0.0, 100.0), st.floats(0.01, 10.0))
+def test_a_step_grows_no_faster_than_twice_and_shrinks_to_what_was_wanted(
+    texts: int, took: float, wanted: float
+) -> None:
+    following = next_step(texts, took, wanted)
+    assert 1 <= following <= min(2 * texts, 256)
+    if took > wanted:
+        assert following == 1 or following * took / texts <= wanted * 1.001  # of the same speed
+
+
+def test_steps_of_about_a_time_leave_nothing_out(stores: Stores, ann: int) -> None:
+    stores.add(ann, *(document(f"{number}.txt", f"cat {number}") for number in range(20)))
+    stores.indexer(KeptVectors()).catch_up()
+    indexer = stores.indexer(encode=turned, encoder_version="fake-2")
+    steps = list(indexer.encode_everything(at_once=1, seconds=60.0))
+    assert steps[:4] == [1, 2, 4, 8]
+    assert sum(steps) == 20
 
 
 def test_an_encoder_that_is_not_live_marks_no_job_done(stores: Stores, ann: int) -> None:

@@ -20,7 +20,8 @@ from stores.rounds import GoLive
 
 NAME = "trained"  # how the version of such an encoder begins
 RECIPE = "encoder"  # under which its folder is kept
-_AT_ONCE = 16  # passages between two looks whether to wait or stop
+_FIRST_STEP = 16  # passages
+_STEP_SECONDS = 0.3  # between two looks whether to wait or stop
 
 Tell = Callable[..., None]
 
@@ -58,7 +59,7 @@ class BothSides:
         version, began, done = searching.encoder.version, time.monotonic(), 0
         missing = self._versions.missing(version)
         newest_job = self._versions.newest_job()
-        for step in searching.indexer.encode_everything(at_once=_AT_ONCE):
+        for step in searching.indexer.encode_everything(at_once=_FIRST_STEP, seconds=_STEP_SECONDS):
             done += step
             tell("encoding", passages=done, passages_in_all=max(missing, done))
         with searching.spaces.database.reading() as sql:
