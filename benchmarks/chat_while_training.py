@@ -31,7 +31,7 @@ import numpy as np
 from assistant.config import LearningSettings, Settings, TrainingSettings
 from assistant.locations import Locations, find_locations
 from assistant.wiring import Assistant
-from benchmarks.judged_corpus import add_passages, chosen, judge_questions
+from benchmarks.judged_corpus import add_passages, beside_others, chosen, judge_questions
 
 BLOCK = 5  # turns
 READS_SECONDS = 1.0  # between two turns
@@ -121,7 +121,7 @@ def measure(options: argparse.Namespace, folder: Path) -> Measured:
         assistant.catch_up()
         passages, questions = chosen(options.data, options.passages, options.seed)
         add_passages(assistant, passages)
-        judge_questions(assistant, passages, questions[: options.questions], options.seed)
+        judge_questions(assistant, beside_others(passages, questions[: options.questions], options.seed))
         asked = [question.text for question in questions[options.questions :]]
         print(f"{len(passages)} passages, {min(len(questions), options.questions)} lessons", file=sys.stderr)
         learner = assistant.background_learner

@@ -1,10 +1,11 @@
-"""A corpus of SQuAD's passages, with questions that were judged by their gold answers."""
+"""A corpus of a data set's passages, with questions that were judged by their gold answers."""
 
 from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from agents.interfaces import Vectors
@@ -17,6 +18,15 @@ from stores.stored_documents import NewDocument, NewPassage
 
 _AT_ONCE = 500  # passages in one transaction
 _WRONG = 4  # passages beside the answer that a question was judged with
+
+
+@dataclass(frozen=True)
+class JudgedQuestion:
+    """What a turn is made of: a question, and passages that it was judged with."""
+
+    question: ReplayQuestion
+    shown: Sequence[str]  # texts, as ranked
+    right: Collection[str]  # those that answer it
 
 
 def chosen(data: Path, passages: int, seed: int) -> tuple[list[ReplayPassage], list[ReplayQuestion]]:
@@ -57,35 +67,44 @@ def add_passages(
         assistant.stored_documents.store(plan, vectors, encoder_version=version, receipt_id=receipt)
 
 
-def judge_questions(
-    assistant: Assistant, passages: Sequence[ReplayPassage], questions: Sequence[ReplayQuestion], seed: int
-) -> None:
-    """A turn for each: its gold passage was judged to answer it, and others of the corpus not to."""
+def beside_others(
+    passages: Sequence[ReplayPassage], questions: Sequence[ReplayQuestion], seed: int
+) -> list[JudgedQuestion]:
+    """Each with its gold passage, ranked second, and others that are drawn from all."""
     drawn = random.Random(seed)
-    with assistant.database.reading() as sql:
-        by_text = {row.text: known_id(row.id) for row in sql.query(PassageVersion).filter_by(space=SHARED)}
-    versions = {p.id: by_text[p.text] for p in passages}
-    everything = sorted(versions.values())
-    journal = assistant.journal
-    session = journal.open_session(user := journal.user_id("asker"))
+    texts = {passage.id: passage.text for passage in passages}
+    everything = sorted(set(texts.values()))
+    judged = []
     for question in questions:
-        right = versions[next(iter(question.gold or ()))]
-        wrong = [v for v in drawn.sample(everything, _WRONG + 1) if v != right][:_WRONG]
-        order = [*wrong[:1], right, *wrong[1:]]
+        right = texts[next(iter(question.gold or ()))]
+        wrong = [text for text in drawn.sample(everything, _WRONG + 1) if text != right][:_WRONG]
+        judged.append(JudgedQuestion(question, (*wrong[:1], right, *wrong[1:]), (right,)))
+    return judged
+
+
+def judge_questions(assistant: Assistant, judged: Sequence[JudgedQuestion]) -> None:
+    """A turn for each, whose passages are in the shared store; each of its own user, who finds no other."""
+    with assistant.database.reading() as sql:
+        versions = {row.text: known_id(row.id) for row in sql.query(PassageVersion).filter_by(space=SHARED)}
+    journal = assistant.journal
+    for number, each in enumerate(judged, start=1):
+        question = each.question
+        session = journal.open_session(user := journal.user_id(f"asker {number}"))
         turn = journal.accept(user, session, question.text, parts=[question.text]).turn_id
         found = [
             FoundPassage(
-                version_id=v, found_rank=rank, dense=0.5, lexical=1.0, lift=0.0, score=1 / rank,
+                version_id=versions[text], found_rank=rank, dense=0.5, lexical=1.0, lift=0.0, score=1 / rank,
                 final_rank=rank, citation=None,
             )
-            for rank, v in enumerate(order, start=1)
+            for rank, text in enumerate(each.shown, start=1)
         ]  # fmt: skip
-        judged = [
+        labels = [
             Judged(
-                version_id=v, judge="gold", label="answer" if v == right else "irrelevant", score=0.9,
+                version_id=versions[text], judge="gold", score=0.9,
+                label="answer" if text in each.right else "irrelevant",
                 found_rank=rank, tokens_in=0, tokens_out=0,
             )
-            for rank, v in enumerate(order, start=1)
+            for rank, text in enumerate(each.shown, start=1)
         ]  # fmt: skip
         outcome = Outcome(
             state="done",
@@ -94,7 +113,7 @@ def judge_questions(
             query=question.text,
             encoder_version=assistant.encoder.version,
             found=found,
-            judged=judged,
+            judged=labels,
         )
         journal.finish(turn, outcome)
     assistant.indexer.catch_up()

@@ -1,19 +1,19 @@
 """Training the query side against both sides as the corpus grows: gain, time and bytes.
 
-    python -m benchmarks.update_sides DATA --work DIR --sizes 5000 20000 80000 --sides query both --seed 1
+    python -m benchmarks.update_sides DATA --work DIR --sizes 5000 20000 80000 --seeds 1 2 3
 
-The corpus is SQuAD's dev passages that answer a question, and varied copies of them: each copy lacks some
-words of its original and has others of another passage. A round learns from the same judged questions at
-every size, by the code of `vouch train`; it is compared on its held-out questions by their gold passages, and
-what it comes to is noted, live or refused. Each size begins with the same model: what went live is not kept.
+The corpus is a set's passages of at most `--longest` words, those that answer a question first, and beyond
+them varied copies: each copy lacks some words of its original and has others of another passage. Questions
+are searched in the smallest corpus, and what is found is judged by their gold passages; a round learns from
+the same judged questions at every size, by the code of `vouch train`. It is compared on its held-out
+questions by their gold passages in the corpus of its size, and what it comes to is noted, live or refused.
+Each size begins with the same model: what went live is not kept. A seed draws the questions, and is that of
+the training.
 
-query: training, export, comparison. both: the same, and every passage encoded anew before the comparison.
-Seconds of each phase are those between its first word and the next phase's. The corpora are kept in DIR, so
-that a size is encoded once for all sides.
-
-With --mixed-vectors copies are not encoded for the corpus: the vector of one is mixed from those of the two
-passages that it was made of, by the shares of their words. What a round does is the same, so this suits the
-query side, whose round encodes no passage.
+query: training, export, comparison. both: the same, and every passage encoded anew before the comparison; its
+candidate is trained on the smallest corpus alone (trained_once.py), and a larger one goes on from the vectors
+of the one before. Seconds of each phase are those between its first word and the next phase's, with those of
+what was taken over. The corpora are kept in DIR, so that a size is encoded once for all sides and seeds.
 """
 
 from __future__ import annotations
@@ -25,24 +25,23 @@ import random
 import shutil
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from agents.interfaces import Candidate, Encoder, Judged, Vectors, Verdict
+from agents.interfaces import Candidate, Judged, Verdict
 from assistant.config import EncoderSettings, LearningSettings, Settings
 from assistant.learning.noting import Progress
 from assistant.locations import Locations, find_locations
-from assistant.replay.datasets import ReplayPassage
+from assistant.replay.datasets import SETS, ReplayPassage, ReplayQuestion, read_set, splits_of
 from assistant.wiring import Assistant
-from benchmarks.judged_corpus import add_passages, chosen, judge_questions
-from stores.passages import searchable_text
+from benchmarks.judged_corpus import JudgedQuestion, add_passages, judge_questions
+from benchmarks.trained_once import TrainedOnce, newest_passage
 
-ORIGINALS = 2_000
-DROPPED, BORROWED = 0.15, 0.15  # shares of a copy's words
+DROPPED, BORROWED = 0.3, 0.3  # shares of a copy's words
+CORPUS_SEED = 1  # of its order and its copies: the same for every seed of a round
+TAKEN_OVER = ("training", "exporting", "encoding")  # phases of a round whose work the next size takes over
+SHOWN = 10  # of a question's passages, judged
 
 
 class Gold:
@@ -50,56 +49,26 @@ class Gold:
 
     name = "gold"
 
-    def __init__(self, answers: dict[str, str]) -> None:
+    def __init__(self, answers: Mapping[str, Collection[str]]) -> None:
         """answers: passages' texts by question."""
         self._answers = answers
 
     def judge(self, question: str, candidates: Sequence[Candidate]) -> Judged:
         """An answer, or irrelevant."""
-        right = self._answers.get(question)
+        right = self._answers.get(question, ())
         verdicts = tuple(
-            Verdict("answer" if c.passage.text == right else "irrelevant", 0.9) for c in candidates
+            Verdict("answer" if c.passage.text in right else "irrelevant", 0.9) for c in candidates
         )
         return Judged(verdicts, 0, 0)
-
-
-@dataclass(frozen=True)
-class Copy:
-    """A passage made of two; an original is made of itself."""
-
-    passage: ReplayPassage
-    one: ReplayPassage
-    other: ReplayPassage
-    borrowed: float  # share of words that are of the other one
-
-
-class MixedVectors:
-    """Vectors of copies, from those of the passages that they were made of; only these are encoded."""
-
-    def __init__(self, encoder: Encoder, copied: Sequence[Copy]) -> None:
-        self._made = {searchable_text(each.passage.title, each.passage.text): each for each in copied}
-        texts = sorted(
-            {searchable_text(part.title, part.text) for each in copied for part in (each.one, each.other)}
-        )
-        self._vectors = dict(zip(texts, encoder.encode_passages(texts), strict=True)) if texts else {}
-
-    def __call__(self, texts: Sequence[str]) -> Vectors:
-        """(len(texts), D), rows of unit length."""
-        mixed = np.stack([self._mixed(self._made[text]) for text in texts])
-        return np.asarray(mixed / np.linalg.norm(mixed, axis=1, keepdims=True), dtype=np.float32)
-
-    def _mixed(self, copy: Copy) -> Any:
-        one, other = (
-            self._vectors[searchable_text(part.title, part.text)] for part in (copy.one, copy.other)
-        )
-        return (1 - copy.borrowed) * one + copy.borrowed * other
 
 
 class Phases:
     """How long each phase of a round takes."""
 
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
+    def __init__(self, seconds: Mapping[str, float], ends: Callable[[str], None]) -> None:
+        """seconds: of phases that were taken over. ends: is told each phase that is over; not counted."""
+        self.seconds = dict(seconds)
+        self._ends = ends
         self._phase, self._began = "", time.monotonic()
 
     def tell(self, progress: Progress) -> None:
@@ -113,25 +82,46 @@ class Phases:
         now = time.monotonic()
         if self._phase:
             self.seconds[self._phase] = self.seconds.get(self._phase, 0.0) + now - self._began
-        self._began = now
+            self._ends(self._phase)
+        self._began = time.monotonic()
 
 
-def copies(originals: Sequence[ReplayPassage], size: int, seed: int) -> list[Copy]:
-    """The originals, and so many varied copies of them that there are `size` in all."""
-    made = [Copy(passage, passage, passage, 0.0) for passage in originals[:size]]
-    drawn = random.Random(seed)
+def chosen(
+    data: Path, name: str, longest: int
+) -> tuple[list[ReplayPassage], list[ReplayQuestion], dict[str, set[str]]]:
+    """Short passages of a set, answers first; questions that these answer; texts that answer, by question.
+
+    No text is there twice. longest: words of a passage.
+    """
+    parts = [read_set(data, name, part) for part in splits_of(name)]
+    by_text = {p.text: p for part in parts for p in part.passages if len(p.text.split()) <= longest}
+    texts = {p.id: p.text for part in parts for p in part.passages if p.text in by_text}
+    questions = {
+        q.text: q for part in parts for q in part.questions if q.answers and q.gold and q.gold <= texts.keys()
+    }
+    answers = {text: {texts[id] for id in q.gold or ()} for text, q in questions.items()}
+    right = set().union(*answers.values())
+    passages = list(by_text.values())
+    random.Random(CORPUS_SEED).shuffle(passages)
+    return sorted(passages, key=lambda p: p.text not in right), list(questions.values()), answers
+
+
+def copies(originals: Sequence[ReplayPassage], size: int) -> list[ReplayPassage]:
+    """The originals, and so many varied copies of them that there are `size` in all; no text twice."""
+    made = {passage.text: passage for passage in originals[:size]}
+    drawn = random.Random(CORPUS_SEED)
     while len(made) < size:
         one, other = drawn.choice(originals), drawn.choice(originals)
         words = [word for word in one.text.split() if drawn.random() >= DROPPED]
         borrowed = drawn.sample(other.text.split(), min(len(other.text.split()), int(BORROWED * len(words))))
         for word in borrowed:
             words.insert(drawn.randrange(len(words) + 1), word)
-        passage = ReplayPassage(f"copy-{len(made)}", one.title, " ".join(words))
-        made.append(Copy(passage, one, other, len(borrowed) / max(1, len(words))))
-    return made
+        text = " ".join(words)
+        made.setdefault(text, ReplayPassage(f"copy-{len(made)}", one.title, text))
+    return list(made.values())
 
 
-def assistant_in(folder: Path, options: argparse.Namespace, side: str) -> Assistant:
+def assistant_in(folder: Path, options: argparse.Namespace, side: str = "query", seed: int = 0) -> Assistant:
     """Over this data directory."""
     settings = Settings(
         encoder=EncoderSettings(threads=options.threads),
@@ -139,7 +129,7 @@ def assistant_in(folder: Path, options: argparse.Namespace, side: str) -> Assist
             update_side=side,  # type: ignore[arg-type] # one of the parser's choices
             epochs=options.epochs,
             learning_rate=options.learning_rate,
-            seed=options.seed,
+            seed=seed,
             threads=options.threads,
         ),
     )
@@ -159,46 +149,51 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--sizes", type=int, nargs="+", default=[5_000, 20_000, 80_000])
     parser.add_argument("--sides", nargs="+", choices=("query", "both"), default=["query", "both"])
-    parser.add_argument("--originals", type=int, default=ORIGINALS, help="passages that are no copies")
-    parser.add_argument("--lessons", type=int, default=1_000)
+    parser.add_argument("--set", choices=SETS, default="timeqa")
+    parser.add_argument("--longest", type=int, default=60, help="words of a passage")
+    parser.add_argument("--lessons", type=int, default=450)
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--learning-rate", type=float, default=1e-5)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--mixed-vectors", action="store_true", help="copies are not encoded one by one")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     options = parser.parse_args(arguments)
-    originals, questions = chosen(options.data, options.originals, options.seed)
-    texts = {passage.id: passage.text for passage in originals}
-    asked = questions[: options.lessons]
-    judge = Gold({q.text: texts[next(iter(q.gold or ()))] for q in asked})
-    for size in sorted(options.sizes):
-        grown = _grown(options, originals, asked, size)
+    originals, questions, answers = chosen(options.data, options.set, options.longest)
+    sizes = sorted(options.sizes)
+    _grown(options, originals, sizes[-1])
+    for seed in options.seeds:
+        drawn = random.Random(seed).sample(questions, min(options.lessons, len(questions)))
+        judged = _judged(options, _place(options, sizes[0]), drawn, answers)
         for side in options.sides:
-            print(json.dumps(_round(options, grown, side, judge) | {"passages": size}), flush=True)
+            once = TrainedOnce(options.work / f"trained-{seed}")
+            for size in sizes:
+                if side == "query":
+                    once = TrainedOnce(options.work / f"trained-{seed}")
+                found = _round(options, _place(options, size), side, seed, judged, Gold(answers), once)
+                print(json.dumps({"passages": size, "seed": seed, **found}), flush=True)
+            once.discard()
 
 
-def _grown(
-    options: argparse.Namespace, originals: Sequence[ReplayPassage], asked: Sequence[Any], size: int
-) -> Path:
+def _place(options: argparse.Namespace, size: int) -> Path:
+    place: Path = options.work / f"{options.set}-{options.longest}-{size}"
+    return place
+
+
+def _grown(options: argparse.Namespace, originals: Sequence[ReplayPassage], size: int) -> Path:
     """The data directory of a size, made of the one before it."""
-    folder: Path = options.work / f"seed-{options.seed}-{options.lessons}-{options.originals}-{size}"
+    folder = _place(options, size)
     if (folder / "done").exists():
         return folder
     shutil.rmtree(folder, ignore_errors=True)
     smaller = [s for s in sorted(options.sizes) if s < size]
     if smaller:
-        shutil.copytree(_grown(options, originals, asked, smaller[-1]), folder)
+        shutil.copytree(_grown(options, originals, smaller[-1]), folder)
         (folder / "done").unlink()
     folder.mkdir(parents=True, exist_ok=True)
-    assistant = assistant_in(folder, options, "query")
+    assistant = assistant_in(folder, options)
     try:
         assistant.catch_up()
-        new = copies(originals, size, options.seed)[smaller[-1] if smaller else 0 :]
         began = time.monotonic()
-        encode = MixedVectors(assistant.encoder, new) if options.mixed_vectors else None
-        add_passages(assistant, [each.passage for each in new], encode)
-        if not smaller:
-            judge_questions(assistant, originals[:size], asked, options.seed)
+        add_passages(assistant, copies(originals, size)[smaller[-1] if smaller else 0 :])
         assistant.indexer.catch_up()
         print(f"{size} passages within {time.monotonic() - began:.0f} s", file=sys.stderr)
     finally:
@@ -207,35 +202,73 @@ def _grown(
     return folder
 
 
-def _round(options: argparse.Namespace, grown: Path, side: str, judge: Gold) -> dict[str, Any]:
+def _judged(
+    options: argparse.Namespace,
+    grown: Path,
+    questions: Sequence[ReplayQuestion],
+    answers: Mapping[str, Collection[str]],
+) -> list[JudgedQuestion]:
+    """What is found for each question in this corpus, and what of it answers."""
+    assistant = assistant_in(grown, options)
+    try:
+        searching = assistant.searching
+        space = searching.spaces.of(assistant.journal.user_id("asker"))
+        return [
+            JudgedQuestion(
+                question,
+                [
+                    c.passage.text
+                    for c in searching.retriever.retrieve(question.text, space).candidates[:SHOWN]
+                ],
+                answers[question.text],
+            )
+            for question in questions
+        ]
+    finally:
+        assistant.close()
+
+
+def _round(
+    options: argparse.Namespace,
+    grown: Path,
+    side: str,
+    seed: int,
+    judged: Sequence[JudgedQuestion],
+    judge: Gold,
+    once: TrainedOnce,
+) -> dict[str, Any]:
     folder = grown.with_name(grown.name + "-round")
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(grown, folder)
-    before = _bytes(folder)
-    assistant = assistant_in(folder, options, side)
+    database, newest = folder / "vouch.db", newest_passage(folder / "vouch.db")
+    assistant = assistant_in(folder, options, side, seed)
+    judge_questions(assistant, judged)
     assistant.__dict__["judge"] = judge
-    phases = Phases()
-    began = time.monotonic()
+    before = _bytes(folder)
+    once.give_vectors(database)
+
+    def ends(phase: str) -> None:
+        if phase == "encoding":
+            once.keep_vectors(database, newest)
+
+    phases = Phases(once.seconds, ends)
     try:
         learner = assistant.learner
+        learner._train = once.train
         ended = learner.run(tell=phases.tell)
         phases.end()
     finally:
         assistant.close()
-    seconds = time.monotonic() - began
+    once.seconds = {name: each for name, each in phases.seconds.items() if name in TAKEN_OVER}
+    compared = ended.figures.get("comparison", {})
     found = {
         "side": side,
         "state": ended.state,
         "reason": ended.reason,
-        "seconds": round(seconds, 1),
+        "seconds": round(sum(phases.seconds.values()), 1),
         "phases": {name: round(each, 1) for name, each in phases.seconds.items()},
         "bytes": _bytes(folder) - before,
-        "encoding": ended.figures.get("encoding"),
-        "comparison": {
-            name: each
-            for name, each in ended.figures.get("comparison", {}).items()
-            if name in ("R@5", "nDCG@10")
-        },
+        "comparison": {name: compared[name] for name in ("R@5", "nDCG@10") if name in compared},
     }
     shutil.rmtree(folder)
     return found
