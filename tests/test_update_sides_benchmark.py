@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from assistant.learning.both_sides import NAME
 from assistant.learning.noting import Progress
 from assistant.replay.datasets import ReplayPassage
 from benchmarks.trained_once import TrainedOnce, newest_passage
-from benchmarks.update_sides import Gold, Phases, copies
+from benchmarks.update_sides import Gold, Phases, chosen, copies
 from stores.vectors import Vectors
 
 TEXTS = ("one cat sat there", "two dogs ran off now", "three birds sang until dawn")
@@ -31,6 +33,26 @@ def test_a_larger_corpus_begins_with_the_smaller_one_and_has_no_text_twice() -> 
     assert small[:3] == ORIGINALS
     assert len({passage.text for passage in large}) == 40
     assert copies(ORIGINALS, 2) == ORIGINALS[:2]
+
+
+def test_short_passages_and_questions_that_they_answer(tmp_path: Path) -> None:
+    long = "a long one " * 20
+    texts = {"p1": "nobody asks", "p2": "one answer", "p3": long, "p4": "one answer", "p5": "other answer"}
+    asked = {"who?": ["p2"], "which?": ["p3"], "when?": ["p2", "p3"], "both?": ["p4", "p5"], "none?": []}
+    passages = [{"id": name, "title": "t", "text": text} for name, text in texts.items()]
+    questions = [
+        {"id": f"q{number}", "question": text, "answers": ["a"], "passage_ids": gold, "doc": "t"}
+        for number, (text, gold) in enumerate(asked.items())
+    ]
+    (tmp_path / "timeqa").mkdir()
+    for name, rows in (("passages", passages), ("train", questions[:1]), ("test", questions)):
+        with gzip.open(tmp_path / "timeqa" / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
+            file.writelines(f"{json.dumps(row)}\n" for row in rows)
+    found, kept, answers = chosen(tmp_path, "timeqa", 10)
+    assert [p.text for p in found[:2]] in (["one answer", "other answer"], ["other answer", "one answer"])
+    assert [p.text for p in found[2:]] == ["nobody asks"]
+    assert sorted(q.text for q in kept) == ["both?", "who?"]
+    assert answers == {"who?": {"one answer"}, "both?": {"one answer", "other answer"}}
 
 
 def test_the_training_is_run_once_and_its_candidate_stands_in_every_round(tmp_path: Path) -> None:
