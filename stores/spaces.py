@@ -56,6 +56,10 @@ class Spaces:
         """The space of one user."""
         return Space(self, own_space(user_id))
 
+    def same_as(self, space: Space) -> Space:
+        """The space of the same user by these vectors. space: by those of another encoder version."""
+        return Space(self, space.own)
+
     def nearest_in(self, sql: SqlSession, space: str, vector: Vector, k: int) -> list[tuple[int, float]]:
         """Live versions of one space, best first; (version id, cosine)."""
         if space == SHARED and (index := self._shared_index.to_search(sql)) is not None:
@@ -135,6 +139,7 @@ class Space:
 
     def __init__(self, spaces: Spaces, own: str) -> None:
         self._spaces = spaces
+        self.own = own  # the user's; besides it only what is shared can be searched
         self._allowed = (SHARED, own)
         self._weighed: dict[str, tuple[lexical.WordStatistics, dict[int, float]]] = {}  # by query
 

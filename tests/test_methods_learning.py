@@ -16,16 +16,18 @@ import numpy as np
 import pytest
 import torch
 from agent_fakes import FixedEncoder, candidate
-from test_methods import EAST, NORTH, SPACE, WrittenSpace, ids, search
+from test_methods import EAST, FUSION, NORTH, SPACE, WrittenSpace, ids, search
 
 from agents.interfaces import Vectors, Verdict
 from agents.reranker import Judgement
+from assistant.learning.both_sides import NAME
+from assistant.learning.deciding import SERVED
 from assistant.learning.entropy_minimisation import EntropyMinimisation, mean_entropy, norm_parameters
 from assistant.learning.retriever_network import RetrieverNetwork, load_network
 from assistant.learning.retriever_training import RetrieverTraining
 from assistant.learning.training_child import train_apart
 from assistant.replay.luf import LOSSES, Luf, weights_of
-from assistant.replay.methods import Asked, JudgedQuestion
+from assistant.replay.methods import Asked, JudgedQuestion, Search
 from assistant.replay.rafe import TEMPLATES, Rafe, TemplatePolicy, content_words, kind_of, reward
 from assistant.replay.tent import Tent
 from stores.lessons import Lesson, is_held_out
@@ -429,11 +431,37 @@ def test_the_weights_are_settings_of_the_training() -> None:
     assert RetrieverTraining(**weights_of(LOSSES)) == RetrieverTraining()  # type: ignore[arg-type]
 
 
-def test_an_unknown_loss_and_the_passages_side_are_refused(tmp_path: Path) -> None:
+def test_an_unknown_loss_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no losses"):
         luf(tmp_path, losses=("soft",))
-    with pytest.raises(ValueError, match="only the query side"):
-        luf(tmp_path, settings={"update_side": "both"})
+
+
+def test_of_both_sides_questions_meet_what_the_last_training_encodes(tmp_path: Path) -> None:
+    asked, seen = Asked("q", "tea"), list[Path]()
+
+    def by(folder: Path) -> Search:
+        seen.append(folder)
+        return search(WrittenSpace(SPACE), {"tea": NORTH})
+
+    def base() -> Search:
+        encoder = FixedEncoder({"tea": EAST})
+        return Search(encoder, WrittenSpace(SPACE), keep=3, pool=3, fusion=FUSION, by=by)
+
+    method, training = luf(tmp_path, settings={"update_side": "both"})
+    np.testing.assert_array_equal(method.retrieve(asked, base()).vector, EAST)
+    assert seen == []
+    for text in TRAINED_ON[:2]:
+        method.learn([judged(text, 1.0)])
+        np.testing.assert_array_equal(method.retrieve(asked, base()).vector, NORTH)
+    assert seen == [tmp_path / name / "candidate" / SERVED for name in ("round-1", "round-2")]
+    assert [call["name"] for call in training.calls] == [NAME, NAME]
+    assert "update_side both" in method.name
+    assert "update_side" not in luf(tmp_path / "query")[0].name
+
+
+def test_a_search_that_can_encode_nothing_anew_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="encoded anew"):
+        search(WrittenSpace(SPACE)).by(tmp_path)
 
 
 def test_whether_users_are_heard_is_told(tmp_path: Path) -> None:

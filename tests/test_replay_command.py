@@ -45,8 +45,14 @@ def towns(vouch: Vouch) -> list[str]:
 # The command
 
 
-def test_two_homes_give_the_same_report_with_a_real_training(tmp_path: Path) -> None:
-    """Nothing is shared but the encoder's weights: a tiny network is trained, exported and searched with."""
+@pytest.mark.parametrize(("side", "epochs", "rate"), [("query", 1, 1e-3), ("both", 3, 1e-2)])
+def test_two_homes_give_the_same_report_with_a_real_training(
+    tmp_path: Path, side: str, epochs: int, rate: float
+) -> None:
+    """Nothing is shared but the encoder's weights: a tiny network is trained, exported and searched with.
+
+    One is interrupted behind the training, and goes on.
+    """
     (tmp_path / "texts.json").write_text(json.dumps(["the key"]))
     maker = [sys.executable, str(MAKER), str(tmp_path), str(tmp_path / "texts.json")]
     subprocess.run(maker, check=True, capture_output=True)
@@ -54,9 +60,13 @@ def test_two_homes_give_the_same_report_with_a_real_training(tmp_path: Path) -> 
     told = []
     for name in ("one", "other"):
         home = Vouch(tmp_path / name, tmp_path / "encoders")
-        home.set(f'[encoder]\nsource = "{tmp_path / "mean"}"\n[learning]\nepochs = 1\nlearning_rate = 1e-3\n')
+        learning = f"[learning]\nepochs = {epochs}\nlearning_rate = {rate}\n"
+        home.set(f'[encoder]\nsource = "{tmp_path / "mean"}"\n{learning}')
         replay_towns.write(home.folder)
         given = [*towns(home), "--interval", "16", "--out", str(home.folder / "out"), "--quiet", "--json"]
+        given += ["--training", f"update_side={side}"]
+        if name == "other":
+            interrupt(home.start("replay", *given), home.folder / "out" / "runs" / "luf-seed-1", steps=18)
         out, errors = home.start("replay", *given).communicate(timeout=400)
         assert not errors
         told.append(((home.folder / "out" / "report.json").read_bytes(), out))
@@ -66,6 +76,18 @@ def test_two_homes_give_the_same_report_with_a_real_training(tmp_path: Path) -> 
     (training,) = report["trainings"]["luf"]["1"]
     assert training["losses"]
     assert report["figures"]["luf"]["last third"] != report["figures"]["frozen"]["last third"]
+
+
+def interrupt(running: subprocess.Popen[str], run: Path, *, steps: int) -> None:
+    """Once so many steps of a run are kept."""
+    deadline = time.monotonic() + 300
+    while not (file := run / "steps.jsonl").exists() or file.read_bytes().count(b"\n") < steps:
+        assert running.poll() is None, running.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=300)
+    assert running.returncode == 130
 
 
 def test_a_figure_under_its_limit_ends_with_1(vouch: Vouch) -> None:
@@ -136,7 +158,8 @@ def test_a_folder_with_files_of_ones_own_stays_as_it_is(vouch: Vouch, fresh: lis
         (["--losses", "mild"], "there is no loss 'mild'"),
         (["--judge", "model"], "asks a chat model"),
         (["--method", "query2doc"], "asks a chat model"),
-        (["--training", "update_side=both"], "no setting 'update_side'"),
+        (["--training", "seed=2"], "no setting 'seed'"),
+        (["--training", "update_side=auto"], "update_side is 'auto', but must be"),
         (["--training", "temperature=0"], "--training temperature is 0, but must be above 0"),
         (["--training", "learning_rate=quick"], "learning_rate is 'quick', but must be above 0"),
         (["--fail-under", "F1=much"], "is no number"),

@@ -221,6 +221,18 @@ def test_vectors_of_another_encoder_are_not_compared(stores: Stores, ann: int) -
     assert space.matching("cat", 5) == [said]  # words need no encoder
 
 
+def test_the_same_users_space_by_another_encoder_shows_what_is_that_users_alone(
+    stores: Stores, ann: int, bob: int
+) -> None:
+    stores.say(ann, "cat")
+    stores.say(bob, "cat of bob")
+    stores.indexer(encoder_version="newer").catch_up()
+    [said], [of_bob] = stores.texts(own_space(ann)), stores.texts(own_space(bob))
+    by_newer = stores.spaces(encoder_version="newer").same_as(stores.spaces().of(ann))
+    assert [i for i, _ in by_newer.nearest(query("cat"), 5)] == [said]
+    assert everything_shown(by_newer, [said, of_bob], "cat") == {said}
+
+
 def test_more_users_than_are_kept_in_memory_find_their_own(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
-"""LUF: the query side learns from what was judged, again and again while the stream goes on.
+"""LUF: the retriever learns from what was judged, again and again while the stream goes on.
 
     judged questions -> lessons -> a child trains the query side -> its questions meet the same vectors
+                                -> or both sides -> its questions meet what it encodes anew
 
 The training is the product's (assistant/learning/training_child.py). What it makes is searched with from the
 next question on, better or not: here the stream decides, and nothing is promoted or refused. Source: LUF,
@@ -18,6 +19,7 @@ from typing import Any, Literal
 
 from agents.interfaces import Encoder
 from agents.models.encoder import OnnxEncoder
+from assistant.learning.both_sides import NAME
 from assistant.learning.deciding import SERVED
 from assistant.learning.training_child import train_apart
 from assistant.replay.methods import Asked, Found, JudgedQuestion, Search
@@ -47,7 +49,7 @@ class LufRound:
 
 
 class Luf:
-    """Trains the query side on what was judged."""
+    """Trains the query side, or both, on what was judged."""
 
     def __init__(
         self,
@@ -66,13 +68,13 @@ class Luf:
         """folder: an empty one of its own. dimension: D, of the vectors.
 
         settings: of the training (`RetrieverTraining`), such as strict_denominator, flaccid_support,
-        rank_weights, epochs and seed; the weights of the losses too, where they are not the usual ones.
+        rank_weights, epochs, update_side and seed; the weights of the losses too, where they are not the
+        usual ones.
         remembers: "all" trains on every lesson so far, from the weights that all began with; "last" on those
-        since the last training, from the weights that it left. Raises ValueError for what cannot be trained.
+        since the last training, from the weights that it left. Raises ValueError for unknown losses.
         """
-        self._settings = {**weights_of(losses), **(settings or {})}
-        if self._settings.setdefault("update_side", "query") != "query":
-            raise ValueError("a replay keeps its passages' vectors: only the query side can be trained")
+        self._settings = {"update_side": "query", **weights_of(losses), **(settings or {})}
+        self._is_both = self._settings["update_side"] == "both"
         self._vectors_of, self._folder, self._dimension = vectors_of, folder, dimension
         self._losses = [name for name in LOSSES if self._settings[f"{name}_weight"]]
         self._remembers, self._threads = remembers, threads
@@ -89,7 +91,7 @@ class Luf:
         others = [
             f"{name} {value}"
             for name, value in sorted(self._settings.items())
-            if not name.endswith("_weight") and name != "update_side"
+            if not name.endswith("_weight") and (name, value) != ("update_side", "query")
         ]
         users = ["user feedback"] if self.hears_users else []
         return ", ".join([f"luf {'+'.join(self._losses)}", f"remembers {self._remembers}", *others, *users])
@@ -100,15 +102,18 @@ class Luf:
         return self._settings
 
     def retrieve(self, question: Asked, search: Search) -> Found:
-        """See `Method`: as frozen, with the query side that was trained last."""
+        """See `Method`: as frozen, with what was trained last. What it encodes anew first is not timed."""
+        if self._is_both and self._made is not None:
+            search = search.by(self._made / SERVED)
         began = time.perf_counter()
         encode = search.encode if self._queries is None else self._queries.encode_queries
         (vector,) = encode([question.text])
         ranked = search.ranked(question.text, vector, without=question.without)
-        return Found(ranked.fused, ranked.dense, vector, time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        return Found(ranked.fused, ranked.dense, vector, seconds, encoder_version=search.encoder_version)
 
     def learn(self, judged: Sequence[JudgedQuestion]) -> None:
-        """Trains once, where anything helped. Raises `TrainingFailed`; the query side then stays."""
+        """Trains once, where anything helped. Raises `TrainingFailed`; what was trained before then stays."""
         began = time.perf_counter()
         lessons, vectors = self._learnable(judged)
         trained_on = [each for each in lessons if not each.is_held_out]
@@ -127,8 +132,10 @@ class Luf:
             threads=self._threads,
             encoder=self._made if self._remembers == "last" else None,
             tell=told,
+            **({"name": NAME} if self._is_both else {}),
         )
-        self._queries = self._load(made / SERVED)
+        if not self._is_both:
+            self._queries = self._load(made / SERVED)
         if self._made is not None:
             shutil.rmtree(self._made.parent, ignore_errors=True)
         self._made = made

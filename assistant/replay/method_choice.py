@@ -136,7 +136,7 @@ def checked_training(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     """Settings of the training, as they are; loads torch. Raises `WrongUsage` for what cannot be."""
     from assistant.learning.retriever_training import RetrieverTraining
 
-    known = [each.name for each in fields(RetrieverTraining) if each.name not in ("seed", "update_side")]
+    known = [each.name for each in fields(RetrieverTraining) if each.name != "seed"]
     if unknown := set(settings) - set(known):
         there_are = f"There are {', '.join(known)}."
         raise WrongUsage(f"a replay's training has no setting {sorted(unknown)[0]!r}", hint=there_are)

@@ -10,8 +10,9 @@ questions that were answered before, so no figure of a question depends on later
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -62,6 +63,7 @@ class Found:
     tokens: int = 0  # read and written by a chat model
     model_calls: int = 0
     model_seconds: float = 0.0
+    encoder_version: str = ""  # of the vector; empty: that of the search it was given
     model_failures: int = 0  # calls that gave nothing usable; the question was then searched as it is
 
 
@@ -94,9 +96,20 @@ class Search:
     """Searches what one user may see, with any words and any vectors. Made anew for each question."""
 
     def __init__(
-        self, encoder: Encoder, space: SearchedSpace, *, keep: int, pool: int, fusion: Fusion
+        self,
+        encoder: Encoder,
+        space: SearchedSpace,
+        *,
+        keep: int,
+        pool: int,
+        fusion: Fusion,
+        by: Callable[[Path], Search] | None = None,
     ) -> None:
-        """encoder: of the space's vectors. keep: candidates found. pool, fusion: see `Retriever`."""
+        """encoder: of the space's vectors. keep: candidates found. pool, fusion: see `Retriever`.
+
+        by: see the method.
+        """
+        self._by = by
         self._encoder = encoder
         self._space = space
         self._keep = keep
@@ -112,6 +125,12 @@ class Search:
     def keep(self) -> int:
         """How many candidates a search gives at most."""
         return self._keep
+
+    def by(self, folder: Path) -> Search:
+        """The same user's space by the encoder of a folder; what it has not encoded yet is encoded first."""
+        if self._by is None:
+            raise ValueError("nothing here is encoded anew")
+        return self._by(folder)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """(N, D), unit length: queries, as the frozen encoder encodes them."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from agents.chat_interfaces import ChatModel
-from agents.interfaces import Candidate, Judge, Judged, SearchableSpace, Vector
+from agents.interfaces import Candidate, Encoder, Judge, Judged, SearchableSpace, Vector
 from agents.reranker import Judgement
 from agents.retriever import Retrieved, Retriever, Signals
 from assistant.config import Settings
@@ -99,7 +99,8 @@ class MethodRetriever(Retriever):
         search = self._search_in(cast("SearchedSpace", space))
         asked = replace(self.asked, text=query, without=tuple(without))
         self.found = self._method.retrieve(asked, search)
-        return Retrieved(query, self.found.vector, search.encoder_version, self.found.candidates)
+        version = self.found.encoder_version or search.encoder_version
+        return Retrieved(query, self.found.vector, version, self.found.candidates)
 
     def signals(
         self, query: str, vector: Vector, space: SearchableSpace, *, without: Collection[int] = ()
@@ -159,14 +160,24 @@ class ReplayAssistant(Assistant):
 
     def search_in(self, space: SearchedSpace) -> Search:
         """What a method searches a space with."""
+        return self._search(super().searching.encoder, space)
+
+    def _search(self, encoder: Encoder, space: SearchedSpace) -> Search:
         retrieval = self.settings.retrieval
         return Search(
-            super().searching.encoder,
+            encoder,
             space,
             keep=retrieval.candidates,
             pool=retrieval.pool,
             fusion=self.fusion,
+            by=lambda folder: self._search_by(folder, space),
         )
+
+    def _search_by(self, folder: Path, space: SearchedSpace) -> Search:
+        trained = self._searching_in(folder)
+        for _ in trained.indexer.encode_everything():
+            pass
+        return self._search(trained.encoder, trained.spaces.same_as(cast(Any, space)))
 
 
 def own_locations(live: Locations, folder: Path) -> Locations:
