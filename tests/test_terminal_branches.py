@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from screen_fixtures import HOLD, ChatOnScreen, on_screen
@@ -14,6 +15,11 @@ def told(chat: ChatOnScreen) -> list[str]:
     return [message.text for message in chat.app.chat.conversation.messages]
 
 
+async def until_told(chat: ChatOnScreen, holds: Callable[[], bool]) -> None:
+    """Until the last answer is whole, too: what begins a branch is refused while one is being written."""
+    await chat.until(lambda: holds() and chat.app.chat.talk.is_idle)
+
+
 async def test_a_changed_message_goes_on_from_there_and_the_old_one_is_kept(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[["1"], ["2"], ["3"], ["4"]]) as chat:
         for message in ("one", "two", "three"):
@@ -24,7 +30,7 @@ async def test_a_changed_message_goes_on_from_there_and_the_old_one_is_kept(tmp_
         assert "Changing an earlier message" in chat.text
         await chat.types(" and a half")
         await chat.presses("enter")
-        await chat.until(lambda: told(chat)[-1] == "4")
+        await until_told(chat, lambda: told(chat)[-1] == "4")
         assert told(chat) == ["one", "1", "two and a half", "4"]
         assert chat.prompt == "half a thought"
         await chat.shows("branch 2 of 2 · one")
@@ -58,12 +64,12 @@ async def test_an_answer_is_given_again_and_the_earlier_one_is_kept(tmp_path: Pa
         await chat.asks("one")
         await chat.asks("two")
         await chat.presses("escape", "r")
-        await chat.until(lambda: told(chat)[-1] == "2b")
+        await until_told(chat, lambda: told(chat)[-1] == "2b")
         assert told(chat) == ["one", "1", "two", "2b"]
         await chat.shows("branch 2 of 2")
         await chat.presses("i")
         await chat.sends("/branch 1")
-        await chat.until(lambda: told(chat)[-1] == "2")
+        await until_told(chat, lambda: told(chat)[-1] == "2")
         await chat.sends("/branch 7")
         await chat.shows("there are 2 branches")
         await chat.sends("/branch x")
@@ -78,7 +84,7 @@ async def test_the_first_message_is_changed_by_a_command(tmp_path: Path) -> None
         await chat.presses("end")
         await chat.types(" two")
         await chat.presses("enter")
-        await chat.until(lambda: told(chat) == ["one two", "2"])
+        await until_told(chat, lambda: told(chat) == ["one two", "2"])
         await chat.shows("branch 2 of 2")
 
 
@@ -92,9 +98,9 @@ async def test_change_names_a_turn_and_its_new_text(tmp_path: Path) -> None:
         await chat.presses("ctrl+u")
         await chat.until(lambda: not chat.prompt)
         await chat.sends("/change three")
-        await chat.until(lambda: told(chat) == ["one", "1", "three", "3"])
+        await until_told(chat, lambda: told(chat) == ["one", "1", "three", "3"])
         await chat.sends("/change 1 eins")
-        await chat.until(lambda: told(chat) == ["eins", "4"])
+        await until_told(chat, lambda: told(chat) == ["eins", "4"])
         await chat.sends("/change 4")
         await chat.until(lambda: chat.prompt == "eins")
 
@@ -114,7 +120,7 @@ async def test_a_changed_message_that_cannot_be_kept_leaves_all_as_it_was(tmp_pa
         await chat.types(" changed")
         await chat.presses("enter")
         await chat.shows("not sent: the disk is full")
-        await chat.until(lambda: told(chat) == ["one", "1", "two", "2"])
+        await until_told(chat, lambda: told(chat) == ["one", "1", "two", "2"])
         assert chat.prompt == "one changed"
         journal.accept = accept  # type: ignore[method-assign]
         chat.app.chat.prompt.put("")
@@ -142,7 +148,7 @@ async def test_what_is_found_in_another_branch_is_led_to(tmp_path: Path) -> None
         await chat.presses("escape", "g", "e", "ctrl+u")
         await chat.types("the locker")
         await chat.presses("enter")
-        await chat.until(lambda: told(chat) == ["the locker", "3"])
+        await until_told(chat, lambda: told(chat) == ["the locker", "3"])
         await chat.presses("ctrl+f")
         await chat.types("lamp")
         await chat.shows("Find · 1 with lamp")
