@@ -21,6 +21,7 @@ def talked(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Vou
     vouch = Vouch(tmp_path_factory.mktemp("talked"), minilm_folder.parent)
     vouch.run("ingest", vouch.write("handbook.md", HANDBOOK))
     vouch.chat(QUESTION, "And on Sundays?")
+    vouch.chat(*(f"{QUESTION} I asked {times} times." for times in range(40)))
     return vouch
 
 
@@ -80,7 +81,7 @@ async def test_left_or_orphaned_it_ends_and_its_copies_with_it(in_its_place: Pat
             comparison.leave()
     assert not copies(in_its_place)
 
-    command = child(tmp_path)._command
+    command = child(tmp_path, session="2")._command  # long enough not to be over before it is orphaned
     reader, writer = os.pipe()
     process = await asyncio.create_subprocess_exec(
         *command, stdin=reader, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
