@@ -139,9 +139,13 @@ class Space:
 
     def __init__(self, spaces: Spaces, own: str) -> None:
         self._spaces = spaces
-        self.own = own  # the user's; besides it only what is shared can be searched
         self._allowed = (SHARED, own)
         self._weighed: dict[str, tuple[lexical.WordStatistics, dict[int, float]]] = {}  # by query
+
+    @property
+    def own(self) -> str:
+        """The user's; besides it only what is shared can be searched."""
+        return self._allowed[1]
 
     def found(
         self,
