@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.interfaces import Vectors
 from assistant.replay.datasets import ReplayPassage, ReplayQuestion, read_set
 from assistant.wiring import Assistant
 from stores.journal import FoundPassage, Judged, Outcome
@@ -42,13 +41,8 @@ def chosen(data: Path, passages: int, seed: int) -> tuple[list[ReplayPassage], l
     return some, questions
 
 
-def add_passages(
-    assistant: Assistant,
-    passages: Sequence[ReplayPassage],
-    encode: Callable[[Sequence[str]], Vectors] | None = None,
-) -> None:
-    """Makes them findable by every user. encode: in place of the assistant's encoder."""
-    encode = encode or assistant.encoder.encode_passages
+def add_passages(assistant: Assistant, passages: Sequence[ReplayPassage]) -> None:
+    """Makes them findable by every user."""
     user = assistant.journal.user_id("ann")
     for start in range(0, len(passages), _AT_ONCE):
         documents = [
@@ -62,7 +56,7 @@ def add_passages(
         ]
         plan = assistant.stored_documents.plan(SHARED, documents)
         receipt = assistant.stored_documents.open_receipt(user, SHARED, "added")
-        vectors = encode(plan.texts_to_encode())
+        vectors = assistant.encoder.encode_passages(plan.texts_to_encode())
         version = assistant.encoder.version
         assistant.stored_documents.store(plan, vectors, encoder_version=version, receipt_id=receipt)
 

@@ -86,7 +86,7 @@ class Phases:
         self._began = time.monotonic()
 
 
-def chosen(
+def short_passages(
     data: Path, name: str, longest: int
 ) -> tuple[list[ReplayPassage], list[ReplayQuestion], dict[str, set[str]]]:
     """Short passages of a set, answers first; questions that these answer; texts that answer, by question.
@@ -157,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     options = parser.parse_args(arguments)
-    originals, questions, answers = chosen(options.data, options.set, options.longest)
+    originals, questions, answers = short_passages(options.data, options.set, options.longest)
     sizes = sorted(options.sizes)
     _grown(options, originals, sizes[-1])
     for seed in options.seeds:

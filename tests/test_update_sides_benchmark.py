@@ -16,7 +16,7 @@ from assistant.learning.both_sides import NAME
 from assistant.learning.noting import Progress
 from assistant.replay.datasets import ReplayPassage
 from benchmarks.trained_once import TrainedOnce, newest_passage
-from benchmarks.update_sides import Gold, Phases, chosen, copies
+from benchmarks.update_sides import Gold, Phases, copies, short_passages
 from stores.vectors import Vectors
 
 TEXTS = ("one cat sat there", "two dogs ran off now", "three birds sang until dawn")
@@ -48,7 +48,7 @@ def test_short_passages_and_questions_that_they_answer(tmp_path: Path) -> None:
     for name, rows in (("passages", passages), ("train", questions[:1]), ("test", questions)):
         with gzip.open(tmp_path / "timeqa" / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
             file.writelines(f"{json.dumps(row)}\n" for row in rows)
-    found, kept, answers = chosen(tmp_path, "timeqa", 10)
+    found, kept, answers = short_passages(tmp_path, "timeqa", 10)
     assert [p.text for p in found[:2]] in (["one answer", "other answer"], ["other answer", "one answer"])
     assert [p.text for p in found[2:]] == ["nobody asks"]
     assert sorted(q.text for q in kept) == ["both?", "who?"]
@@ -76,11 +76,11 @@ def test_the_training_is_run_once_and_its_candidate_stands_in_every_round(tmp_pa
 
 
 def test_vectors_are_taken_over_but_for_passages_that_the_next_corpus_does_not_begin_with(
-    stores: Stores, ann: int, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    database = stores.database.file
-    if database is None:
-        pytest.skip("the benchmark's corpora are SQLite files")
+    stores = Stores.fresh(tmp_path)
+    ann, database = stores.journal.user_id("ann"), stores.database.file
+    assert database is not None
     stores.add(ann, document("a.txt", "cat"))
     newest = newest_passage(database)
     stores.say(ann, "a question, which has its id from the next corpus's first passage")
@@ -95,6 +95,7 @@ def test_vectors_are_taken_over_but_for_passages_that_the_next_corpus_does_not_b
     assert once.give_vectors(database) == newest
     vectors = findable(stores.database)["vectors"]
     assert [row[0] for row in vectors if row[2] == version] == list(range(1, newest + 1))
+    stores.database.close()
 
 
 def test_phases_go_on_from_what_was_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:
