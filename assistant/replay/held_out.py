@@ -24,6 +24,7 @@ from assistant.replay.bootstrap import Gain, Promotion, paired_gain, promotion
 from assistant.replay.metrics import ndcg_at, success_at
 from stores.lessons import Lesson
 from stores.spaces import Spaces
+from stores.too_few_held_out import DECIDING
 
 SMALLEST_SLICE = 30  # questions; of fewer a loss says nothing
 _GAINS = {"answer": 1.0, "relevant": 0.3, "irrelevant": 0.0}  # of nDCG
@@ -126,7 +127,13 @@ def decided(
         **months,
         **{f"domain {name}": gain for name, gain in domains.items()},
     }
-    promoted = promotion({_SLICED_BY: gains[_SLICED_BY]}, must_keep, threshold=threshold, margin=margin)
+    promoted = promotion(
+        {_SLICED_BY: gains[_SLICED_BY]},
+        must_keep,
+        threshold=threshold,
+        margin=margin,
+        fewest_questions=DECIDING,
+    )
     figures: dict[str, Any] = {
         name: {"live": _mean(old), "candidate": _mean(new), **_as_facts(gains[name])}
         for name, (new, old) in (("R@5", recall), ("R@10", recall_at_10), (_SLICED_BY, ndcg))
