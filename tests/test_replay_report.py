@@ -223,6 +223,10 @@ def test_a_figure_that_is_not_there_is_told_with_those_that_are(
     with pytest.raises(WrongUsage) as caught:
         figure(report_of(IDENTITY, runs), "R@50")
     assert "reranked R@5" in caught.value.hint
+    alone = {key: made for key, made in runs.items() if key[0] == "frozen"}
+    with pytest.raises(WrongUsage, match="frozen has no figure 'gain/F1'") as caught:
+        figure(report_of(IDENTITY, alone), "gain/F1")
+    assert "reranked R@5" in caught.value.hint
 
 
 def test_a_table_has_a_column_for_each_method_and_gain(runs: Mapping[tuple[str, int], Steps]) -> None:

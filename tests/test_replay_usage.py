@@ -19,8 +19,10 @@ from assistant.cli import cli
 from assistant.commands.replay_folder import disk_told, make_folder
 from assistant.commands.replay_parameters import AtLeast, Column, Seeds, Share
 from assistant.learning.training_child import TrainingFailed
+from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.inputs import Streamed, read_inputs
-from assistant.replay.limits import check_limit, parts_of
+from assistant.replay.limits import check_limit, measures_of, parts_of
+from assistant.replay.measures import MEASURES
 from assistant.replay.method_choice import MethodChoice
 from stores.errors import StoreUnavailable, UnreadableDocument, WrongUsage
 
@@ -219,7 +221,8 @@ def test_an_option_that_cannot_be_is_told_in_words(
 
 
 def limit(path: str, value: float, *, has_gains: bool = True) -> None:
-    check_limit(path, value, parts=["all", "last third", "NQ"], has_gains=has_gains)
+    parts = ["all", "last third", "NQ", "shop/rules"]
+    check_limit(path, value, parts=parts, measures=MEASURES, has_gains=has_gains)
 
 
 def test_limits_that_a_figure_can_be_under_are_taken() -> None:
@@ -227,6 +230,7 @@ def test_limits_that_a_figure_can_be_under_are_taken() -> None:
     limit("last third/Dense R@5", 0.8)
     limit("gain/nq/reranked MRR", -0.01)
     limit("tokens", 500)
+    limit("gain/Shop/rules/F1", 0.1)
 
 
 @pytest.mark.parametrize(
@@ -239,11 +243,30 @@ def test_limits_that_a_figure_can_be_under_are_taken() -> None:
         ("first/F1", 0.5, "there is no figure 'first/F1'"),
         ("all/nq/F1", 0.5, "there is no figure"),
         ("gain", 0.5, "there is no figure 'gain'"),
+        ("/F1", 0.5, "there is no figure '/F1'"),
     ],
 )
 def test_limits_that_no_figure_can_have_are_refused(path: str, value: float, complaint: str) -> None:
     with pytest.raises(WrongUsage, match=complaint):
         limit(path, value)
+
+
+def test_measures_that_can_be_told_hang_on_what_is_known_of_the_questions() -> None:
+    known = ReplayQuestion("1", "When?", ("1417",), frozenset({"p2"}))
+    not_known = ReplayQuestion("2", "When?", ("1417",), None)
+    of_none = ReplayQuestion("3", "When?", (), frozenset())
+    assert measures_of([known], users_speak=True) == list(MEASURES)
+    assert measures_of([of_none], users_speak=True) == ["tokens"]
+    of_set = {"dense R@5 of the set", "fused R@5 of the set", "reranked R@5 of the set"}
+    assert set(MEASURES) - set(measures_of([of_none, known], users_speak=False)) == of_set
+    ranked = {"fused nDCG@10", "reranked nDCG@10"}
+    assert set(MEASURES) - set(measures_of([not_known], users_speak=False)) == of_set | ranked
+
+
+def test_a_limit_of_what_cannot_be_told_is_refused_before_anything_is_played() -> None:
+    with pytest.raises(WrongUsage, match="no figure 'fused nDCG@10'") as raised:
+        check_limit("fused nDCG@10", 0.5, parts=["all"], measures=["dense R@5", "tokens"], has_gains=True)
+    assert "Measures are dense R@5, tokens;" in raised.value.hint
 
 
 def test_a_gain_needs_another_method() -> None:

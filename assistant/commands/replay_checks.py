@@ -108,7 +108,10 @@ def check_replies(replies: Path | None, tell: Tell, *, asks_a_model: bool) -> No
 
 def check_limits(options: Mapping[str, Any], plan: ReplayPlan, questions: Collection[Any]) -> None:
     """Raises `WrongUsage` for a limit that no figure of this replay can have."""
-    from assistant.replay.limits import check_limit, parts_of
+    from assistant.replay.limits import check_limit, measures_of, parts_of
 
+    if not options["limits"]:
+        return
+    parts, measures = parts_of(questions), measures_of(questions, users_speak=plan.user_feedback)
     for metric, limit in options["limits"]:
-        check_limit(metric, limit, parts=parts_of(questions), has_gains=len(plan.played) > 1)
+        check_limit(metric, limit, parts=parts, measures=measures, has_gains=len(plan.played) > 1)

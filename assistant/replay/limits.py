@@ -1,4 +1,4 @@
-"""Limits of a replay's figures, as a person writes them: whether any replay could keep to them.
+"""Figures of a replay, as a person names them, and limits of them: whether any replay could keep to them.
 
 "reranked R@5" = 0.8, "last third/F1" = 0.4, "gain/all/F1" = 0.01
 """
@@ -6,15 +6,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.figures import ALL, THIRDS
-from assistant.replay.measures import FEWER_IS_BETTER, MEASURES
+from assistant.replay.measures import FEWER_IS_BETTER, MEASURES, Named, measured
 from stores.errors import WrongUsage
 
 GAIN = "gain"
 _LEAST_PERCENT = 10  # a limit above 1 is meant as percent from here on
+
+
+@dataclass(frozen=True)
+class FigureName:
+    """Which figure is meant."""
+
+    part: str
+    measure: str
+    is_gain: bool = False  # over the frozen one
+
+    @staticmethod
+    def read(path: str, parts: Collection[str], measures: Collection[str]) -> FigureName:
+        """MEASURE, PART/MEASURE, gain/MEASURE or gain/PART/MEASURE; upper and lower case count as one.
+
+        Raises `WrongUsage` for a part and for a measure that are not of these.
+        """
+        *before, word = [each.strip().casefold() for each in path.split("/")]
+        is_gain = before[:1] == [GAIN]
+        place = "/".join(before[is_gain:]) if before[is_gain:] else ALL
+        measure = next((known for known in measures if known.casefold() == word), None)
+        part = next((known for known in parts if known.casefold() == place), None)
+        if measure is None or part is None:
+            there_are = f"Measures are {', '.join(measures)}; parts {', '.join(parts)}."
+            raise WrongUsage(
+                f"there is no figure {path!r}", hint=f"{there_are} As in F1, last third/F1, gain/all/F1."
+            )
+        return FigureName(part, measure, is_gain)
 
 
 def parts_of(questions: Iterable[ReplayQuestion]) -> list[str]:
@@ -23,24 +51,36 @@ def parts_of(questions: Iterable[ReplayQuestion]) -> list[str]:
     return [ALL, *THIRDS, *(domains if len(domains) > 1 else ())]
 
 
-def check_limit(path: str, limit: float, *, parts: Sequence[str], has_gains: bool) -> None:
-    """Raises `WrongUsage` for a figure that no replay has, and for a limit that no figure can be.
-
-    parts: see `parts_of`. has_gains: a method is played beside the frozen one.
-    """
-    first, *others = [word.strip().casefold() for word in path.split("/")]
-    words = others if first == GAIN else [first, *others]
-    part, name = ([ALL, *words] if len(words) == 1 else [*words, "", ""])[:2]
-    measure = next((known for known in MEASURES if known.casefold() == name), "")
-    if not measure or len(words) > 2 or part not in [known.casefold() for known in parts]:
-        raise WrongUsage(
-            f"there is no figure {path!r}",
-            hint=f"Measures are {', '.join(MEASURES)}; parts {', '.join(parts)}. As in F1, last third/F1, "
-            "gain/all/F1.",
+def measures_of(questions: Iterable[ReplayQuestion], *, users_speak: bool) -> list[str]:
+    """The measures that can be told of these questions, whatever is found; see `measured`."""
+    nothing: Named = ()
+    found = {
+        name
+        for question in questions
+        for name in measured(
+            question,
+            dense=nothing,
+            fused=nothing,
+            reranked=nothing,
+            reply="",
+            tokens=0,
+            users_speak=users_speak,
         )
-    if first == GAIN and not has_gains:
+    }
+    return [name for name in MEASURES if name in found]
+
+
+def check_limit(
+    path: str, limit: float, *, parts: Collection[str], measures: Collection[str], has_gains: bool
+) -> None:
+    """Raises `WrongUsage` for a figure that a replay will not have, and for a limit that no figure can be.
+
+    parts: see `parts_of`. measures: see `measures_of`. has_gains: a method is played beside the frozen one.
+    """
+    name = FigureName.read(path, parts, measures)
+    if name.is_gain and not has_gains:
         raise WrongUsage(f"{path!r} is a difference from frozen", hint="Name another --method beside it.")
-    check_share(path, limit, is_share=measure not in FEWER_IS_BETTER)
+    check_share(path, limit, is_share=name.measure not in FEWER_IS_BETTER)
 
 
 def check_share(path: str, limit: float, *, is_share: bool = True) -> None:

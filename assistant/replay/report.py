@@ -12,7 +12,8 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from assistant.replay.figures import ALL, Estimate, Played, curve, gains, means
+from assistant.replay.figures import Estimate, Played, curve, gains, means
+from assistant.replay.limits import FigureName
 from assistant.replay.measures import FEWER_IS_BETTER, MAIN, MEASURES
 from assistant.replay.method_choice import FROZEN
 from assistant.replay.pooled import gains_over_questions, over_questions
@@ -89,18 +90,13 @@ def figure(report: Mapping[str, Any], path: str) -> float:
 
     Upper and lower case count as one. Raises `WrongUsage` where there is no such figure.
     """
-    words = [word.strip().casefold() for word in path.split("/")]
-    is_gain = words[0] == "gain"
-    words = words[is_gain:]
-    label = list(report["figures"])[-1]
-    table = report["gains"].get(label, {}) if is_gain else report["figures"][label]
-    part, measure = ([ALL, *words] if len(words) == 1 else words)[-2:]
-    for name, row in table.items():
-        for known, told in row.items():
-            if (name.casefold(), known.casefold()) == (part, measure):
-                return float(told["mean"])
-    there_are = f"Measures are {', '.join(MEASURES)}; parts {', '.join(report['figures'][label])}."
-    raise WrongUsage(f"there is no figure {path!r}", hint=there_are)
+    label, figures = list(report["figures"].items())[-1]
+    name = FigureName.read(path, figures, MEASURES)
+    table = report["gains"].get(label, {}) if name.is_gain else figures
+    if (told := table.get(name.part, {}).get(name.measure)) is None:
+        there_are = f"There are {', '.join(figures[name.part])}."
+        raise WrongUsage(f"{label} has no figure {path!r}", hint=there_are)
+    return float(told["mean"])
 
 
 def _over_questions(played: Mapping[str, Sequence[Played]], others: Sequence[str]) -> dict[str, Any]:
