@@ -346,12 +346,14 @@ MAY_IMPORT = {
         "assistant.replay",
         "assistant.turns.searching",
         "assistant.wiring",
+        "stores.one_line",
     },
     "assistant.replay.player": {
         "agents.interfaces",
         "assistant.replay",
         "assistant.turns.events",
         "stores.clock",
+        "stores.errors",
     },
     "assistant.replay.replay": {
         "agents",

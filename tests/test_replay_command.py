@@ -45,11 +45,14 @@ def towns(vouch: Vouch) -> list[str]:
 # The command
 
 
-@pytest.mark.parametrize(("side", "epochs", "rate"), [("query", 1, 1e-3), ("both", 3, 1e-2)])
+@pytest.mark.parametrize(
+    ("side", "epochs", "rate", "more"),
+    [("query", 1, 1e-3, []), ("both", 3, 1e-2, []), ("both", 3, 1e-2, ["--user-feedback"])],
+)
 def test_two_homes_give_the_same_report_with_a_real_training(
-    tmp_path: Path, side: str, epochs: int, rate: float
+    tmp_path: Path, minilm_folder: Path, side: str, epochs: int, rate: float, more: list[str]
 ) -> None:
-    """Nothing is shared but the encoder's weights: a tiny network is trained, exported and searched with.
+    """Nothing is shared but the models' weights: a tiny network is trained, exported and searched with.
 
     One is interrupted behind the training, and goes on.
     """
@@ -57,6 +60,7 @@ def test_two_homes_give_the_same_report_with_a_real_training(
     maker = [sys.executable, str(MAKER), str(tmp_path), str(tmp_path / "texts.json")]
     subprocess.run(maker, check=True, capture_output=True)
     (tmp_path / "encoders").mkdir()
+    (tmp_path / "readers").symlink_to(minilm_folder.parent.parent / "readers")
     told = []
     for name in ("one", "other"):
         home = Vouch(tmp_path / name, tmp_path / "encoders")
@@ -64,7 +68,7 @@ def test_two_homes_give_the_same_report_with_a_real_training(
         home.set(f'[encoder]\nsource = "{tmp_path / "mean"}"\n{learning}')
         replay_towns.write(home.folder)
         given = [*towns(home), "--interval", "16", "--out", str(home.folder / "out"), "--quiet", "--json"]
-        given += ["--training", f"update_side={side}"]
+        given += ["--training", f"update_side={side}", *more]
         if name == "other":
             interrupt(home.start("replay", *given), home.folder / "out" / "runs" / "luf-seed-1", steps=17)
         out, errors = home.start("replay", *given).communicate(timeout=400)
@@ -412,6 +416,37 @@ def test_a_copy_knows_what_was_known_then(tmp_path: Path) -> None:
     assert set(copied.texts().values()) == {"It opens at ten."}
     copied.database.close()
     stores.database.close()
+
+
+# What cannot be remembered
+
+
+@pytest.fixture
+def without_reader(tmp_path: Path, minilm_folder: Path) -> Vouch:
+    """Nothing that a user states can be read."""
+    replay_towns.write(tmp_path)
+    (tmp_path / "encoders").symlink_to(minilm_folder.parent)
+    return Vouch(tmp_path, tmp_path / "encoders")
+
+
+def test_a_stream_whose_users_are_not_heard_ends_with_the_reason(without_reader: Vouch) -> None:
+    given = [*towns(without_reader), "--user-feedback", "--interval", "0", "--first", "4", "--quiet"]
+    ran = without_reader.run("replay", *given, code=3)
+    assert ran.out == ""
+    assert "what a user says cannot be remembered: " in ran.err
+    assert "not remembered yet" not in ran.err
+
+
+def test_a_comparison_tells_what_was_not_remembered(vouch: Vouch) -> None:
+    with ScriptedServer(then=says("Ghent it is.")) as server:  # no statements, as a summarizer must give
+        vouch.use_server(server.base_url)
+        vouch.chat("My sister Ada lives in Ghent.")
+        ran = vouch.run("replay", "1", "--model", "live", "--against", "extractive", "--json")
+    live, extractive = ran.objects[0]["replies"]
+    (failed,) = live["writes"]
+    assert failed.startswith("not remembered: ")
+    assert not any(write.startswith("not remembered") for write in extractive["writes"])
+    assert "not remembered" not in ran.err
 
 
 # A chat model, once

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -130,6 +131,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     if options["led"]:
         os.chdir(options["led"])  # places in the settings are seen from there
     call = Invocation(ctx)
+    logging.getLogger().addHandler(logging.NullHandler())  # it keeps no log, and tells what matters itself
     given = [name for name in options if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     with time_limit(call.timeout_seconds):
         return _run(call, options, given)

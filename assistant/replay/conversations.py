@@ -51,7 +51,7 @@ class Reply:
 
     answer: str
     citations: tuple[str, ...]  # texts of the passages cited, in order
-    writes: tuple[str, ...]  # what was stored, each as "action scope: text"
+    writes: tuple[str, ...]  # what was stored, each as "action scope: text"; "not remembered: why"
 
 
 @dataclass(frozen=True)
@@ -228,9 +228,9 @@ def _reply(assistant: ReplayAssistant, user_id: int, session_id: int, message: M
     )
     if finished.error is not None:
         raise finished.error
-    assistant.player.remember(user_id, lambda learned: None)
-    assistant.player.settle()
-    return Reply(finished.answer, _cited(finished), _writes(assistant, user_id, finished.turn_id))
+    failed = tuple(f"not remembered: {reason}" for reason in assistant.remember(user_id))
+    writes = _writes(assistant, user_id, finished.turn_id)
+    return Reply(finished.answer, _cited(finished), writes + failed)
 
 
 def _cited(finished: Finished) -> tuple[str, ...]:

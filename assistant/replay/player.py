@@ -25,6 +25,7 @@ from assistant.replay.simulate import SimulatedFeedback
 from assistant.replay.steps import AskedStep, LearnedStep, Steps
 from assistant.turns.events import Event, Finished, Searched
 from stores.clock import time_by
+from stores.errors import TryAgain
 
 Watch = Callable[[int, int], None]  # questions done, of how many
 
@@ -154,8 +155,9 @@ class Player:
         """What a user says after an answer, as a turn that is remembered."""
         session_id = self._assistant.journal.open_session(user_id)
         _played(self._assistant, user_id, session_id, message, _Seen())
-        self._assistant.player.remember(user_id, lambda learned: None)
-        self._assistant.player.settle()
+        if reasons := self._assistant.remember(user_id):
+            hint = "The same command goes on from here."
+            raise TryAgain(f"what a user says cannot be remembered: {reasons[0]}", hint=hint)
 
     def _named(self, candidates: Sequence[Candidate]) -> list[tuple[str, str]]:
         return [(self._names.of(c.passage), c.passage.text) for c in candidates]

@@ -22,6 +22,7 @@ from assistant.replay.methods import Asked, Found, Method, Search, SearchedSpace
 from assistant.replay.recorded_chat import RecordedChat, Recording
 from assistant.turns.searching import Searching
 from assistant.wiring import Assistant
+from stores.one_line import one_line
 
 FILLED_AT = datetime(2020, 1, 1, tzinfo=UTC)  # what is there before anybody asks
 _BEGINS = datetime(2026, 1, 1, tzinfo=UTC)
@@ -136,6 +137,17 @@ class ReplayAssistant(Assistant):
     def chat_model(self) -> ChatModel:
         """What writes the replies."""
         return self._chat_model or super().chat_model
+
+    def remember(self, user_id: int) -> list[str]:
+        """Remembers what a user stated until now; why something could not be, in words.
+
+        In a chat that would wait and be tried again. Nobody comes back to a replay.
+        """
+        before = {job.id: job.attempts for job in self.claim_jobs.waiting(user_id)}
+        self.player.remember(user_id, lambda learned: None)
+        self.player.settle()
+        waiting = self.claim_jobs.waiting(user_id)
+        return [one_line(job.error) for job in waiting if job.error and job.attempts > before.get(job.id, 0)]
 
     def record_replies(self, recording: Recording) -> None:
         """Has replies taken from a recording; what it lacks is asked of the settings' model, and kept in it.
