@@ -156,7 +156,7 @@ class Player:
         session_id = self._assistant.journal.open_session(user_id)
         _played(self._assistant, user_id, session_id, message, _Seen())
         if reasons := self._assistant.remember(user_id):
-            hint = "The same command goes on from here."
+            hint = "The same command, without --fresh, goes on from here."
             raise TryAgain(f"what a user says cannot be remembered: {reasons[0]}", hint=hint)
 
     def _named(self, candidates: Sequence[Candidate]) -> list[tuple[str, str]]:
