@@ -437,7 +437,13 @@ def test_a_stream_whose_users_are_not_heard_ends_with_the_reason(without_reader:
     assert "not remembered yet" not in ran.err
     shared = (without_reader.folder / "encoders").resolve().parent / "readers"
     (without_reader.folder / "readers").symlink_to(shared)
-    assert without_reader.run("replay", *given).cells[0] == ["part", "measure", "frozen", "luf", "luf - frozen"]
+    assert without_reader.run("replay", *given).cells[0] == [
+        "part",
+        "measure",
+        "frozen",
+        "luf",
+        "luf - frozen",
+    ]
 
 
 def test_a_comparison_tells_what_was_not_remembered(vouch: Vouch) -> None:

@@ -20,8 +20,9 @@ from assistant.commands.replay_folder import disk_told, make_folder
 from assistant.commands.replay_parameters import AtLeast, Column, Seeds, Share
 from assistant.learning.training_child import TrainingFailed
 from assistant.replay.datasets import ReplayQuestion
+from assistant.replay.figure_names import measures_of, parts_of
 from assistant.replay.inputs import Streamed, read_inputs
-from assistant.replay.limits import check_limit, measures_of, parts_of
+from assistant.replay.limits import check_limit
 from assistant.replay.measures import MEASURES
 from assistant.replay.method_choice import MethodChoice
 from stores.errors import StoreUnavailable, UnreadableDocument, WrongUsage

@@ -26,8 +26,8 @@ from assistant.replay.datasets import (
     splits_of,
     stream,
 )
+from assistant.replay.figure_names import GAIN
 from assistant.replay.figures import ALL, THIRDS
-from assistant.replay.limits import GAIN
 from assistant.replay.own_tables import Found, Tell, asked, read_own
 from stores.errors import UnreadableDocument, WrongUsage
 

@@ -1,4 +1,4 @@
-"""Figures of a replay, as a person names them, and limits of them: whether any replay could keep to them.
+"""Limits of a replay's figures, as a person writes them: whether this replay could keep to them.
 
 "reranked R@5" = 0.8, "last third/F1" = 0.4, "gain/all/F1" = 0.01
 """
@@ -6,68 +6,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection
 
-from assistant.replay.datasets import ReplayQuestion
-from assistant.replay.figures import ALL, THIRDS
-from assistant.replay.measures import FEWER_IS_BETTER, MEASURES, Named, measured
+from assistant.replay.figure_names import FigureName
+from assistant.replay.measures import FEWER_IS_BETTER
 from stores.errors import WrongUsage
 
-GAIN = "gain"
 _LEAST_PERCENT = 10  # a limit above 1 is meant as percent from here on
-
-
-@dataclass(frozen=True)
-class FigureName:
-    """Which figure is meant."""
-
-    part: str
-    measure: str
-    is_gain: bool = False  # over the frozen one
-
-    @staticmethod
-    def read(path: str, parts: Collection[str], measures: Collection[str]) -> FigureName:
-        """MEASURE, PART/MEASURE, gain/MEASURE or gain/PART/MEASURE; upper and lower case count as one.
-
-        Raises `WrongUsage` for a part and for a measure that are not of these.
-        """
-        *before, word = [each.strip().casefold() for each in path.split("/")]
-        is_gain = before[:1] == [GAIN]
-        place = "/".join(before[is_gain:]) if before[is_gain:] else ALL
-        measure = next((known for known in measures if known.casefold() == word), None)
-        part = next((known for known in parts if known.casefold() == place), None)
-        if measure is None or part is None:
-            there_are = f"Measures are {', '.join(measures)}; parts {', '.join(parts)}."
-            raise WrongUsage(
-                f"there is no figure {path!r}", hint=f"{there_are} As in F1, last third/F1, gain/all/F1."
-            )
-        return FigureName(part, measure, is_gain)
-
-
-def parts_of(questions: Iterable[ReplayQuestion]) -> list[str]:
-    """The parts of a stream that have figures of their own."""
-    domains = dict.fromkeys(question.domain for question in questions)
-    return [ALL, *THIRDS, *(domains if len(domains) > 1 else ())]
-
-
-def measures_of(questions: Iterable[ReplayQuestion], *, users_speak: bool) -> list[str]:
-    """The measures that can be told of these questions, whatever is found; see `measured`."""
-    nothing: Named = ()
-    found = {
-        name
-        for question in questions
-        for name in measured(
-            question,
-            dense=nothing,
-            fused=nothing,
-            reranked=nothing,
-            reply="",
-            tokens=0,
-            users_speak=users_speak,
-        )
-    }
-    return [name for name in MEASURES if name in found]
 
 
 def check_limit(

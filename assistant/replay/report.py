@@ -12,8 +12,8 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
+from assistant.replay.figure_names import FigureName
 from assistant.replay.figures import Estimate, Played, curve, gains, means
-from assistant.replay.limits import FigureName
 from assistant.replay.measures import FEWER_IS_BETTER, MAIN, MEASURES
 from assistant.replay.method_choice import FROZEN
 from assistant.replay.pooled import gains_over_questions, over_questions
