@@ -10,13 +10,13 @@ import difflib
 import importlib
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
+from assistant.end_signals import let_signals_end_us
 from assistant.standard_streams import OutputUnwritable, drop_output, prepare_streams
 from assistant.terminal.screens.printable import printable
 from stores.errors import DEFECT, VouchError, WrongUsage
@@ -184,7 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Runs a command; every way in which it can end becomes an exit code."""
-    _let_signals_end_us()
+    let_signals_end_us()
     prepare_streams()
     as_json = "--json" in arguments
     try:
@@ -224,19 +224,6 @@ def _invoke(arguments: list[str]) -> object:
         return shell_complete(cli, {}, "vouch", "_VOUCH_COMPLETE", instruction)
     with cli.make_context("vouch", list(arguments)) as context:
         return cli.invoke(context)
-
-
-def _let_signals_end_us() -> None:
-    """Told to end or hung up, leave by the usual way out, so that what was written is kept."""
-    signals = (signal.SIGTERM, signal.SIGHUP)
-
-    def leave(number: int, _frame: object) -> None:
-        for each in signals:  # a closing terminal sends several, and the way out is to be finished
-            signal.signal(each, signal.SIG_IGN)
-        raise SystemExit(128 + number)
-
-    for number in signals:
-        signal.signal(number, leave)
 
 
 def _complain(
