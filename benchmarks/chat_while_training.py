@@ -1,12 +1,16 @@
 """How quick a chat stays while it trains: turns and keys on two cores, training against idle.
 
     python -m benchmarks.chat_while_training DATA [--cores 0,1] [--turns 40] [--passages 400] [--seed 1]
+    python -m benchmarks.chat_while_training DATA --side both [--phase encoding --passages 10000]
 
 One process is the chat: it plays turns that need no chat model, and its learner trains in the background, as
 in `vouch chat`, both on these cores alone. Blocks of turns alternate: in one the training runs and gives way
 to each answer by itself, in the other it was paused by command. Between two turns the person reads for a
 second, and the training goes on. A key is a byte that a process of its own writes with the moment it did so;
 it is measured until the chat's main thread has read it, all the while, also while nothing is being answered.
+
+A round of both sides also encodes every passage anew, once an epoch has won; the blocks can be of that phase
+instead. The packaged encoder knows SQuAD too well for that, so the passages and questions are TimeQA's then.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event, Thread
 
@@ -30,10 +34,13 @@ import numpy as np
 
 from assistant.config import LearningSettings, Settings, TrainingSettings
 from assistant.locations import Locations, find_locations
+from assistant.replay.datasets import ReplayPassage, ReplayQuestion
 from assistant.wiring import Assistant
 from benchmarks.judged_corpus import add_passages, beside_others, chosen, judge_questions
+from benchmarks.update_sides import short_passages
 
 BLOCK = 5  # turns
+LONGEST = 60  # words of a passage that is encoded anew
 READS_SECONDS = 1.0  # between two turns
 EPOCHS = 200  # and none is the last for want of a gain: the training outlasts the turns
 KEYS_EVERY = 0.02  # seconds
@@ -90,9 +97,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--turns", type=int, default=40, help="of each kind")
     parser.add_argument("--passages", type=int, default=400)
     parser.add_argument("--questions", type=int, default=600)
+    parser.add_argument("--side", choices=("query", "both"), default="query", help="what is trained")
+    parser.add_argument("--phase", choices=("training", "encoding"), default="training", help="of the round")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
+    if options.phase == "encoding" and options.side != "both":
+        parser.error("only a round of both sides encodes: --side both")
     os.sched_setaffinity(0, {int(core) for core in options.cores.split(",")})
     with tempfile.TemporaryDirectory() as folder:
         measured = measure(options, Path(folder))
@@ -105,7 +116,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def measure(options: argparse.Namespace, folder: Path) -> Measured:
     """All turns of a chat over a corpus of its own."""
     settings = folder / "settings.toml"
-    lasts = f"[learning]\nepochs = {EPOCHS}\nfewest_lessons = 100\n[training]\npatience = {EPOCHS}\n"
+    epochs = EPOCHS if options.phase == "training" else 1
+    learning = LearningSettings(epochs=epochs, update_side=options.side)
+    lasts = (
+        f'[learning]\nepochs = {epochs}\nfewest_lessons = 100\nupdate_side = "{options.side}"\n'
+        f"[training]\npatience = {EPOCHS}\n"
+    )
     settings.write_text(lasts, encoding="utf-8")
     places = Locations(
         data=folder / "data",
@@ -113,13 +129,13 @@ def measure(options: argparse.Namespace, folder: Path) -> Measured:
         cache=find_locations(os.environ).cache,
         state=folder / "state",
     )
-    learning, training = LearningSettings(epochs=EPOCHS), TrainingSettings(patience=EPOCHS)
+    training = TrainingSettings(patience=EPOCHS)
     assistant = Assistant(Settings(learning=learning, training=training), places, offline=True)
     notices: list[str] = []
     measured = Measured()
     try:
         assistant.catch_up()
-        passages, questions = chosen(options.data, options.passages, options.seed)
+        passages, questions = _corpus(options)
         add_passages(assistant, passages)
         judge_questions(assistant, beside_others(passages, questions[: options.questions], options.seed))
         asked = [question.text for question in questions[options.questions :]]
@@ -133,7 +149,7 @@ def measure(options: argparse.Namespace, folder: Path) -> Measured:
             for question in asked[:5]:
                 _turn(assistant, user, session, question)
             learner.begin()
-            _until_training(assistant, notices)
+            _until(options.phase, assistant, notices)
             blocks = ["training", "idle"] * -(-options.turns // BLOCK)
             random.Random(options.seed).shuffle(blocks)
             for number, state in enumerate(blocks):
@@ -162,6 +178,20 @@ def measure(options: argparse.Namespace, folder: Path) -> Measured:
     return measured
 
 
+def _corpus(options: argparse.Namespace) -> tuple[list[ReplayPassage], list[ReplayQuestion]]:
+    if options.phase == "training":
+        return chosen(options.data, options.passages, options.seed)
+    passages, questions, answers = short_passages(options.data, "timeqa", LONGEST)
+    kept = {passage.text: passage.id for passage in passages[: options.passages]}
+    questions = [
+        replace(question, gold=frozenset(kept[text] for text in answers[question.text]))
+        for question in questions
+        if answers[question.text] <= kept.keys()
+    ]
+    random.Random(options.seed).shuffle(questions)
+    return passages[: options.passages], questions
+
+
 def _turn(assistant: Assistant, user: int, session: int, question: str) -> float:
     begun = time.perf_counter()
     finished = assistant.player.play(user, session, question, watch=lambda event: None)
@@ -169,13 +199,15 @@ def _turn(assistant: Assistant, user: int, session: int, question: str) -> float
     return 1000 * (time.perf_counter() - begun)
 
 
-def _until_training(assistant: Assistant, notices: Sequence[str]) -> None:
+def _until(phase: str, assistant: Assistant, notices: Sequence[str]) -> None:
+    done = "step" if phase == "training" else "passages"
     while True:
         time.sleep(0.5)
         rounds = assistant.rounds.latest(1)
         if notices:
             raise SystemExit(f"the training ended at once: {notices[0]}")
-        if rounds and rounds[0].figures.get("progress", {}).get("step", 0) >= 2:
+        figures = rounds[0].figures if rounds else {}
+        if figures.get("phase") == phase and figures.get("progress", {}).get(done, 0) >= 2:
             return
 
 
