@@ -3,6 +3,8 @@
 Python raises what a handler raises wherever the main thread is. Where that is the deletion of an object, or
 the callback of a weak reference, the exception is dropped, and a command would go on as if nobody had told it
 anything. So one that was dropped there is raised again, a moment later.
+
+What whoever began us has us ignore stays ignored: `nohup` means that a closed terminal ends nothing.
 """
 
 from __future__ import annotations
@@ -10,18 +12,18 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = signal.SIGTERM, signal.SIGHUP
 _MOMENT = 0.01  # seconds, in which a deletion is over
 
 
 def let_signals_end_us() -> None:
-    """Has SIGTERM and SIGHUP raise `SystemExit` with the shell's exit code, and SIGINT what Python raises.
+    """Has SIGTERM and SIGHUP raise `SystemExit` with the shell's exit code; SIGINT raises what Python's does.
 
     Called once, on the main thread.
     """
@@ -31,9 +33,14 @@ def let_signals_end_us() -> None:
             signal.signal(each, signal.SIG_IGN)
         raise SystemExit(128 + number)
 
-    for number in _SIGNALS:
+    for number in not_ignored(_SIGNALS):
         signal.signal(number, leave)
     sys.unraisablehook = _raising_again(sys.unraisablehook)
+
+
+def not_ignored(numbers: Iterable[signal.Signals]) -> list[signal.Signals]:
+    """Those that may end us: `nohup` has SIGHUP ignored, and a shell's `&` SIGINT."""
+    return [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 def _raising_again(told: Callable[[UnraisableHookArgs], Any]) -> Callable[[UnraisableHookArgs], None]:

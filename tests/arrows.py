@@ -403,6 +403,7 @@ MAY_IMPORT = {
         "agents",
         "stores",
         "assistant.config",
+        "assistant.end_signals",
         "assistant.turns",
         "assistant.library",
         "assistant.wiring",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,10 @@ from stores.database import Database
 
 settings.register_profile("vouch", deadline=None)  # a busy machine is no defect
 settings.load_profile("vouch")
+
+# Begun by `nohup` or with `&`, the tests would hand signals that are ignored on to every command they begin.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

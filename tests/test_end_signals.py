@@ -25,8 +25,8 @@ let_signals_end_us()
 """
 
 
-def ran(program: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", _BEGINNING + program]
+def ran(program: str, *begun_by: str) -> subprocess.CompletedProcess[str]:
+    command = [*begun_by, sys.executable, "-c", _BEGINNING + program]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=SOURCES)
 
 
@@ -71,6 +71,17 @@ time.sleep(60)
 """)
     assert ended.returncode == 143
     assert ended.stdout == "deleted\n"
+
+
+def test_begun_by_nohup_it_outlasts_a_closed_terminal() -> None:
+    program = f"""
+os.kill(os.getpid(), {signal.SIGHUP})
+print("goes on", flush=True)
+os.kill(os.getpid(), {signal.SIGTERM})
+"""
+    outlasted, ended = ran(program, "nohup"), ran(program)
+    assert (outlasted.returncode, outlasted.stdout) == (143, "goes on\n")
+    assert (ended.returncode, ended.stdout) == (129, "")
 
 
 def test_told_twice_it_leaves_once() -> None:

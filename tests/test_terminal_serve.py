@@ -288,6 +288,19 @@ async def test_a_tab_that_is_closed_keeps_the_part_of_a_reply(vouch: Vouch) -> N
     assert turns(vouch) == [("ann", "question one", "Half of it", "stopped")]
 
 
+async def test_begun_by_nohup_it_outlasts_the_terminal_that_it_was_begun_in(vouch: Vouch) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as `nohup` does, and what we begin inherits
+    try:
+        with serving(vouch) as (printed, process):
+            process.send_signal(signal.SIGHUP)
+            await asyncio.sleep(0.5)
+            async with browser() as session, asyncio.timeout(ENDS_WITHIN_SECONDS):
+                assert (await session.get(printed)).status == 200
+            assert tell_to_end(process, signal.SIGTERM) == 143
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_the_token_of_a_file_is_used_and_one_that_others_can_read_is_not(vouch: Vouch) -> None:
     file = Path(vouch.write("token", "0123456789abcdef\n"))
     file.chmod(0o600)

@@ -20,6 +20,7 @@ from urllib.parse import urlencode, urlsplit
 from aiohttp import web
 from textual_serve.server import Server
 
+from assistant.end_signals import not_ignored
 from stores.errors import TryAgain
 
 SERVED = "VOUCH_SERVED"  # set for a chat whose screen is a browser's
@@ -91,7 +92,7 @@ class ScreenServer(Server):  # type: ignore[misc]  # it has no types
     async def run(self, tell_address: Callable[[str], None]) -> int:
         """Until it is told to end; returns the exit code. Raises `TryAgain` where the port is taken."""
         ends: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in not_ignored((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)):
             asyncio.get_running_loop().add_signal_handler(number, _end, ends, number)
         runner = web.AppRunner(await self._make_app(), access_log=None)
         await runner.setup()
