@@ -14,9 +14,10 @@ from typing import Literal
 
 from agents.bindings import is_bound_otherwise
 from agents.chat_interfaces import ChatModel, Source
+from agents.claim_evidence import denies
 from agents.claim_interfaces import Claim, Evidence, Status, Weighed
-from agents.claim_rules.own_part import plain_text
 from agents.interfaces import Candidate
+from agents.own_part import plain_text
 from agents.prompts.weighing import (
     OWN_KNOWLEDGE,
     PRIOR_SCHEMA,
@@ -26,7 +27,6 @@ from agents.prompts.weighing import (
     verdict_schema,
 )
 from agents.sentences import sentences
-from agents.value_changes import is_negated
 from agents.values import content, values
 
 _PASSAGES = 5
@@ -149,7 +149,7 @@ def _could_decide(title: str, text: str, claim: str, status: Status) -> bool:
     return (
         known.issuperset(item for value in values(claim) for item in value.items)
         and len(wanted & known) >= _KNOWN_SHARE * len(wanted) > 0
-        and is_negated(nearest) == is_negated(claim)
+        and denies(nearest) == denies(claim)
         and not is_bound_otherwise(claim, nearest)
     )
 

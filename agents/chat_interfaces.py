@@ -52,8 +52,7 @@ class ReplyRequest:
     sources: tuple[Source, ...] = ()
     is_kept: bool = False  # the message is remembered as the user's own words
     left_out: tuple[LeftOut, ...] = ()  # what did not fit
-    became: str = ""  # what became of what the user said before, in words, where that is asked
-    not_put_first: int = 0  # further memories of the user that answer too, and are not among the sources
+    before: str = ""  # the user's message before this one, from which a follow-up is understood
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def seen(reader: Reader, claim: str, candidates: Sequence[Candidate]) -> list[Se
             names_missing=one.missing["name"],
             passage_numbers_missing=one.passage_missing["number"],
             passage_names_missing=one.passage_missing["name"],
-            is_negated_otherwise=_denies(claim) != _denies(one.sentence),
+            is_negated_otherwise=denies(claim) != denies(one.sentence),
             is_bound_otherwise=is_bound_otherwise(claim, one.sentence),
             words_missing=len(wanted.items - one.in_window),
             filled=asked.get(i, ((), None))[0],
@@ -156,7 +156,7 @@ def as_written_in(text: str, claim: str) -> str:
     return claim
 
 
-def _denies(text: str) -> bool:
+def denies(text: str) -> bool:
     """Whether an odd number of plain denials stand in a text; "without" and "false" are seldom the point."""
     return len(_DENIAL.findall(text)) % 2 == 1
 

@@ -15,6 +15,7 @@ from agents.interfaces import Candidate, Exchange
 from stores.passages import Passage
 
 Status: TypeAlias = Literal["correct", "incorrect", "unknown"]
+CHANGEABLE = ("note", "fact", "preference", "correction")  # kinds of passages that a claim may change
 Action: TypeAlias = Literal["add", "modify", "delete", "nothing"]
 
 
@@ -29,13 +30,11 @@ class Said:
     earlier: tuple[Exchange, ...] = ()  # oldest first
     recalled: tuple[str, ...] = ()  # texts of passages that the user had been shown before
     answer: str = ""  # the assistant's, to this message
-    undone: tuple[str, ...] = ()  # what was learned from the earlier messages and taken back since
-    known: tuple[str, ...] = ()  # the user's newest statements that hold, which a correction may mean
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One thing a user stated, understood without its conversation."""
+    """One thing a user stated, as they said it."""
 
     text: str
     quote: str  # the words of the message it rests on, as they stand there

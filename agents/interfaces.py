@@ -156,12 +156,23 @@ class Sorting(NamedTuple):
     """Probabilities of what a sentence of a user states."""
 
     world: float  # a fact of the world
-    personal: float  # a preference, or something about themselves
-    nothing: float  # nothing to keep: a question, chatter, an instruction
+    personal: float  # about themselves, their people and plans; also hearsay and opinions
+    asks: float  # a question, or a request for an answer
+    nothing: float  # chatter, thanks, a supposition, an instruction
+
+
+class Relation(NamedTuple):
+    """Probabilities of what a statement does to an earlier one of the same user."""
+
+    same: float  # says it again
+    replaces: float  # gives another value: the earlier one no longer holds
+    ends: float  # the earlier one no longer holds, and nothing takes its place
+    adds: float  # says more of the same thing
+    unrelated: float
 
 
 class Reader(Protocol):
-    """A small model that judges, answers, verifies and sorts. Every call computes; none of them waits."""
+    """A small model that judges, answers, verifies, sorts and relates. Calls compute; none of them waits."""
 
     @property
     def name(self) -> str:
@@ -176,6 +187,9 @@ class Reader(Protocol):
     def answer(self, question: str, passages: Sequence[str], *, best: int = 3) -> list[ReadAnswer]:
         """The `best` likeliest answers that each passage holds, in the order of the passages."""
 
+    def answer_in(self, question: str, passage: str, places: Sequence[tuple[int, int]]) -> list[AnswerSpan]:
+        """For each place of a passage the likeliest answer in it, with the probability that one is there."""
+
     def answer_log_probability(self, question: str, passage: str, answer: str) -> float:
         """Natural logarithm of p(answer | passage, question), over all places where it stands.
 
@@ -188,6 +202,9 @@ class Reader(Protocol):
 
     def sort(self, sentences: Sequence[str]) -> list[Sorting]:
         """What each sentence of a user states."""
+
+    def relate(self, pairs: Sequence[tuple[str, str]]) -> list[Relation]:
+        """What a statement does to an earlier one, for each pair of them (`memory_page.related_pair`)."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from agents.chat_interfaces import (
 )
 from agents.copied_numbers import CopiedNumbers
 from agents.interfaces import Exchange
+from agents.memory_page import said_before
 from agents.prompts import answer
 from agents.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fit
 from stores.errors import ContextTooLong
@@ -56,14 +57,11 @@ class Responder:
         *,
         is_kept: bool,
         at_least: int = 0,
-        not_put_first: int = 0,
-        became: str = "",
     ) -> ReplyRequest:
         """What to ask the model. question: the message made standalone. is_kept: it is remembered.
 
         history: earlier exchanges, oldest first. at_least: so many passages are put before the model, however
-        few are kept. not_put_first: memories of the user that answer too and are not among the passages.
-        became: what became of what the user said before, where that is asked.
+        few are kept.
         Raises `ContextTooLong` where the message alone is too long. Asks no server; may load a model that
         runs in this process, so not for the event loop.
         """
@@ -74,7 +72,8 @@ class Responder:
         if (most := self._chat_model.context_tokens) is not None:
             sources, turns, left_out = self._fitting(message, sources, turns, most)
         messages = answer.messages(message, sources, turns)
-        return ReplyRequest(messages, message, question, sources, is_kept, left_out, became, not_put_first)
+        before = said_before([exchange.message for exchange in history])
+        return ReplyRequest(messages, message, question, sources, is_kept, left_out, before)
 
     def respond(self, request: ReplyRequest, citations: Citations) -> AsyncIterator[str | CutAtLimit]:
         """The reply piece by piece, fit for a screen; `citations` gathers what it cites on the way."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from agents.dialogue import asks_when, is_named, replies, speaker, tells_time
 from agents.fusion import lifts, mixed
@@ -21,7 +21,6 @@ class Retrieved:
     vector: Vector  # the query's, by `encoder_version`
     encoder_version: str
     candidates: tuple[Candidate, ...]  # best first
-    not_put_first: int = 0  # statements of the user that give what is asked for too, and are not among them
 
 
 @dataclass(frozen=True)
@@ -96,6 +95,19 @@ class Signals:
             is_timed = wants_time and tells_time(text)
             bonus[i] = fusion.speaker_bonus * (speakers[i] in named) + fusion.time_bonus * is_timed
         return bonus
+
+
+def best_of(found: Sequence[Retrieved]) -> Retrieved:
+    """What several queries found, as what the first of them found; each passage once, by its best score."""
+    first = found[0]
+    best: dict[int, Candidate] = {}
+    for candidate in (each for one in found for each in one.candidates):
+        known = best.get(candidate.passage.version_id)
+        if known is None or known.score < candidate.score:
+            best[candidate.passage.version_id] = candidate
+    order = sorted(best.values(), key=lambda candidate: -candidate.score)[: len(first.candidates)]
+    ranked = (replace(candidate, found_rank=rank) for rank, candidate in enumerate(order, start=1))
+    return replace(first, candidates=tuple(ranked))
 
 
 class Retriever:

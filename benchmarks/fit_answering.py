@@ -1,22 +1,24 @@
-"""Fits the judge's and the extractive model's weights, and chooses the threshold, on training questions.
+"""Fits the weights of the extractive model, and of the judge by scores, on questions kept from the reader.
 
-    python -m benchmarks.fit_answering DATA_DIR=QUESTIONS.jsonl.gz ... [--questions 500] [--seed 1] [--reader]
+    python -m benchmarks.fit_answering DATA [--questions 300] [--seed 1] [--without-reader]
 
-Each DATA_DIR is a data directory into which the passages of its questions were ingested as shared; each pair
-weighs the same. Two thirds of the questions fit, one third measures. For "nothing found", every passage
-that holds the answer is taken away from the same questions. Sentences are fitted with those passages and
-without them, first all, then each time the best one alone: it is the one that decides whether anything is
-quoted. --reader fits the weights of what was read too, on the articles that were kept from the reader's
-training to calibrate it.
+Questions of squad and nq and follow-ups of doc2dial, on the articles that were kept from the reader's
+training to calibrate it, are asked of one store of all passages of those articles and as many others. Half
+of the questions that are no follow-ups come behind another question. Two thirds fit, one third measures. For
+"nothing found", every passage that holds the answer is taken away from the same questions. Sentences are
+fitted with those passages and without them, first all, then each time the best one alone: it is the one that
+decides whether anything is quoted.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import random
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,34 +27,47 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.interfaces import Candidate
+from agents.memory_page import asked_after, said_before
 from agents.quoting import FEATURES, READ_FEATURES, Placed, features, read
 from agents.reader_judge import ReaderJudge
 from agents.readings import Readings
+from agents.retriever import best_of
 from agents.score_judge import ScoreJudge, shared_words
 from agents.sentences import is_question, sentences
 from assistant.config import Settings
-from assistant.learning.example import normalised, part_of
+from assistant.learning.example import normalised, part_of, read_records
+from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.locations import find_locations
 from assistant.wiring import Assistant
 from benchmarks.offline_answers import default_reranker
-from benchmarks.questions import holds_answer, read_questions
+from benchmarks.questions import holds_answer
 from stores.lexical import tokens
+from stores.passages import SHARED
 
 Floats = npt.NDArray[np.float64]
 
+# Questions, passages, and the share of the questions.
+SETS = {
+    "squad": ("squad/train.jsonl.gz", "squad/passages_train.jsonl.gz"),
+    "nq": ("nq/train.jsonl.gz", "nq/passages.jsonl.gz"),
+    "doc2dial": ("doc2dial/train.jsonl.gz", "doc2dial/passages.jsonl.gz"),
+}
+OTHERS = 1_500  # passages of each set on other articles
 
-def fitted(rows: Floats, labels: Floats, *, ridge: float = 1e-3) -> Floats:
-    """Weights of a logistic regression by Newton's method. rows: (N, F); labels: (N,), 0 or 1."""
-    weights = np.zeros(rows.shape[1])
-    for _ in range(50):
-        p = 1 / (1 + np.exp(-(rows @ weights)))
-        gradient = rows.T @ (p - labels) + ridge * weights
-        curvature = (rows * (p * (1 - p))[:, None]).T @ rows + ridge * np.eye(rows.shape[1])
-        step = np.linalg.solve(curvature, gradient)
-        weights -= step
-        if np.abs(step).max() < 1e-8:
-            break
-    return weights
+
+@dataclass(frozen=True)
+class Question:
+    """A question as it is asked: the message, and what was asked before it."""
+
+    message: str
+    before: str
+    answers: list[str]
+    passage_ids: frozenset[str]
+
+    @property
+    def text(self) -> str:
+        """As the reader reads it."""
+        return asked_after(self.message, self.before)
 
 
 @dataclass(frozen=True)
@@ -67,11 +82,48 @@ class Asked:
     passage_holds: Floats  # (P,)
 
 
+def is_kept(article: str) -> bool:
+    """Whether the reader was not trained on an article."""
+    return part_of(article, has_test_file=True) == "calibration"
+
+
+def questions_of(data: Path, name: str, count: int, rng: random.Random) -> list[Question]:
+    """A sample of the answered questions on articles that were kept."""
+    path = data / SETS[name][0]
+    key = (lambda r: r["doc"]) if name == "doc2dial" else (lambda r: normalised(r["doc"]))
+    kept = [r for r in read_records(path) if r["passage_ids"] and is_kept(key(r))]
+    if name == "doc2dial":
+        kept = [r for r in kept if len(r["question"].split()) > 2]  # no "yes"
+    chosen = rng.sample(kept, min(count, len(kept)))
+    return [
+        Question(r["question"], _before(r, kept, rng), r["answers"], frozenset(r["passage_ids"]))
+        for r in chosen
+    ]
+
+
+def _before(record: dict[str, Any], kept: Sequence[dict[str, Any]], rng: random.Random) -> str:
+    if "history" in record:
+        return said_before([turn["question"] for turn in record["history"]])
+    return rng.choice(kept)["question"] if rng.random() < 0.5 else ""
+
+
+def documents(data: Path, name: str, rng: random.Random) -> Iterator[PreparedDocument]:
+    """The passages of the articles that were kept, and others."""
+    kept, others = [], []
+    for r in read_records(data / SETS[name][1]):
+        article = r["doc"] if name == "doc2dial" else normalised(r["doc"])
+        (kept if is_kept(article) else others).append(r)
+    for r in [*kept, *rng.sample(others, min(OTHERS, len(others)))]:
+        text_hash = hashlib.sha256(f"{r['id']} {r['text']}".encode()).hexdigest()
+        title = r.get("title") or r["doc"]
+        passage = PreparedPassage(title, r["text"])
+        yield PreparedDocument(f"{name}#{r['id']}", title, text_hash, (passage,), str(r["id"]))
+
+
 def sentence_rows(
     assistant: Assistant,
     readings: Readings | None,
-    question: str,
-    answers: list[str],
+    question: Question,
     candidates: Sequence[Candidate],
 ) -> tuple[Floats, Floats]:
     """Features and labels of every sentence of some passages, best passage first."""
@@ -81,58 +133,66 @@ def sentence_rows(
         for s in sentences(c.passage.text)
         if not is_question(s.text)
     ]
-    labels = np.array([float(holds_answer(p.sentence.text, answers)) for p in placed])
+    labels = np.array([float(_answers(p.sentence.text, p.passage, question)) for p in placed])
     if not placed:
         return np.zeros((0, len(READ_FEATURES if readings else FEATURES))), labels
-    return features(assistant.encoder, question, placed, read(readings, question, placed)), labels
+    read_of = read(readings, question.text, placed)
+    return features(assistant.encoder, question.text, placed, read_of), labels
 
 
-def kept_from_training(entry: dict[str, Any]) -> bool:
-    """Whether the reader was not trained on this question's article."""
-    return part_of(normalised(entry["doc"]), has_test_file=True) == "calibration"
+def _answers(sentence: str, passage: str, question: Question) -> bool:
+    """Whether a sentence holds an answer, or begins one that goes on behind it."""
+    opens = [answer[: len(sentence)] for answer in question.answers if len(answer) > len(sentence) / 2]
+    return holds_answer(sentence, question.answers) or any(
+        len(one) > 30 and one[:30] in sentence for one in opens
+    )
 
 
-def sampled(questions: Path, *, count: int, seed: int, reads: bool) -> list[dict[str, Any]]:
-    """The questions that fit and measure. reads: none that the reader was trained on."""
-    if not reads:
-        return read_questions(questions, count=count, seed=seed)
-    kept = list(filter(kept_from_training, read_questions(questions, count=None, seed=seed, answered=True)))
-    return random.Random(seed).sample(kept, min(count, len(kept)))
-
-
-def asked_of(data: str, questions: Path, *, count: int, seed: int, passages: int, reads: bool) -> list[Asked]:
-    """Asks a sample of questions of one data directory."""
-    assistant = Assistant(Settings(), find_locations(os.environ, data=data))
-    readings = assistant.readings if reads else None
+def asked_of(
+    assistant: Assistant, readings: Readings | None, questions: Sequence[Question], passages: int
+) -> list[Asked]:
+    """Asks questions of the store."""
     reranker = default_reranker(ScoreJudge() if readings is None else ReaderJudge(readings))
     space = assistant.spaces.of(assistant.journal.user_id("benchmark"))
+    retriever = assistant.searching.retriever
     asked: list[Asked] = []
-    for number, entry in enumerate(sampled(questions, count=count, seed=seed, reads=reads)):
-        question, answers, gold = entry["question"], entry["answers"], set(entry["passage_ids"])
-        candidates = assistant.searching.retriever.retrieve(question, space).candidates
-        wanted = set(tokens(question))
+    for number, one in enumerate(questions):
+        texts = dict.fromkeys((one.message, one.text))
+        candidates = best_of([retriever.retrieve(text, space) for text in texts]).candidates
+        wanted = set(tokens(one.message))
         about = [
             (c.dense, shared_words(wanted, f"{c.passage.title} {c.passage.text}"), 1.0)
             for c in candidates[:20]
         ]
-        holds = [
-            float(c.passage.external_id in gold and holds_answer(c.passage.text, answers))
-            for c in candidates[:20]
-        ]
-        chosen = reranker.rerank(question, candidates).order
-        rows, labels = sentence_rows(assistant, readings, question, answers, chosen[:passages])
-        without = [
-            c
+        gold = [
+            c.passage.external_id in one.passage_ids or holds_answer(c.passage.text, one.answers)
             for c in candidates
-            if c.passage.external_id not in gold and not holds_answer(c.passage.text, answers)
         ]
-        instead = reranker.rerank(question, without).order
-        bare, _ = sentence_rows(assistant, readings, question, answers, instead[:passages])
-        asked.append(Asked(number % 3 == 0, rows, labels, bare, np.array(about), np.array(holds)))
+        chosen = reranker.rerank(one.text, candidates).order[:passages]
+        rows, labels = sentence_rows(assistant, readings, one, chosen)
+        without = [c for c, is_gold in zip(candidates, gold, strict=True) if not is_gold]
+        instead = reranker.rerank(one.text, without).order[:passages]
+        bare, _ = sentence_rows(assistant, readings, one, instead)
+        asked.append(
+            Asked(number % 3 == 0, rows, labels, bare, np.array(about), np.array(gold[:20], dtype=float))
+        )
         if number % 50 == 0:
-            print(f"{data}: {number} of {count} questions", file=sys.stderr)
-    assistant.close()
+            print(f"{number} of {len(questions)} questions", file=sys.stderr)
     return asked
+
+
+def fitted(rows: Floats, labels: Floats, *, ridge: float = 1e-3) -> Floats:
+    """Weights of a logistic regression by Newton's method. rows: (N, F); labels: (N,), 0 or 1."""
+    weights = np.zeros(rows.shape[1])
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-(rows @ weights)))
+        gradient = rows.T @ (p - labels) + ridge * weights
+        curvature = (rows * (p * (1 - p))[:, None]).T @ rows + ridge * np.eye(rows.shape[1])
+        step = np.linalg.solve(curvature, gradient)
+        weights -= step
+        if np.abs(step).max() < 1e-8:
+            break
+    return weights
 
 
 def chance(rows: Floats, weights: Floats) -> Floats:
@@ -159,16 +219,6 @@ def fitted_sentences(asked: Sequence[Asked], *, rounds: int = 2) -> Floats:
     return weights
 
 
-def report_judge(asked: Sequence[Asked], weights: Floats) -> None:
-    """Precision and recall of the judge on the questions that measure."""
-    p = np.concatenate([chance(a.passages, weights) for a in asked if a.is_test])
-    y = np.concatenate([a.passage_holds for a in asked if a.is_test])
-    for least in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
-        said = p >= least
-        precision = y[said].mean() if said.any() else 0.0
-        print(f"  p >= {least:.2f}: precision {precision:.3f}, recall {said[y == 1].mean():.3f}")
-
-
 def report_sentences(asked: Sequence[Asked], weights: Floats) -> None:
     """What the best sentence is worth at each threshold, on the questions that measure."""
     tested = [a for a in asked if a.is_test]
@@ -181,7 +231,7 @@ def report_sentences(asked: Sequence[Asked], weights: Floats) -> None:
     )
     print(f"  the best sentence holds the answer: {right.mean():.3f} of {len(tested)} questions")
     print("  threshold: answered, right of the answered, right answers kept | answered without the answer")
-    for least in (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7):
+    for least in np.arange(0.1, 0.75, 0.05):
         said = best >= least
         of_answered = right[said].mean() if said.any() else 0.0
         print(
@@ -194,36 +244,40 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("pairs", nargs="+", metavar="DATA_DIR=QUESTIONS")
-    parser.add_argument("--questions", dest="count", type=int, default=500)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--questions", dest="count", type=int, default=300, help="of each set")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--passages", type=int, default=5)
-    parser.add_argument("--reader", action="store_true")
+    parser.add_argument("--without-reader", action="store_true")
     arguments = parser.parse_args()
-    sets: dict[str, list[Asked]] = {}
-    for pair in arguments.pairs:
-        data, _, questions = pair.partition("=")
-        sets[questions] = asked_of(
-            data,
-            Path(questions),
-            count=arguments.count,
-            seed=arguments.seed,
-            passages=arguments.passages,
-            reads=arguments.reader,
-        )
+    rng = random.Random(arguments.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        assistant = Assistant(Settings(), find_locations(os.environ, data=folder), offline=True)
+        user = assistant.journal.user_id("benchmark")
+        for name in SETS:
+            stored = documents(arguments.data, name, rng)
+            for _ in assistant.ingest.run(user, SHARED, stored, summary=name):
+                pass
+        readings = None if arguments.without_reader else assistant.readings
+        sets = {
+            name: asked_of(
+                assistant,
+                readings,
+                questions_of(arguments.data, name, arguments.count, rng),
+                arguments.passages,
+            )
+            for name in SETS
+        }
+        assistant.close()
     fitting = [a for asked in sets.values() for a in asked if not a.is_test]
-
     judge = fitted(
         np.concatenate([a.passages for a in fitting]), np.concatenate([a.passage_holds for a in fitting])
     )
     print(f"judge weights (cosine, words, bias): {np.round(judge, 3).tolist()}")
     weights = fitted_sentences(fitting)
-    print(
-        f"sentence weights {READ_FEATURES if arguments.reader else FEATURES}: {np.round(weights, 3).tolist()}"
-    )
+    print(f"sentence weights {READ_FEATURES if readings else FEATURES}: {np.round(weights, 3).tolist()}")
     for name, asked in sets.items():
         print(name)
-        report_judge(asked, judge)
         report_sentences(asked, weights)
 
 

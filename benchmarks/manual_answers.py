@@ -32,7 +32,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.backends.extractive import NOT_SURE, NOTHING_FOUND
+from agents.backends.extractive import NEAREST, NOT_SURE, NOTHING_FOUND
 from agents.quoting import Quoter
 from agents.reader_judge import ReaderJudge
 from assistant.library.documents import read_documents
@@ -97,8 +97,8 @@ def question_lists() -> dict[str, list[ManualQuestion]]:
 
 
 def verdict_on(question: ManualQuestion, answer: str) -> str:
-    """One of `VERDICTS`; "I found nothing" is right where the manual has no answer."""
-    if answer.startswith(NOTHING_FOUND):
+    """One of `VERDICTS`; to give no answer is right where the manual has none."""
+    if answer.startswith((NOTHING_FOUND, NEAREST)):
         return "nothing found" if question.holds else "right"
     is_right = question.is_held_by(answer)
     return ("right" if is_right else "wrong") + (", unsure" if answer.startswith(NOT_SURE) else "")

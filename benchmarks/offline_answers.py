@@ -23,8 +23,7 @@ import numpy as np
 
 from agents.chat_interfaces import Source
 from agents.interfaces import Candidate, Judge
-from agents.quote_order import Quote
-from agents.quoting import Quoter
+from agents.quoting import Quote, Quoter
 from agents.reranker import Reranker
 from agents.score_judge import ScoreJudge
 from assistant.config import AnswerSettings, Settings

@@ -191,19 +191,18 @@ class Costs:
             found = Retrieved(question, drawn(question), ENCODER, ())
             seen = self._spaces()
 
-            def fresh(question: str = question, found: Retrieved = found) -> None:
-                OwnStatements().put_first(question, found, self._spaces().of(self._user))
+            def fresh(found: Retrieved = found) -> None:
+                OwnStatements().put_first(found, self._spaces().of(self._user))
 
             yield f"{question} first", least(fresh)
             kept = OwnStatements()
 
             def again(
-                question: str = question,
                 found: Retrieved = found,
                 kept: OwnStatements = kept,
                 seen: Spaces = seen,
             ) -> None:
-                kept.put_first(question, found, seen.of(self._user))
+                kept.put_first(found, seen.of(self._user))
 
             again()
             yield f"{question} again", least(again)

@@ -22,8 +22,6 @@ from stores.shared_changes import SharedChange
 from stores.told_dates import claim_told, version_told
 from stores.well_formed import well_formed, well_formed_values
 
-STAYS = "; what stays: "  # in the reason of a claim that takes back a part of what was known, before the rest
-
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:

@@ -21,7 +21,7 @@ from stores.clock import now
 from stores.database import Database
 from stores.errors import NotFound
 from stores.lexical import tokens
-from stores.passages import SHARED, own_space
+from stores.passages import SHARED
 from stores.proposals import propose_as, propose_change
 from stores.records import (
     REMOVAL,
@@ -36,13 +36,11 @@ from stores.records import (
 from stores.rows_by_ids import found_by
 from stores.session_branches import earlier_turns
 from stores.shared_changes import SharedChange
-from stores.statements import newest_statements
 from stores.told_dates import ToldLater, told_later
 from stores.well_formed import well_formed
 
 _NEGATIONS = frozenset("not no never cannot without neither nor none nobody nothing".split())
 _EARLIER_TURNS = 6
-_KNOWN = 1_000  # statements, the newest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +64,6 @@ class ToldTurn:
     answer: str
     earlier: tuple[Turn, ...]  # of the session, oldest first
     recalled: tuple[str, ...]  # texts of the passages put before the model in those
-    undone: tuple[str, ...] = ()  # what those taught and was taken back since
-    known: tuple[str, ...] = ()  # the newest statements of its user that are live, each once
 
 
 def text_key(text: str) -> str:
@@ -100,14 +96,6 @@ class Claims:
                     col(RetrievedPassage.citation).is_not(None),
                 )
             ).all()
-            undone = sql.scalars(
-                select(col(StatedClaim.text)).where(
-                    col(StatedClaim.turn_id).in_([t.id for t in before]),
-                    col(StatedClaim.user_id) == user_id,
-                    col(StatedClaim.state) == "withdrawn",
-                )
-            ).all()
-            known = newest_statements(sql, own_space(user_id), _KNOWN)
             return ToldTurn(
                 turn_id,
                 user_id,
@@ -115,8 +103,6 @@ class Claims:
                 turn.answer,
                 tuple(reversed(before)),
                 tuple(dict.fromkeys(recalled)),
-                tuple(dict.fromkeys(undone)),
-                tuple(dict.fromkeys(text for _, text in known)),
             )
 
     def put(

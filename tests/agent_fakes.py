@@ -15,6 +15,7 @@ from agents.interfaces import (
     Label,
     ReadAnswer,
     Reading,
+    Relation,
     Sorting,
     Vectors,
     Verdict,
@@ -130,13 +131,31 @@ class FakeChat:
         pass
 
 
+WORLD, PERSONAL = Sorting(1.0, 0.0, 0.0, 0.0), Sorting(0.0, 1.0, 0.0, 0.0)
+ASKS, NOTHING = Sorting(0.0, 0.0, 1.0, 0.0), Sorting(0.0, 0.0, 0.0, 1.0)
+SAME, REPLACES, ENDS, ADDS, UNRELATED = (Relation(*(float(i == n) for i in range(5))) for n in range(5))
+SAYS_NOTHING = Verification(0.05, 0.05, 0.9)
+
+
 class FixedReader:
-    """Finds some answers wherever they stand, each with a probability; all else answers nothing."""
+    """Finds some answers wherever they stand, each with a probability; all else answers nothing.
+
+    What it was not told of, it takes for a statement of the user, or a question by its mark; for unrelated;
+    for saying nothing of a claim.
+    """
 
     name = "fixed reader"
 
-    def __init__(self, answers: Mapping[str, float]) -> None:
-        self._answers = answers
+    def __init__(
+        self,
+        answers: Mapping[str, float] | None = None,
+        *,
+        sorting: Mapping[str, Sorting] | None = None,
+        related: Mapping[tuple[str, str], Relation] | None = None,
+        verified: Mapping[tuple[str, str], Verification] | None = None,
+    ) -> None:
+        self._answers = answers or {}
+        self._sorting, self._related, self._verified = sorting or {}, related or {}, verified or {}
         self.read_passages: list[str] = []  # all that were read, in order
 
     def read(self, question: str, passages: Sequence[str], *, best: int = 3) -> list[Reading]:
@@ -149,14 +168,26 @@ class FixedReader:
     def answer(self, question: str, passages: Sequence[str], *, best: int = 3) -> list[ReadAnswer]:
         return [reading.answer for reading in self.read(question, passages, best=best)]
 
+    def answer_in(self, question: str, passage: str, places: Sequence[tuple[int, int]]) -> list[AnswerSpan]:
+        (answer,) = self.answer(question, [passage])
+        none = [AnswerSpan(start, start, "", 0.0) for start, _ in places]
+        return [
+            next((span for span in answer.spans if start <= span.start and span.end <= end), empty)
+            for (start, end), empty in zip(places, none, strict=True)
+        ]
+
     def answer_log_probability(self, question: str, passage: str, answer: str) -> float:
         raise NotImplementedError
 
     def verify(self, pairs: Sequence[tuple[str, str]]) -> list[Verification]:
-        raise NotImplementedError
+        return [self._verified.get(pair, SAYS_NOTHING) for pair in pairs]
 
     def sort(self, sentences: Sequence[str]) -> list[Sorting]:
-        raise NotImplementedError
+        return [self._sorting.get(text, ASKS if text.endswith("?") else PERSONAL) for text in sentences]
+
+    def relate(self, pairs: Sequence[tuple[str, str]]) -> list[Relation]:
+        plain = [(said, earlier.removeprefix("just before: ")) for said, earlier in pairs]
+        return [self._related.get(pair, UNRELATED) for pair in plain]
 
     def _reading(self, passage: str, best: int) -> Reading:
         places = [(text, passage.find(text), p) for text, p in self._answers.items() if text in passage]

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from agents.models.encoder import OnnxEncoder
 from agents.models.reader import OnnxReader
+from agents.models.reader_files import WEIGHTS, prepare_reader
 from assistant.config import ModelSettings, Settings
 from assistant.locations import Locations
 from assistant.wiring import Assistant
@@ -97,7 +98,7 @@ def loaded_parts(minilm_folder: Path) -> Parts:
     """Gives an assistant the encoder and the reader, loaded once."""
     encoder = OnnxEncoder(minilm_folder, threads=1)
     readers = minilm_folder.parent.parent / "readers"
-    reader = OnnxReader(next(readers.glob("*/reader.json")).parent, threads=1)
+    reader = OnnxReader(prepare_reader(WEIGHTS, readers, tell=lambda line: None), threads=1)
 
     def give(assistant: Assistant) -> None:
         assistant.__dict__.update(wanted_encoder=encoder, reader=reader)

@@ -27,14 +27,14 @@ _OPENINGS: dict[Kind, str] = {
     "verdict": weighing.VERDICT_INSTRUCTIONS,
     "change": curating.INSTRUCTIONS,
 }
-ADD = {"can_both_be_true": True, "action": "add", "number": 0, "text": ""}
+ADD = {"can_both_be_true": True, "action": "add", "number": 0}
 NO_IDEA = {"knows_topic": False, "paragraph": ""}
 
 
-def stated(text: str, quote: str = "", **other: object) -> dict[str, object]:
+def stated(quote: str, **other: object) -> dict[str, object]:
     """A claim as the form wants it: a fact of the world, unless said otherwise."""
     fact = {"kind": "fact", "about": "world", "is_hearsay": False}
-    return {"text": text, "quote": quote or text, **fact, **other}
+    return {"quote": quote, **fact, **other}
 
 
 def verdict(

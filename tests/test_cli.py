@@ -829,7 +829,7 @@ def test_memory_show_names_the_models_that_decided(vouch: Vouch) -> None:
 
 
 def test_feedback_tells_where_nothing_is_learned_from_it(vouch: Vouch) -> None:
-    nothing = str(vouch.run("ask", "--json", "Who painted the blue elephant?").object["turn"])
+    nothing = str(vouch.run("ask", "--json", "Hello there!").object["turn"])
     told = vouch.run("feedback", nothing, "--good").out
     assert told == f"Turn {nothing}: good. It cites no passage: nothing is learned from it.\n"
     assert vouch.run("feedback", nothing, "--bad", "--json").object["is_learned_from"] is False

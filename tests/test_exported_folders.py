@@ -30,7 +30,7 @@ FACTS: dict[type[Description], dict[str, Any]] = {
     ReaderDescription: {
         "precision": "int8",
         "window": 48,
-        "temperatures": {"judge": 1.0, "spans": 1.0, "verify": 1.0, "sort": 1.0},
+        "temperatures": {"judge": 1.0, "spans": 1.0, "verify": 1.0, "sort": 1.0, "relate": 1.0},
     },
 }
 

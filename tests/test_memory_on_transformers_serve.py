@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 import test_transformers_serve as serving
-from agent_fakes import passage
+from agent_fakes import ADDS, FixedReader, passage
 from memory_house import House, loaded_parts
 
 from agents.backends.openai_chat import OpenAIChat
 from agents.chat_curator import ChatCurator
 from agents.chat_discriminator import ChatDiscriminator
 from agents.chat_summarizer import ChatSummarizer
-from agents.claim_interfaces import Claim, Curation, Said, Weighed
+from agents.claim_interfaces import Claim, Said, Weighed
+from agents.curator import ReaderCurator
 from agents.interfaces import Candidate, Exchange
 from stores.claims import NewClaim
 from stores.errors import MalformedReply
@@ -29,11 +30,7 @@ MILL = "The old mill grinds rye every autumn."
 CLAIM = Claim(MILL, MILL, "fact", "world")
 NOTE = Candidate(passage(1, "The mill grinds oats.", kind="note", space="user:1"), 0.8, 1.0, 0.0, 0.8, 1)
 REPLY_TOKENS = 48
-
-
-class Adds:
-    async def curate(self, claim: Claim, weighed: Weighed, nearest: object) -> Curation:
-        return Curation("add", text=claim.text)
+RELATED = FixedReader(related={(CLAIM.text, NOTE.passage.text): ADDS})
 
 
 @pytest.fixture
@@ -59,12 +56,12 @@ async def test_no_agent_makes_anything_of_babble(chat: OpenAIChat) -> None:
         MILL, (Exchange("Which mill?", "Which mill?", "The one by the river."),), ("A mill.",), "Yes."
     )
     with pytest.raises(MalformedReply):
-        await ChatSummarizer(chat).summarize(said)
+        await ChatSummarizer(chat, FixedReader()).summarize(said)
     for mode in ("knowledge", "direct"):
         with pytest.raises(MalformedReply):
             await ChatDiscriminator(chat, mode=mode).weigh(CLAIM, [shared])
     with pytest.raises(MalformedReply):
-        await ChatCurator(chat, Adds()).curate(CLAIM, Weighed("unknown", 1.0), [NOTE])
+        await ChatCurator(chat, ReaderCurator(RELATED)).curate(CLAIM, Weighed("unknown", 1.0), [NOTE])
 
 
 def test_what_is_said_to_a_model_that_babbles_waits_with_the_reason(house: House) -> None:

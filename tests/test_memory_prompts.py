@@ -13,8 +13,8 @@ from agent_fakes import passage
 
 from agents.chat_interfaces import ChatMessage, Source
 from agents.claim_interfaces import Said
-from agents.claim_rules.statements import statements
 from agents.interfaces import Exchange
+from agents.own_part import own_sentences
 from agents.prompts import claims, curating, weighing
 from agents.token_budget import estimated_tokens
 
@@ -59,10 +59,10 @@ def test_an_example_is_a_reply_of_the_form_asked_for(prompt: str, count: int) ->
         jsonschema.validate(reply, FORMS[prompt])
 
 
-def test_what_the_example_finds_the_rules_find_as_well() -> None:
-    first, second = re.findall(r"^> (.*)\nReply: (\{.*\})$", claims.INSTRUCTIONS, re.MULTILINE)
-    assert [one.quote for one in statements(first[0])] == [c["quote"] for c in json.loads(first[1])["claims"]]
-    assert list(statements(second[0])) == json.loads(second[1])["claims"] == []
+def test_every_quote_of_the_example_stands_in_its_message() -> None:
+    first, second = re.findall(r"^> (.*)\nReply: (\{.*?\]\})$", claims.INSTRUCTIONS, re.MULTILINE)
+    assert all(claim["quote"] in own_sentences(first[0]) for claim in json.loads(first[1])["claims"])
+    assert json.loads(second[1])["claims"] == []
 
 
 @pytest.mark.parametrize("prompt", PROMPTS)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.interfaces import Verdict
-from agents.quote_order import Quote
+from agents.quoting import Quote
 from agents.readings import Readings
 from assistant.config import AnswerSettings
 from benchmarks.attack_damage import Asked

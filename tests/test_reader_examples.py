@@ -23,7 +23,7 @@ ALLOWED = {
     "fever", "fever_symmetric", "fm2", "scifact", "squad_entities", "squad_phrases",
     "squad_statements", "squad_sentences", "squad_questions",
     "nq_statements", "nq_questions", "boolq_questions",
-    "templates", "sgd", "camrest",
+    "everyday", "doc2dial",
 }  # fmt: skip
 
 

@@ -27,7 +27,7 @@ CONFIG: dict[str, Any] = {
     "intermediate_size": 16,
     "num_hidden_layers": LAYERS,
 }
-HEADS = 3 * (3 * 2 * WIDTH + 3) + 2 * WIDTH + 2  # judge, verify and sort; spans
+HEADS = (3 + 3 + 4 + 5) * (2 * WIDTH + 1) + 2 * WIDTH + 2  # judge, verify, sort and relate; spans
 IDS = torch.tensor([[1, 5, 6, 2, 7, 2], [1, 5, 6, 2, 9, 2]])
 TYPES = torch.tensor([[0, 0, 0, 0, 1, 1]] * 2)
 MASK = torch.ones_like(IDS)

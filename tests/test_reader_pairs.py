@@ -132,7 +132,8 @@ def data(tmp_path: Path) -> Path:
         write(one.questions(tmp_path, "train"), [question(f"{name} train", f"{name} a", "x0", f"{name}-0")])
     write(tmp_path / "squad/dev.jsonl.gz", [question("squad test", "Shared", "x2", "squad-2")])
     write(tmp_path / "nq/train.jsonl.gz", [question("nq leak", "Shared", "x2", "nq-2")])
-    for file in ("hotpotqa/train", "hotpotqa/test", "boolq/dev", "fm2/test"):
+    files = "hotpotqa/train hotpotqa/test boolq/dev fm2/test doc2dial/train doc2dial/test doc2dial/passages"
+    for file in files.split():
         write(tmp_path / f"{file}.jsonl.gz", [])
     return tmp_path
 

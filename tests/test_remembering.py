@@ -13,7 +13,6 @@ from store_fixtures import DIMENSION, ENCODER, Stores, document, fake_encode, fi
 from agents.claim_interfaces import Claim, Curation, Evidence, Said, Weighed
 from agents.classifier import Classifier
 from agents.interfaces import Candidate, Vectors
-from agents.reader_summarizer import candidates as stated_candidates
 from agents.retriever import Fusion, Retriever
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.claim_agents import Agents
@@ -182,39 +181,6 @@ async def test_hearsay_takes_the_place_of_nothing_whatever_a_curator_says(
     assert stores.own_texts(ann) >= {note, heard.quote}
 
 
-async def test_the_curator_sees_what_the_claim_gives_another_value_of_however_far_off(
-    stores: Stores, ann: int
-) -> None:
-    moved = Claim("I live in Bonn now.", "I live in Bonn now.", "fact", "user")
-    house = House(stores, Fakes(claims=(moved,)))
-    for text in ("I live in Oslo.", *(f"A note, number {number}." for number in range(40))):
-        stores.knowledge.remember(ann, text)
-    stores.indexer(exact_up_to=10_000).catch_up()
-    house.tell(ann, moved.quote)
-    await house.run(ann)
-    [seen] = house.fakes.nearest
-    assert len(seen) == 6
-    assert seen[-1] == "I live in Oslo."
-
-
-async def test_the_curator_sees_what_a_claim_takes_back_among_any_number_as_near_as_it(
-    stores: Stores, ann: int
-) -> None:
-    gone = Claim(
-        "I no longer have a locker at station 17.", "I no longer have a locker at station 17.", "fact", "user"
-    )
-    house = House(stores, Fakes(claims=(gone,)))
-    told = [f"My locker at station {number} has the code {4000 + number}." for number in range(250)]
-    for text in told:
-        stores.knowledge.remember(ann, text)
-    stores.indexer(exact_up_to=10_000).catch_up()
-    house.tell(ann, gone.quote)
-    await house.run(ann)
-    [seen] = house.fakes.nearest
-    assert told[17] in seen
-    assert len(seen) <= 10
-
-
 async def test_the_curator_sees_memories_of_the_user_and_neither_messages_nor_documents(
     house: House, ann: int, bob: int
 ) -> None:
@@ -252,27 +218,6 @@ async def test_no_claim_changes_what_all_rely_on_by_itself(stores: Stores, ann: 
     )
     assert (house.learned[0].scope, house.learned[0].state) == ("yours", "stored")
     assert [line.text for line in stores.catalogue.lines(ann, scope="yours", kind="fact")] == [OPENS.text]
-
-
-async def test_the_false_half_of_a_sentence_takes_no_true_half_with_it(stores: Stores, ann: int) -> None:
-    class Halves(Fakes):
-        async def summarize(self, said: Said) -> list[Claim]:
-            return [Claim(each.text, each.quote, "fact", "world") for each in stated_candidates(said)]
-
-        async def weigh(self, claim: Claim, candidates: Sequence[Candidate]) -> Weighed:
-            self.status = "incorrect" if "thief" in claim.text else "unknown"
-            return await super().weigh(claim, candidates)
-
-    house = House(stores, Halves())
-    house.tell(ann, "The reading room opens at 10:00 on Saturdays and the director is a thief.")
-    await house.run(ann)
-    assert [learned.state for learned in house.learned] == ["stored", "rejected"]
-    assert [line.text for line in stores.catalogue.lines(ann, kind="fact")] == [
-        "The reading room opens at 10:00 on Saturdays."
-    ]
-    assert [line.text for line in stores.catalogue.lines(ann, kind="message")] == [
-        "The reading room opens at 10:00 on Saturdays"
-    ]
 
 
 async def test_a_wrong_claim_changes_the_shared_memory_in_nothing(stores: Stores, ann: int) -> None:
@@ -512,3 +457,15 @@ async def test_a_job_that_was_given_back_is_not_taken_again_by_a_late_renewal(
     jobs.release(job)
     jobs.renew(job, lease=timedelta(minutes=5))
     assert jobs.due(ann) == 1
+
+
+async def test_the_curator_sees_the_newest_statements_however_far_off(house: House, ann: int) -> None:
+    house.stores.knowledge.remember(ann, "Something said just before.", kind="fact")
+    for number in range(20):
+        house.stores.knowledge.remember(ann, f"My locker number is {number}.", kind="note")
+    house.stores.knowledge.remember(ann, "Something said since.", kind="fact")
+    house.stores.indexer(exact_up_to=10_000).catch_up()
+    house.tell(ann, LOCKER.text)
+    await house.run(ann)
+    assert "Something said since." in house.fakes.nearest[-1]
+    assert len(house.fakes.nearest[-1]) == 8 + 3

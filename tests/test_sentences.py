@@ -112,104 +112,31 @@ def test_a_long_text_of_anything_takes_time_in_proportion(unit: str) -> None:
 @pytest.mark.parametrize(
     "question",
     [
-        "Is it open?",
-        '"Is it open?"',
-        "Have you read “Who are you?”",
-        "どこですか？",
-        "Really?!",
-        "¿Dónde está",
-        "what is the capital of France",
-        "What is the capital of France.",
-        "what's the weather",
-        "whats the time",
-        "how do I reset it",
-        "How many people live in Oslo",
-        "how much is it",
-        "how to cook rice",
-        "what about the children",
-        "what time does it open",
-        "which is better, tea or coffee",
-        "who wrote Hamlet",
-        "in which city is it",
-        "so what is the price",
-        "does the museum open on Sundays",
-        "is Oslo bigger than Bergen",
-        "can you come",
-        "tell me about Oslo.",
-        "Please explain how it works.",
-        "could you list the members",
-        "I wonder what time it is.",
-        "and on Sundays",
+        "Where is it?",
+        "¿Dónde está?",
+        "你好吗？",
+        '"Who are you?"',
+        "(is it open?)",
+        "so… when?!",
+        "**when?**",
     ],
 )
-def test_questions_and_requests_for_information_are_questions(question: str) -> None:
+def test_a_question_mark_ends_a_question(question: str) -> None:
     assert is_question(question)
 
 
 @pytest.mark.parametrize(
-    "statement",
-    [
-        "",
-        "...",
-        "Hi",
-        "What I like is tea.",
-        "What is needed is time.",
-        "What a day!",
-        "What people do is their business",
-        "What's more, he lied.",
-        "How much I love you",
-        "How to do it is unclear.",
-        "When I was young, I ran.",
-        "Where there is smoke there is fire",
-        "Which is why I left",
-        "Will Smith is an actor.",
-        "Do it now.",
-        "Don't go",
-        "So do I.",
-        "Have a nice day",
-        "May the force be with you",
-        "Should you need help, call me.",
-        "was great",
-        "And I like tea.",
-        'My favourite film is "Who are you?"',
-        "He came (or did he?)",
-        "I wonder.",
-        "List of members",
-        "For what it's worth, I like it",
-    ],
+    "said",
+    ["It rains.", "where is it", 'My favourite film is "Who are you?"', "", "?!? is a sign", "I ask (why?)"],
 )
-def test_statements_orders_and_greetings_are_not_questions(statement: str) -> None:
-    assert not is_question(statement)
+def test_all_else_is_none_by_its_marks(said: str) -> None:
+    assert not is_question(said)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "What is it?",
-        "Hi! Where is it? And when?",
-        "hello :) is it open? 😊",
-        "tell me about Oslo",
-        "I wonder where it is",
-    ],
-)
-def test_a_message_of_questions_and_greetings_asks_only(message: str) -> None:
-    assert asks_only(message)
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "",
-        "Thanks!",
-        "I live in Oslo. What is near?",
-        "i moved to oslo. what's the weather?",
-        "I'm allergic to nuts, what can I eat?",
-        "Since I live in Oslo, what is near?",
-        "My dog is ill, what now?",
-    ],
-)
-def test_a_message_that_states_something_does_not_only_ask(message: str) -> None:
-    assert not asks_only(message)
+def test_a_message_asks_only_where_all_its_sentences_do() -> None:
+    assert asks_only("Where is it? And when?")
+    assert not asks_only("My dog is ill. What now?")
+    assert not asks_only("")
 
 
 def test_the_rows_of_a_table_are_sentences_of_their_own() -> None:
@@ -222,44 +149,3 @@ def test_the_rows_of_a_table_are_sentences_of_their_own() -> None:
         "To read a log, put vouch ask behind git log, as in git log | vouch ask, which\nis answered from it."
     )
     assert len(sentences(piped)) == 1
-
-
-@pytest.mark.parametrize(
-    "asked",
-    ["can other users see it", "is forgetting final or can i get it back", "would two people be enough"],
-)
-def test_a_question_without_a_mark_may_begin_with_its_verb(asked: str) -> None:
-    assert is_question(asked)
-
-
-@pytest.mark.parametrize(
-    "said", ["was another great day", "have two cats", "is at home, or will be soon", "Could not be better"]
-)
-def test_a_statement_without_its_subject_is_no_question(said: str) -> None:
-    assert not is_question(said)
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [
-        "hwo do i add a pdf",
-        "the new one is worse, how do I go back",
-        "it wont start what can I do",
-        "I'm allergic to nuts, what can I eat",
-    ],
-)
-def test_a_question_may_be_misspelt_or_follow_what_it_is_about(asked: str) -> None:
-    assert is_question(asked)
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "My sister asked me how I do it",
-        "My favourite song is called What can I do",
-        "I have no idea what can I do.",
-        "We found out, how do you say, by chance.",
-    ],
-)
-def test_a_question_word_within_a_statement_asks_nothing(said: str) -> None:
-    assert not is_question(said)

@@ -20,16 +20,16 @@ WINDOW = 48
 if __name__ == "__main__":
     base, folder, pairs = Path(sys.argv[1]), Path(sys.argv[2]), json.loads(Path(sys.argv[3]).read_text())
     network = base_network(base, seed=3).eval()
-    for head in (network.judge, network.spans, network.verify, network.sort):
+    for head in (network.judge, network.spans, network.verify, network.sort, network.relate):
         torch.nn.init.normal_(head.weight, std=0.5, generator=torch.Generator().manual_seed(5))
     weights = {name: value.half() for name, value in network.own_weights().items()}
     network.load_own_weights({name: value.float() for name, value in weights.items()})
     folder.mkdir(parents=True, exist_ok=True)
     save_file(weights, folder / "reader.safetensors")
     facts = {
-        "format": 1,
+        "format": 2,
         "window": WINDOW,
-        "temperatures": {"judge": 1.0, "spans": 2.0, "verify": 1.0, "sort": 1.0},
+        "temperatures": {"judge": 1.0, "spans": 2.0, "verify": 1.0, "sort": 1.0, "relate": 1.0},
     }
     (folder / "reader.json").write_text(json.dumps(facts))
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.interfaces import AnswerSpan, ReadAnswer, Reading, Sorting, Verdict, Verification
+from agents.interfaces import AnswerSpan, ReadAnswer, Reading, Relation, Sorting, Verdict, Verification
 from agents.models.concurrent_runs import run_concurrently
 from agents.models.exported_folders import loading, open_session
 from agents.models.reader_files import ReaderDescription, ReaderUnavailable
@@ -27,7 +27,7 @@ from agents.models.reader_spans import PassageSpans, passage_spans
 Floats = npt.NDArray[np.float64]
 
 FLOOR = math.log(1e-6)  # of `answer_log_probability`: below, the reader's numbers mean nothing
-OUTPUTS = ("judge", "starts", "ends", "verify", "sort")
+OUTPUTS = ("judge", "starts", "ends", "verify", "sort", "relate")
 _LOOKED_AT = 200  # likeliest spans among which those that do not overlap are chosen
 
 
@@ -79,6 +79,19 @@ class OnnxReader:
         """See `Reader`. A span's probability and `no_answer` are of the distribution in `reader_spans`."""
         return [reading.answer for reading in self.read(question, passages, best=best)]
 
+    def answer_in(self, question: str, passage: str, places: Sequence[tuple[int, int]]) -> list[AnswerSpan]:
+        """See `Reader`. A probability is the sum over all spans that lie within the place."""
+        (windows,) = self._windows([(question, passage)])
+        spans = self._spans(windows, self.logits(windows, ("starts", "ends")))
+        chances = np.exp(spans.log_probabilities()[0])
+        found = []
+        for start, end in places:
+            inside = np.where((spans.starts >= start) & (spans.ends <= end), chances, 0.0)
+            best = int(inside.argmax()) if inside.any() else None
+            first, last = (start, start) if best is None else (int(spans.starts[best]), int(spans.ends[best]))
+            found.append(AnswerSpan(first, last, passage[first:last], min(1.0, float(inside.sum()))))
+        return found
+
     def answer_log_probability(self, question: str, passage: str, answer: str) -> float:
         """See `Reader`. Case and kind of space do not matter; at least FLOOR, one in a million."""
         (windows,) = self._windows([(question, passage)])
@@ -110,6 +123,16 @@ class OnnxReader:
         """See `Reader`. Of a long sentence the beginning is read."""
         windows = [self._tokenizer.single(sentence, limit=self._facts.window) for sentence in sentences]
         return [Sorting(*self._probabilities("sort", row["sort"])) for row in self.logits(windows, ("sort",))]
+
+    def relate(self, pairs: Sequence[tuple[str, str]]) -> list[Relation]:
+        """See `Reader`. Of long statements the beginning is read."""
+        limit = self._facts.window
+        tokens = self._tokenizer.tokens
+        windows = [self._tokenizer.pair(tokens(a), tokens(b), 0, limit=limit) for a, b in pairs]
+        return [
+            Relation(*self._probabilities("relate", row["relate"]))
+            for row in self.logits(windows, ("relate",))
+        ]
 
     def _windows(self, pairs: Sequence[tuple[str, str]]) -> list[list[Window]]:
         limit = self._facts.window

@@ -20,9 +20,9 @@ from stores.errors import VouchError
 
 WEIGHTS = Path(__file__).parent / "weights" / "reader.safetensors"  # its facts lie beside it
 FACTS_SUFFIX = ".json"
-FACTS_FORMAT = 1  # of what lies beside the weights
+FACTS_FORMAT = 2  # of what lies beside the weights
 DESCRIPTION_FILE = "reader.json"
-HEADS = ("judge", "spans", "verify", "sort")
+HEADS = ("judge", "spans", "verify", "sort", "relate")
 
 Precision = Literal["int8", "fp32"]
 

@@ -1,6 +1,6 @@
 """The reader's network in torch: MiniLM's layers over its frozen embeddings, and a head for each task.
 
-    pair of texts -> embeddings (frozen) -> 6 layers -> judge, spans, verify, sort
+    pair of texts -> embeddings (frozen) -> 6 layers -> judge, spans, verify, sort, relate
 
 The embeddings are those of the packaged encoder and are never trained, so that the reader's own
 weights are the layers and heads alone. Training and export use this; a chat never loads it. That all layers
@@ -26,8 +26,8 @@ from agents.models.reader_adapters import Adapter
 
 Trained = Literal["all", "heads", "adapters"]
 
-LABELS_A_HEAD = 3  # judge, verify and sort have three classes each
-HEADS = ("judge", "spans", "verify", "sort")
+HEADS = ("judge", "spans", "verify", "sort", "relate")
+CLASSES = {"judge": 3, "verify": 3, "sort": 4, "relate": 5}  # labels of each head beside spans
 EMBEDDINGS, LAYERS = "embeddings.", "layers."
 RANK = 16  # of the adapters
 
@@ -39,7 +39,8 @@ class ReaderOutput(NamedTuple):
     starts: Tensor  # (B, L): the answer begins at this token; at place 0: there is none
     ends: Tensor  # (B, L): the answer ends with this token; at place 0: there is none
     verify: Tensor  # (B, 3)
-    sort: Tensor  # (B, 3)
+    sort: Tensor  # (B, 4)
+    relate: Tensor  # (B, 5)
 
 
 class Embeddings(nn.Module):
@@ -98,7 +99,7 @@ class Layer(nn.Module):
 
 
 class ReaderNetwork(nn.Module):
-    """All four tasks in one pass.
+    """All tasks in one pass.
 
     trained: what learns beside the heads: all layers, or none, or adapters of this rank, other ones for each
     kind of input. A body that does not learn is the retriever's own.
@@ -113,10 +114,10 @@ class ReaderNetwork(nn.Module):
             Layer(width, config["num_attention_heads"], config["intermediate_size"], eps)
             for _ in range(config["num_hidden_layers"])
         )
-        self.judge = nn.Linear(2 * width, LABELS_A_HEAD)
         self.spans = nn.Linear(width, 2)
-        self.verify = nn.Linear(2 * width, LABELS_A_HEAD)
-        self.sort = nn.Linear(2 * width, LABELS_A_HEAD)
+        self.judge, self.verify, self.sort, self.relate = (
+            nn.Linear(2 * width, CLASSES[head]) for head in ("judge", "verify", "sort", "relate")
+        )
         adapted = len(self.layers) if trained == "adapters" else 0
         self.adapters = nn.ModuleList(Adapter(width, rank) for _ in range(adapted))
         for name, parameter in self.named_parameters():
@@ -138,7 +139,9 @@ class ReaderNetwork(nn.Module):
             states = layer(states, hidden, adapter, kinds)
         whole = torch.cat([states[:, 0], mean_of_tokens(states, mask)], dim=1)  # (B, 2D)
         starts, ends = self.spans(states).unbind(-1)
-        return ReaderOutput(self.judge(whole), starts, ends, self.verify(whole), self.sort(whole))
+        return ReaderOutput(
+            self.judge(whole), starts, ends, self.verify(whole), self.sort(whole), self.relate(whole)
+        )
 
     @property
     def longest_input(self) -> int:
@@ -179,7 +182,7 @@ def base_network(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = ReaderNetwork(config, trained=trained, rank=rank)
-        for head in (network.judge, network.spans, network.verify, network.sort):
+        for head in (network.judge, network.spans, network.verify, network.sort, network.relate):
             nn.init.normal_(head.weight, std=0.02)
             nn.init.zeros_(head.bias)
     network.load_state_dict(_renamed(load_file(folder / "model.safetensors")), strict=False)

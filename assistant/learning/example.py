@@ -11,32 +11,35 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 Part = Literal["train", "calibration", "test"]
-Task = Literal["judge", "answer", "verify", "sort"]
+Task = Literal["judge", "answer", "verify", "sort", "relate"]
 TASKS: tuple[Task, ...] = get_args(Task)
 
 JUDGE_LABELS = ("answer", "relevant", "irrelevant")
 VERIFY_LABELS = ("supports", "refutes", "not_enough")
-SORT_LABELS = ("world", "personal", "nothing")
+SORT_LABELS = ("world", "personal", "asks", "nothing")
+RELATE_LABELS = ("same", "replaces", "ends", "adds", "unrelated")
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
     """What goes into the reader in one pass, and every label known of it; None says nothing."""
 
-    first: str  # question, claim, or the sentence to sort
-    second: str = ""  # passage or evidence; empty for sort
+    first: str  # question, claim, statement, or the sentence to sort
+    second: str = ""  # passage, evidence or earlier statement; empty for sort
     judge: int | None = None  # place in JUDGE_LABELS
     spans: tuple[tuple[int, int], ...] | None = None  # answers as character ranges of `second`; () holds none
     verify: int | None = None  # place in VERIFY_LABELS
     sort: int | None = None  # place in SORT_LABELS
+    relate: int | None = None  # place in RELATE_LABELS
     source: str = ""  # the data set
     key: str = ""  # what must not stand in two parts
+    is_page: bool = False  # of a user's statements, read as long as it is
 
 
 def read_records(path: Path) -> Iterator[dict[str, Any]]:
@@ -77,6 +80,18 @@ def interleaved(streams: Mapping[str, tuple[float, Iterator[Example]]]) -> Itera
 def normalised(text: str) -> str:
     """A text as it is compared: its words in lower case."""
     return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def answer_spans(text: str, answers: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Every place of every answer, in order, in any case; within a word only where no whole word fits."""
+    written = [r"\s*".join(map(re.escape, answer.split())) for answer in answers if answer.strip()]
+    for pattern in (r"(?<!\w)(?:{})(?!\w)", r"(?:{})"):
+        found = {
+            match.span() for one in written for match in re.finditer(pattern.format(one), text, re.IGNORECASE)
+        }
+        if found:
+            return tuple(sorted(found))
+    return ()
 
 
 _TOKENISED = (

@@ -21,12 +21,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assistant.config import Settings
+from assistant.learning.example import answer_spans
 from assistant.learning.reader_pairs import (
     SETS,
     Corpus,
     Passage,
     Question,
-    answer_spans,
     read_corpus,
     read_questions,
 )

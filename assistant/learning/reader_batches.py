@@ -21,6 +21,7 @@ from assistant.learning.example import Example
 NO_LABEL = -1
 CHUNK = 4096  # examples that are sorted by length together
 MOST_WINDOWS = 20  # of a batch; else one batch would hold most of the sentences of its chunk
+LONGEST_PAGE = 384  # tokens of a question with a page of a user's statements
 LONGEST_EVIDENCE = 224  # tokens of a claim with its evidence, where the window is shorter
 
 Truth = npt.NDArray[np.bool_]
@@ -44,6 +45,7 @@ class LabelledBatch:
     judge: Whole  # (B,)
     verify: Whole  # (B,)
     sort: Whole  # (B,)
+    relate: Whole  # (B,)
     has_spans: Truth  # (B,)
     starts: Truth  # (B, L): an answer begins here; place 0 where there is none
     ends: Truth  # (B, L)
@@ -78,6 +80,8 @@ def label(example: Example, tokenizer: ReaderTokenizer, limit: int, rng: random.
         return Labelled(tokenizer.single(example.first, limit=limit), example, ())
     if example.verify is not None:
         limit = max(limit, LONGEST_EVIDENCE)
+    if example.is_page:
+        limit = max(limit, LONGEST_PAGE)
     first, second = tokenizer.tokens(example.first), tokenizer.tokens(example.second)
     room = tokenizer.room(first, limit=limit)
     spare = max(0, len(second.ids) - room)
@@ -110,6 +114,7 @@ def labelled_batch(items: Sequence[Labelled]) -> LabelledBatch:
         judge=_classes([item.example.judge for item in items]),
         verify=_classes([item.example.verify for item in items]),
         sort=_classes([item.example.sort for item in items]),
+        relate=_classes([item.example.relate for item in items]),
         # An answer that the window cuts in two is neither there nor absent.
         has_spans=np.array(
             [i.example.spans is not None and bool(i.places) == bool(i.example.spans) for i in items]
@@ -123,7 +128,7 @@ def _kind(example: Example) -> str:
     """Of KINDS: what the window holds."""
     if example.verify is not None:
         return "evidence"
-    return "passage" if example.sort is None else "sentence"
+    return "sentence" if example.sort is not None or example.relate is not None else "passage"
 
 
 def _classes(labels: Sequence[int | None]) -> Whole:

@@ -1,4 +1,4 @@
-"""What the reader learns from: examples of its four tasks, mixed.
+"""What the reader learns from: examples of its tasks, mixed.
 
 Any beginning of the list is a fair sample of the tasks, so that a training of any length sees all.
 """
@@ -6,14 +6,16 @@ Any beginning of the list is a fair sample of the tasks, so that a training of a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
+from assistant.learning import everyday
 from assistant.learning.example import (
     JUDGE_LABELS,
+    RELATE_LABELS,
     SORT_LABELS,
     TASKS,
     VERIFY_LABELS,
@@ -27,10 +29,21 @@ from assistant.learning.reader_claims import claims, held_out_claims
 from assistant.learning.reader_pairs import Mined, held_out_articles, held_out_questions, pairs
 from assistant.learning.reader_sentences import held_out_sentences, user_sentences
 
-__all__ = ["JUDGE_LABELS", "SORT_LABELS", "VERIFY_LABELS", "Example", "Part", "Task", "examples"]
+__all__ = [
+    "JUDGE_LABELS",
+    "RELATE_LABELS",
+    "SORT_LABELS",
+    "VERIFY_LABELS",
+    "Example",
+    "Part",
+    "Task",
+    "examples",
+]
 
 
-SHARES = (65.0, 20.0, 15.0)  # of pairs, claims and sentences in every stretch of the list, in percent
+SHARES = (45.0, 15.0, 5.0, 35.0)  # of pairs, claims, sentences and everyday in every stretch, in percent
+_EVERYDAY_TIMES = 6  # that each conversation comes in training
+_OF_EVERYDAY = {"pages": 0.45, "relations": 0.4, "everyday sentences": 0.15}
 
 
 def examples(
@@ -47,11 +60,12 @@ def examples(
 
     data: the data folder. part: "calibration" is cut off the training files by key and never trained on.
     tasks: whose labels are wanted. mined: a file of mine_negatives.py, used in place of words searched here.
-    shares: of pairs, claims and sentences, in percent.
+    shares: of pairs, claims, sentences and everyday conversations, in percent. In training the last come
+    several times, each time with other pages.
     A kind of example that is used up leaves the others, so that the end of the whole list is no fair sample.
     """
     read: Mined = json.loads(mined.read_text(encoding="utf-8")) if mined else {}
-    of_pairs, of_claims, of_sentences = shares
+    of_pairs, of_claims, of_sentences, of_everyday = shares
     streams: dict[str, tuple[float, Iterator[Example]]] = {}
     if "judge" in tasks or "answer" in tasks:
         streams["pairs"] = of_pairs, pairs(data, part, seed=seed, mined=read)
@@ -59,11 +73,28 @@ def examples(
         streams["claims"] = of_claims, claims(data, part, seed=seed)
     if "sort" in tasks:
         streams["sentences"] = of_sentences, user_sentences(data, part, seed=seed)
-    mixed = interleaved(streams)
+    if of_everyday:
+        for name, (made, wanted) in _EVERYDAY.items():
+            if wanted & set(tasks):
+                streams[name] = of_everyday * _OF_EVERYDAY[name], _again(made, part, seed)
+    mixed = interleaved({name: stream for name, stream in streams.items() if stream[0]})
     if part != "test":
         held_out = _held_out(data) | held_out_articles(data)
         mixed = (one for one in mixed if one.key not in held_out and normalised(one.first) not in held_out)
     return list(islice(filter(_is_labelled, (_only(one, tasks) for one in mixed)), limit))
+
+
+_EVERYDAY: dict[str, tuple[Callable[..., Iterator[Example]], set[Task]]] = {
+    "pages": (everyday.pages, {"judge", "answer"}),
+    "relations": (everyday.relations, {"relate"}),
+    "everyday sentences": (everyday.sentences, {"sort"}),
+}
+
+
+def _again(made: Callable[..., Iterator[Example]], part: Part, seed: int) -> Iterator[Example]:
+    """The examples once; in training several times, with other pages and pairs each time."""
+    times = _EVERYDAY_TIMES if part == "train" else 1
+    return chain.from_iterable(made(part, seed=seed + 1000 * again) for again in range(times))
 
 
 @cache
@@ -81,4 +112,7 @@ def _only(example: Example, tasks: Sequence[Task]) -> Example:
 
 
 def _is_labelled(example: Example) -> bool:
-    return any(label is not None for label in (example.judge, example.spans, example.verify, example.sort))
+    return any(
+        label is not None
+        for label in (example.judge, example.spans, example.verify, example.sort, example.relate)
+    )

@@ -24,7 +24,7 @@ from assistant.learning.example import Example
 from assistant.learning.reader_batches import Labelled, by_length, label, labelled_batch
 
 _BATCH_TOKENS = 4096
-_CLASSES = ("judge", "verify", "sort")
+_CLASSES = ("judge", "verify", "sort", "relate")
 
 
 @dataclass

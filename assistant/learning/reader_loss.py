@@ -20,10 +20,11 @@ class ReaderLoss(NamedTuple):
     spans: Tensor
     verify: Tensor
     sort: Tensor
+    relate: Tensor
 
     def total(self) -> Tensor:
         """All heads together. A window counts for every label that it has."""
-        return self.judge + self.spans + self.verify + self.sort
+        return self.judge + self.spans + self.verify + self.sort + self.relate
 
 
 def class_loss(logits: Tensor, labels: Tensor) -> Tensor:
@@ -59,4 +60,5 @@ def reader_loss(output: ReaderOutput, labels: dict[str, Tensor]) -> ReaderLoss:
         spans=(starts + ends) / 2,
         verify=class_loss(output.verify, labels["verify"]),
         sort=class_loss(output.sort, labels["sort"]),
+        relate=class_loss(output.relate, labels["relate"]),
     )

@@ -10,16 +10,17 @@ A passage without the answer also teaches the answer head that there is none.
 from __future__ import annotations
 
 import random
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
+from agents.memory_page import asked_after, said_before
 from assistant.learning.example import (
     Example,
     Part,
+    answer_spans,
     interleaved,
     normalised,
     part_of,
@@ -103,25 +104,19 @@ SETS = (
     PairSet("timeqa", 2),
     PairSet("covidqa", 1.5),
 )
-_HOTPOT_WEIGHT, _BOOLQ_WEIGHT = 1.5, 4.0
-
-
-def answer_spans(text: str, answers: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Every place of every answer, in order, in any case; within a word only where no whole word fits."""
-    written = [r"\s*".join(map(re.escape, answer.split())) for answer in answers if answer.strip()]
-    for pattern in (r"(?<!\w)(?:{})(?!\w)", r"(?:{})"):
-        found = {
-            match.span() for one in written for match in re.finditer(pattern.format(one), text, re.IGNORECASE)
-        }
-        if found:
-            return tuple(sorted(found))
-    return ()
+_HOTPOT_WEIGHT, _BOOLQ_WEIGHT, _DIALOGUE_WEIGHT = 1.5, 4.0, 10.0
+_AFTER_ANOTHER_SHARE = 0.15  # of questions in training that come after one that has nothing to do with them
+_LONGEST_SPAN = 120  # characters of an answer of a dialogue; a longer one teaches judge alone
 
 
 def pairs(data: Path, part: Part, *, seed: int, mined: Mined | None = None) -> Iterator[Example]:
     """Examples of judge and answer, question by question in seeded order, made as they are taken."""
     streams = {s.name: (s.weight, _of_set(data, s, part, seed, mined or {})) for s in SETS}
-    for name, weight, made in (("hotpotqa", _HOTPOT_WEIGHT, _of_hotpot), ("boolq", _BOOLQ_WEIGHT, _of_boolq)):
+    for name, weight, made in (
+        ("hotpotqa", _HOTPOT_WEIGHT, _of_hotpot),
+        ("boolq", _BOOLQ_WEIGHT, _of_boolq),
+        ("doc2dial", _DIALOGUE_WEIGHT, _of_dialogues),
+    ):
         streams[name] = weight, made(data, part, random.Random(f"{seed} {part} {name}"))
     return interleaved(streams)
 
@@ -159,7 +154,10 @@ def _of_set(data: Path, pair_set: PairSet, part: Part, seed: int, mined: Mined) 
     rng = random.Random(f"{seed} {part} {pair_set.name}")
     rng.shuffle(questions)
     for question in questions:
-        yield from _of_question(question, passages, pair_set.name, rng, mined.get(question.id, ()))
+        asked = question
+        if part == "train" and rng.random() < _AFTER_ANOTHER_SHARE:
+            asked = replace(question, text=asked_after(question.text, rng.choice(questions).text))
+        yield from _of_question(asked, passages, pair_set.name, rng, mined.get(question.id, ()))
 
 
 def read_questions(path: Path) -> list[Question]:
@@ -267,3 +265,30 @@ def _of_boolq(data: Path, part: Part, rng: random.Random) -> Iterator[Example]:
         fit = [other for _, other, about in others if about != key][:3]
         if fit:
             yield Example(question, rng.choice(fit), _IRRELEVANT, (), source="boolq", key=key)
+
+
+def _of_dialogues(data: Path, part: Part, rng: random.Random) -> Iterator[Example]:
+    """Follow-up questions over documents, each with the question before it."""
+    records = list(read_records(data / f"doc2dial/{'test' if part == 'test' else 'train'}.jsonl.gz"))
+    documents = {record["doc"] for record in records}
+    everything = read_corpus(data / "doc2dial/passages.jsonl.gz").passages
+    corpus = Corpus([passage for passage in everything if passage.article in documents])
+    rng.shuffle(records)
+    for record in records:
+        key = record["doc"]
+        if part not in ("test", part_of(key, has_test_file=True)) or not record["passage_ids"]:
+            continue
+        text = asked_after(record["question"], said_before([turn["question"] for turn in record["history"]]))
+        right = corpus.by_id[record["passage_ids"][0]]
+        spans = answer_spans(right.text, record["answers"])
+        is_short = bool(spans) and all(b - a <= _LONGEST_SPAN for a, b in spans)
+        yield Example(text, right.text, _ANSWER, spans if is_short else None, source="doc2dial", key=key)
+        question = Question(
+            record["id"], text, tuple(record["answers"]), tuple(record["passage_ids"]), key, key
+        )
+        for passage, label in (
+            (_relevant(question, corpus, rng), _RELEVANT),
+            (_irrelevant(question, corpus, rng, ()), _IRRELEVANT),
+        ):
+            if passage is not None:
+                yield Example(text, passage.text, label, (), source="doc2dial", key=key)

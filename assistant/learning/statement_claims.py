@@ -17,8 +17,8 @@ from pathlib import Path
 
 from agents.sentences import sentences
 from assistant.learning.changed_answers import Answers, changed, kind_of
-from assistant.learning.example import Example, Part, part_of
-from assistant.learning.reader_pairs import Corpus, Question, answer_spans, read_corpus, read_questions
+from assistant.learning.example import Example, Part, answer_spans, part_of
+from assistant.learning.reader_pairs import Corpus, Question, read_corpus, read_questions
 from assistant.learning.statements import Statement, statement
 from stores.lexical import tokens
 

@@ -26,7 +26,7 @@ from safetensors.torch import load_file, save_file
 from agents.models.reader_inputs import ReaderTokenizer
 from agents.models.reader_network import base_folder, base_network
 from assistant.learning.checkpoints import read_checkpoint, write_checkpoint
-from assistant.learning.example import JUDGE_LABELS, SORT_LABELS, VERIFY_LABELS, Example
+from assistant.learning.example import JUDGE_LABELS, RELATE_LABELS, SORT_LABELS, TASKS, VERIFY_LABELS, Example
 from assistant.learning.reader_batches import Position, TrainingBatches
 from assistant.learning.reader_examples import SHARES, examples
 from assistant.learning.reader_fit import fit, scored
@@ -36,7 +36,7 @@ from assistant.learning.reader_steps import ReaderTrainer, learning_rate_at
 CHECKPOINT = "checkpoint.safetensors"
 WEIGHTS = "reader.safetensors"
 FACTS = "reader.json"
-FORMAT = 1  # of the two files that are shipped
+FORMAT = 2  # of the two files that are shipped
 SERVED_WINDOW = 256  # tokens; what is longer is read in parts
 
 # What must be the same when a run goes on.
@@ -70,8 +70,10 @@ class Run:
         self.progress = Progress()
         network = base_network(seed=options.seed)
         if options.start_from:
-            started = {n: t.float() for n, t in load_file(options.start_from).items()}
-            network.load_own_weights(started)
+            started = _mean([load_file(file) for file in options.start_from])
+            own = network.own_weights()
+            fitting = {n: t for n, t in started.items() if n in own and t.shape == own[n].shape}
+            network.load_own_weights(own | fitting)  # a head that is new, or has other labels, begins anew
         self.trainer = ReaderTrainer(
             network, device=options.device, threads=options.threads, freeze_layers=options.freeze_layers
         )
@@ -151,6 +153,13 @@ class Run:
         return int(short if done < self._options.short_share else long)
 
 
+def _mean(weights: Sequence[dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+    """The mean of several runs' weights, of those that all of them have in one shape."""
+    first, *others = weights
+    shared = [n for n, t in first.items() if all(n in o and o[n].shape == t.shape for o in others)]
+    return {n: torch.stack([w[n].float() for w in weights]).mean(dim=0) for n in shared}
+
+
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
@@ -172,7 +181,12 @@ def ship(run: Run, options: argparse.Namespace, say: Callable[[str], None]) -> N
     new.replace(options.out / WEIGHTS)
     facts = {
         "format": FORMAT,
-        "labels": {"judge": JUDGE_LABELS, "verify": VERIFY_LABELS, "sort": SORT_LABELS},
+        "labels": {
+            "judge": JUDGE_LABELS,
+            "verify": VERIFY_LABELS,
+            "sort": SORT_LABELS,
+            "relate": RELATE_LABELS,
+        },
         "temperatures": {head: found["temperature"] for head, found in calibration.items()},
         "window": SERVED_WINDOW,
         "calibration": calibration,
@@ -230,17 +244,23 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--steps", type=int, help="train for so many steps")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--threads", type=int, default=2, help="of the processor")
-    parser.add_argument("--tasks", nargs="+", default=("judge", "answer", "verify", "sort"))
+    parser.add_argument("--tasks", nargs="+", default=TASKS)
     parser.add_argument("--limit", type=int, help="use only so many examples")
     parser.add_argument(
         "--shares",
         type=float,
-        nargs=3,
+        nargs=4,
         default=SHARES,
-        metavar=("PAIRS", "CLAIMS", "SENTENCES"),
+        metavar=("PAIRS", "CLAIMS", "SENTENCES", "EVERYDAY"),
         help="of the examples, in percent",
     )
-    parser.add_argument("--start-from", type=Path, help="weights to go on from, instead of the encoder's")
+    parser.add_argument(
+        "--start-from",
+        type=Path,
+        nargs="+",
+        metavar="WEIGHTS",
+        help="to go on from, instead of the encoder's; from the mean of several",
+    )
     parser.add_argument(
         "--freeze-layers", type=int, default=0, help="so many of the lowest layers stay as they are"
     )

@@ -14,6 +14,7 @@ from stores.errors import ModelUnreachable
 if TYPE_CHECKING:
     from agents.chat_interfaces import ChatModel
     from agents.interfaces import Judge, Vectors
+    from agents.message_sorting import MessageSorter
     from agents.models.reader import OnnxReader
     from agents.readings import Readings
     from assistant.config import ModelSettings
@@ -39,6 +40,13 @@ class Models(Search):
         from agents.readings import Readings
 
         return Readings(self.reader)
+
+    @cached_property
+    def sorter(self) -> MessageSorter:
+        """Says what the sentences of a message do."""
+        from agents.message_sorting import MessageSorter
+
+        return MessageSorter(self.reader if self.settings.answer.reader else None)
 
     @cached_property
     def judge(self) -> Judge:
@@ -113,16 +121,20 @@ class Models(Search):
                 offline=self._offline,
             )
         from agents.backends.extractive import ExtractiveChat
+        from agents.memory_answers import MemoryAnswers
         from agents.quoting import Quoter
 
+        is_read = self.settings.answer.reader
         return ExtractiveChat(
             Quoter(
                 _LiveEncoder(self),
                 threshold=self.settings.answer.threshold,
                 unsure_from=self.settings.answer.unsure_from,
                 quotes=self.settings.answer.sentences,
-                readings=self.readings if self.settings.answer.reader else None,
-            )
+                readings=self.readings if is_read else None,
+            ),
+            memory=MemoryAnswers(self.reader, self.sorter) if is_read else None,
+            sorter=self.sorter,
         )
 
     def listed_models(self) -> list[str]:

@@ -52,15 +52,8 @@ class Turns(Models):
             messages_behind=partial(messages_behind, self.database),
             answers_first=self._answers_first,
             server=self.model_in_use.server,
-            became=self._what_became,
+            sorter=self.sorter,
         )
-
-    def _what_became(self, user_id: int, turn_id: int, message: str) -> str:
-        from assistant.turns.what_became import what_became
-
-        claims = self.claims.of_turn(user_id, turn_id)
-        jobs = self.claim_jobs.waiting(user_id)
-        return what_became(message, turn_id, claims, jobs, learns=self.settings.memory.learn)
 
     def answer_with(self, model: ModelSettings) -> None:
         """From the next turn on, this model answers, and weighs where a chat model does; until the end.
@@ -125,12 +118,12 @@ class Turns(Models):
     @cached_property
     def _remembering_agents(self) -> Agents:
         from agents.classifier import Classifier
-        from agents.curator import RuleCurator
+        from agents.curator import ReaderCurator
         from assistant.turns.claim_agents import Agents
 
         memory, reader = self.settings.memory, self.reader
         by_model = memory.agents != "reader" and self.model_in_use.backend != "extractive"
-        classifier, curator = Classifier(shared_from=memory.shared_from), RuleCurator(reader)
+        classifier, curator = Classifier(shared_from=memory.shared_from), ReaderCurator(reader)
         if by_model:
             from agents.chat_curator import ChatCurator
             from agents.chat_discriminator import ChatDiscriminator
@@ -139,7 +132,10 @@ class Turns(Models):
 
             chat = BackgroundChat(self.chat_model, self._answers_first)
             return Agents(
-                ChatSummarizer(chat), ChatDiscriminator(chat), classifier, ChatCurator(chat, curator)
+                ChatSummarizer(chat, reader),
+                ChatDiscriminator(chat),
+                classifier,
+                ChatCurator(chat, curator),
             )
         from agents.reader_discriminator import ReaderDiscriminator
         from agents.reader_summarizer import ReaderSummarizer

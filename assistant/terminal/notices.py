@@ -58,8 +58,6 @@ def brief_line(learned: Learned, undo: str) -> tuple[str, str, str]:
 
 def learned_line(learned: Learned, undo: str) -> str:
     """One line on what became of a claim; empty where nothing changed."""
-    from stores.claim_decisions import STAYS  # loaded by now: the screen is painted before it is
-
     said = f"“{short(learned.text)}”"
     back = f"{undo} {learned.receipt_id}"
     proposed = ""
@@ -79,6 +77,4 @@ def learned_line(learned: Learned, undo: str) -> str:
     if learned.is_earlier:
         return f"Kept as earlier, {where}: {said}: {learned.reason}. {back} takes it back."
     instead = ", in place of what was known" if learned.action == "modify" else ""
-    _, _, stays = learned.reason.partition(STAYS)
-    kept = f" What stays: “{short(stays)}”." if stays else ""
-    return f"Learned, {where}{instead}: {said}.{kept} {back} takes it back.{proposed}"
+    return f"Learned, {where}{instead}: {said}. {back} takes it back.{proposed}"

@@ -18,17 +18,14 @@ from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
 from agents.chat_interfaces import CutAtLimit
-from agents.interfaces import AugmentedQuery, Encoder, Exchange
-from agents.of_oneself import asks_for_all
+from agents.interfaces import Encoder, Exchange
+from agents.message_sorting import MessageSorter
 from agents.own_statements import OwnStatements
 from agents.query_augmenter import QueryAugmenter
 from agents.reranker import Reranked, Reranker
 from agents.responder import Responder
-from agents.retriever import Retrieved
+from agents.retriever import Retrieved, best_of
 from agents.said_here import Said, said_before_here
-from agents.sentences import asks_only
-from agents.statements import tells
-from agents.what_became import asks_what_became
 from assistant.log import fields
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.events import Accepted, Chosen, Event, Searched, Wrote
@@ -36,7 +33,6 @@ from assistant.turns.reworded import MessagesBehind, beside_their_messages
 from assistant.turns.searching import Searching
 from assistant.turns.settled import without_settled
 from assistant.turns.turn_in_progress import TurnInProgress
-from assistant.turns.what_became import NOT_HERE, NOTHING_STATED
 from stores.clock import now
 from stores.errors import VouchError, WrongUsage
 from stores.journal import Journal
@@ -71,7 +67,7 @@ class TurnPipeline:
         messages_behind: MessagesBehind = lambda user_id, versions: {},
         answers_first: AnswersFirst | None = None,
         server: str = "",
-        became: Callable[[int, int, str], str] = lambda user_id, turn_id, message: "",
+        sorter: MessageSorter | None = None,
     ) -> None:
         """searching: what searches now, asked once a turn. cut: a long text as passages.
 
@@ -81,7 +77,7 @@ class TurnPipeline:
         messages_behind: what a user wrote that their memories were made from, by version id.
         answers_first: what works in the background waits for it.
         server: the host that the chat model runs at, kept with each turn; empty where that is this process.
-        became: what became of a user's message, in words, by its turn.
+        sorter: says what the sentences of a message do.
         """
         self._journal = journal
         self._searching = searching
@@ -96,7 +92,7 @@ class TurnPipeline:
         self._messages_behind = messages_behind
         self._answers_first = answers_first or AnswersFirst()
         self._server = server
-        self._became_of = became
+        self._sorter = sorter or MessageSorter()
         self._model_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
         self._earlier_responders: list[Responder] = []
 
@@ -155,11 +151,10 @@ class TurnPipeline:
             turn.note("augment", standalone=query.text, query=query.text, strategy=query.strategy)
 
             searching = await self._on_thread(self._searching)
-            query = await self._on_thread(self._completed, query, searching, user_id)
             retrieved = await self._on_thread(
-                self._retrieve, searching, user_id, query.text, accepted.version_ids
+                self._retrieve, searching, user_id, (message, query.text), accepted.version_ids
             )
-            turn.note("retrieve", retrieved=retrieved, standalone=query.text, query=query.text)
+            turn.note("retrieve", retrieved=retrieved)
             yield Searched(query, retrieved.candidates)
 
             reranked = await self._on_thread(self._reranker.rerank, query.text, retrieved.candidates)
@@ -170,11 +165,9 @@ class TurnPipeline:
             said_here = (
                 []
                 if is_kept
-                else await self._on_thread(
-                    self._said_here, user_id, session_id, query.text, accepted.turn_id, instead_of
-                )
+                else await self._on_thread(self._said_here, user_id, session_id, accepted.turn_id, instead_of)
             )
-            turn.note("rerank", reranked=reranked, tells=await self._on_thread(tells, message))
+            turn.note("rerank", reranked=reranked)
 
             in_front = [*handed_over, *said_here]
             request = await self._on_thread(
@@ -185,8 +178,6 @@ class TurnPipeline:
                 earlier,
                 is_kept=is_kept,
                 at_least=len(in_front) + sum(candidate.given > 0 for candidate in reranked.order),
-                not_put_first=retrieved.not_put_first,
-                became=await self._on_thread(self._became, user_id, message, earlier, is_kept),
             )
             turn.note("prepare", request=request, model=self._responder.model_name, server=self._server)
             yield Chosen(request.sources, self._responder.model_name, request.left_out)
@@ -197,7 +188,7 @@ class TurnPipeline:
                 else:
                     turn.heard(piece)
                     yield Wrote(piece)
-            turn.note("respond")
+            turn.note("respond", tells=(await self._on_thread(self._sorter.sorted, message)).only_states)
         except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit):
             self._journal.finish(turn.turn_id, turn.outcome("stopped"))
             raise
@@ -229,17 +220,17 @@ class TurnPipeline:
             await responder.aclose()
         self._model_thread.shutdown(wait=True)
 
-    def _completed(self, query: AugmentedQuery, searching: Searching, user_id: int) -> AugmentedQuery:
-        text = self._own_statements.completed(query.text, searching.spaces.of(user_id))
-        return replace(query, text=text)
-
-    def _retrieve(self, searching: Searching, user_id: int, query: str, without: Sequence[int]) -> Retrieved:
+    def _retrieve(
+        self, searching: Searching, user_id: int, queries: Sequence[str], without: Sequence[int]
+    ) -> Retrieved:
         space = searching.spaces.of(user_id)
-        found = searching.retriever.retrieve(query, space, without=without)
+        found = best_of(
+            [searching.retriever.retrieve(each, space, without=without) for each in dict.fromkeys(queries)]
+        )
         messages = [c.passage.version_id for c in found.candidates if c.passage.kind == "message"]
         settled = self._settled(user_id, messages) if messages else {}
         found = replace(found, candidates=without_settled(found.candidates, settled))
-        return self._own_statements.put_first(query, found, space)
+        return self._own_statements.put_first(found, space)
 
     def _marked(self, user_id: int, reranked: Reranked) -> list[Passage]:
         passages = [candidate.passage for candidate in reranked.order]
@@ -257,25 +248,14 @@ class TurnPipeline:
         return self._journal.turns_before(user_id, instead_of, limit=limit)
 
     def _said_here(
-        self, user_id: int, session_id: int, question: str, turn_id: int, instead_of: int | None
+        self, user_id: int, session_id: int, turn_id: int, instead_of: int | None
     ) -> list[Passage]:
-        """What was said before this turn in a private session and may answer: its transcript alone has it."""
+        """What was said before this turn in a private session: its transcript alone has it."""
         if not self._journal.is_private(user_id, session_id):
             return []
         turns = self._turns_before(user_id, session_id, instead_of, limit=_LOOKED_BACK)
         said = [Said(turn.id or 0, turn.message, turn.accepted_at) for turn in turns]
-        earlier = [one for one in said if one.turn_id != turn_id]
-        return said_before_here(question, earlier, all_of_it=bool(asks_for_all(question)))
-
-    def _became(self, user_id: int, message: str, earlier: Sequence[Exchange], is_kept: bool) -> str:
-        """What became of the last message that stated something, where that is all that is asked."""
-        if not asks_what_became(message):
-            return ""
-        stated = (one for one in reversed(earlier) if not asks_only(one.message))
-        last = next((one for one in stated if not asks_what_became(one.message)), None)
-        if not is_kept:
-            return NOT_HERE
-        return NOTHING_STATED if last is None else self._became_of(user_id, last.turn_id, last.message)
+        return said_before_here(one for one in said if one.turn_id != turn_id)
 
     def _best_of_material(self, encoder: Encoder, material: str, retrieved: Retrieved) -> list[Passage]:
         """The passages of what was handed over that are nearest to the question, in reading order."""

@@ -154,4 +154,4 @@ class Remembering:
 
 def _said(told: ToldTurn) -> Said:
     earlier = tuple(Exchange(t.message, t.standalone, t.answer, known_id(t.id)) for t in told.earlier)
-    return Said(told.message, earlier, told.recalled, told.answer, told.undone, told.known)
+    return Said(told.message, earlier, told.recalled, told.answer)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from agents.claim_rules.own_part import plain_text
+from agents.own_part import plain_text
 from agents.sentences import sentences
 from stores.messages_behind import MessageBehind
 from stores.passages import Passage

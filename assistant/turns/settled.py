@@ -9,26 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from agents.claim_rules.remarks import denies_the_answer, tells_of_trouble
 from agents.interfaces import Candidate
 
 
 def without_settled(
     candidates: Sequence[Candidate], settled: Mapping[int, Sequence[str]]
 ) -> tuple[Candidate, ...]:
-    """The candidates without these words of theirs; without messages that say nothing else, or only remark.
+    """The candidates without these words of theirs; without messages that say nothing else.
 
     settled: the words by version id, as they stand in its text. Ranks and scores stay what they were.
     """
     left = (_without(candidate, settled.get(candidate.passage.version_id, ())) for candidate in candidates)
-    return tuple(candidate for candidate in left if not _says_nothing(candidate))
-
-
-def _says_nothing(candidate: Candidate) -> bool:
-    """Whether nothing is left of it, or it is a message like "No, that's wrong." or "this does not work"."""
-    passage = candidate.passage
-    is_remark = denies_the_answer(passage.text) or tells_of_trouble(passage.text)
-    return not any(map(str.isalnum, passage.text)) or (passage.kind == "message" and is_remark)
+    return tuple(candidate for candidate in left if any(map(str.isalnum, candidate.passage.text)))
 
 
 def _without(candidate: Candidate, words: Sequence[str]) -> Candidate:

@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from agents.claim_interfaces import Claim, Curation, Weighed
+from agents.claim_interfaces import CHANGEABLE, Claim, Curation, Weighed
 from agents.interfaces import Candidate, Vector
-from agents.met_statements import CHANGEABLE, ended_by, is_met, persons_of
 from assistant.turns.background_steps import BackgroundSteps
 from assistant.turns.claim_agents import Agents
 from assistant.turns.searching import Searching
@@ -24,13 +23,12 @@ from stores.claims import Claims
 from stores.receipts import shortened
 from stores.records import StatedClaim, known_id
 from stores.shared_changes import SharedChange
-from stores.spaces import Space
 
 _EVIDENCE = 5  # shared passages beside a claim (LUF, section 2.3)
-_NEAREST = 5  # passages of the target space that the curator sees
+_NEAREST = 8  # passages of the target space that the curator sees
+_NEWEST = 3  # of the user's statements, that it sees as well
 _WEIGHED_AGAIN = 20  # undecided claims weighed again when shared passages have come
 _LOOKED_AT = 200  # nearest ones that these are taken from: messages and documents are not written to
-_READ = 10_000  # statements of a user, the newest, that are looked through for what a claim ends
 _NOBODY = 0  # the user who owns nothing: their space is the shared one alone
 
 
@@ -219,31 +217,22 @@ def _nearest(
 ) -> list[Candidate]:
     """What the target space holds nearest to the claim; of a user's own only what was kept as memory.
 
-    Of that also what is further off, where the claim gives another value of the same thing or takes one back.
+    Of that also the newest: "no, the blue one" is near to nothing, and means what was said just before.
     """
     space = searching.spaces.of(user_id if scope == "yours" else _NOBODY)
-    found = [
-        Candidate(passage, cosine, 0.0, 0.0, cosine, rank)
-        for rank, (passage, cosine) in enumerate(space.nearest_of(vector, _LOOKED_AT, scope=scope), start=1)
+    near = [
+        (passage, cosine)
+        for passage, cosine in space.nearest_of(vector, _LOOKED_AT, scope=scope)
         if scope == "shared" or passage.kind in CHANGEABLE
-    ]
-    further = found[_NEAREST:] if scope == "yours" else ()
-    persons = persons_of(claim, found if further else ())
-    met = [c for c in further if is_met(claim, c.passage.text, persons)]
-    known = {candidate.passage.version_id for candidate in found}
+    ][:_NEAREST]
     if scope == "yours":
-        told = ((i, text) for i, text in space.statements(_READ) if i not in known)
-        met += _beyond(space, vector, ended_by(claim, told, most=_NEAREST))
-    wanted = [*found[:_NEAREST], *met]
-    return [replace(each, found_rank=rank) for rank, each in enumerate(wanted[: 2 * _NEAREST], start=1)]
-
-
-def _beyond(space: Space, vector: Vector, version_ids: Sequence[int]) -> list[Candidate]:
-    """As candidates what is further off than all that is looked at by its meaning."""
-    cosines = space.similarities(vector, version_ids)
+        known = {passage.version_id for passage, _ in near}
+        newest = [i for i, _ in space.statements(_NEWEST) if i not in known]
+        cosines = space.similarities(vector, newest)
+        near += [(passage, cosines.get(i, 0.0)) for i, passage in space.passages(newest).items()]
     return [
-        Candidate(passage, cosines.get(i, 0.0), 0.0, 0.0, cosines.get(i, 0.0), 0)
-        for i, passage in space.passages(version_ids).items()
+        Candidate(passage, cosine, 0.0, 0.0, cosine, rank)
+        for rank, (passage, cosine) in enumerate(near, start=1)
     ]
 
 

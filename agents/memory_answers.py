@@ -1,0 +1,84 @@
+"""Answers a question from what its user told: their statements as one page, read at once.
+
+the user's sentences -> a page, oldest first -> the reader -> the sentence that answers, and how surely
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from agents.chat_interfaces import Source
+from agents.interfaces import Reader
+from agents.memory_page import MemoryPage, Statement, asked_after
+from agents.message_sorting import MessageSorter
+from agents.sentences import sentences
+from stores.passages import Passage
+
+_MOST = 14  # statements of one page
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """One sentence of a user's, with the source that it stands in."""
+
+    source: Source
+    text: str
+
+
+@dataclass(frozen=True)
+class MemoryAnswer:
+    """What answers a question best, of what its user told."""
+
+    statement: Remembered
+    answer: str  # the words of it that answer
+    probability: float  # that this statement answers, 0 to 1
+
+
+class MemoryAnswers:
+    """Reads what a user told."""
+
+    def __init__(self, reader: Reader, sorter: MessageSorter) -> None:
+        self._reader = reader
+        self._sorter = sorter
+
+    def answer(self, question: str, before: str, sources: Sequence[Source]) -> MemoryAnswer | None:
+        """The best answer; None where nothing was told. before: the user's message before the question.
+
+        sources: passages of the user's own, earlier versions of them too.
+        """
+        told = self._told(sources)
+        if not told:
+            return None
+        replaced_on = {
+            s.source.passage.passage_id: s.source.passage.created_at
+            for s in told
+            if s.source.passage.is_live and s.source.passage.passage_id
+        }
+        page = MemoryPage([_statement(one, replaced_on) for one in told])
+        found = self._reader.answer_in(asked_after(question, before), page.text, page.places)
+        number = max(range(len(found)), key=lambda i: found[i].probability)
+        return MemoryAnswer(told[number], found[number].text, found[number].probability)
+
+    def _told(self, sources: Sequence[Source]) -> list[Remembered]:
+        """The sentences that state something, oldest first; those of the best sources where they are many."""
+        told: dict[str, Remembered] = {}
+        for source in sources:
+            passage = source.passage
+            for text in (
+                self._sorter.sorted(passage.text).stating
+                if passage.kind == "message"  # what was claimed of it is a passage of its own
+                else [sentence.text for sentence in sentences(passage.text)]
+            ):
+                known = told.get(text)
+                if known is None or (passage.is_live and not known.source.passage.is_live):
+                    told[text] = Remembered(source, text)
+        return sorted(list(told.values())[:_MOST], key=lambda one: one.source.passage.created_at)
+
+
+def _statement(one: Remembered, replaced_on: dict[int, datetime]) -> Statement:
+    passage: Passage = one.source.passage
+    told = passage.told(one.text)
+    until = None if passage.is_live else replaced_on.get(passage.passage_id, told)
+    return Statement(one.text, told.date(), until.date() if until else None)

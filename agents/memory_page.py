@@ -1,0 +1,75 @@
+"""A user's statements as one page, which the reader reads at once: oldest first, with dates and marks.
+
+    2 march 2026: i finally moved to porto (no longer, since 11 may 2026) | my sister ana is still in braga
+    | 11 may 2026: porto didnt work out, im back in lisbon
+
+Read together, the statements say what holds now, what held before and who is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+_BETWEEN = " | "
+_AFTER = " (after: "
+_BEFORE = 2  # messages that a question is read with
+_LONGEST_BEFORE = 200  # characters of them
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One sentence of a user, and when it was said."""
+
+    text: str
+    stated_on: date
+    until: date | None = None  # from then on it no longer held; None: it holds
+
+
+class MemoryPage:
+    """Statements as one text, and which of them stands where."""
+
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        """statements: in the order in which they were said."""
+        parts: list[str] = []
+        self._places: list[tuple[int, int]] = []
+        at = 0
+        for number, statement in enumerate(statements):
+            is_new_day = not number or statement.stated_on != statements[number - 1].stated_on
+            lead = f"{_BETWEEN if number else ''}{_day(statement.stated_on) + ': ' if is_new_day else ''}"
+            said = " ".join(statement.text.split())
+            mark = f" (no longer, since {_day(statement.until)})" if statement.until else ""
+            self._places.append((at + len(lead), at + len(lead) + len(said)))
+            parts.append(lead + said + mark)
+            at += len(parts[-1])
+        self.text = "".join(parts)
+
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        """The characters of the page at which each statement stands."""
+        return self._places
+
+
+def asked_after(question: str, before: str) -> str:
+    """A question as the reader reads it: with the message before it, from which a follow-up is understood."""
+    return f"{question}{_AFTER}{before})" if before else question
+
+
+def asked(question: str) -> str:
+    """The question alone, of one with the message before it."""
+    return question.partition(_AFTER)[0]
+
+
+def said_before(said: Sequence[str]) -> str:
+    """The newest of what a user said, as one line. said: oldest first."""
+    return " ".join(" ".join(one.split()) for one in said[-_BEFORE:])[-_LONGEST_BEFORE:]
+
+
+def related_pair(statement: str, earlier: str, *, is_just_before: bool) -> tuple[str, str]:
+    """The two texts that relate reads: a correction often means the statement just before it."""
+    return statement, f"just before: {earlier}" if is_just_before else earlier
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%B %Y}".lower()

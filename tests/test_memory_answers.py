@@ -1,0 +1,91 @@
+"""What a user told is read as one page, and one of their statements answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+
+import pytest
+from agent_fakes import NOTHING, FixedReader, source
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.chat_interfaces import Source
+from agents.memory_answers import MemoryAnswer, MemoryAnswers
+from agents.memory_page import MemoryPage, Statement, asked_after, said_before
+from agents.message_sorting import MessageSorter
+
+
+def told(number: int, text: str, month: int = 1, *, kind: str = "fact", is_live: bool = True) -> Source:
+    one = source(number, text, kind=kind)
+    at = datetime(2026, month, 1, tzinfo=UTC)
+    return Source(number, replace(one.passage, created_at=at, is_live=is_live, passage_id=1))
+
+
+def answered(reader: FixedReader, *sources: Source) -> MemoryAnswer | None:
+    return MemoryAnswers(reader, MessageSorter(reader)).answer("where do i live", "hi", sources)
+
+
+def test_the_statement_that_holds_the_answer_answers() -> None:
+    reader = FixedReader({"lisbon": 0.8})
+    found = answered(reader, told(1, "i live in lisbon", 5), told(2, "ana lives in braga", 2))
+    assert found is not None
+    assert (found.statement.text, found.answer, found.statement.source.number) == (
+        "i live in lisbon",
+        "lisbon",
+        1,
+    )
+    assert found.probability == pytest.approx(0.8)
+
+
+def test_the_page_has_dates_in_order_and_marks_what_no_longer_holds() -> None:
+    reader = FixedReader({"lisbon": 0.8})
+    answered(reader, told(1, "back in lisbon", 5), told(2, "i live in porto", 2, is_live=False))
+    assert reader.read_passages == [
+        "1 february 2026: i live in porto (no longer, since 1 may 2026) | 1 may 2026: back in lisbon"
+    ]
+
+
+def test_what_still_stands_in_the_newer_version_is_not_marked() -> None:
+    reader = FixedReader({"rex": 0.8})
+    answered(
+        reader, told(1, "My dog is rex. We live in Bonn.", 5), told(2, "My dog is rex.", 2, is_live=False)
+    )
+    assert "no longer" not in reader.read_passages[0]
+
+
+def test_of_messages_only_what_states_something_is_read() -> None:
+    reader = FixedReader({"lisbon": 0.8}, sorting={"what a mess": NOTHING})
+    message = told(1, "what a mess\nwhere do i live?\ni live in lisbon", kind="message")
+    answered(reader, message)
+    assert reader.read_passages == ["1 january 2026: i live in lisbon"]
+
+
+def test_nothing_told_is_no_answer_and_nothing_found_an_improbable_one() -> None:
+    assert answered(FixedReader({"lisbon": 0.8})) is None
+    found = answered(FixedReader({"lisbon": 0.8}), told(1, "i like tea"))
+    assert found is not None
+    assert (found.answer, found.probability) == ("", 0.0)
+
+
+texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=40)
+statements = st.lists(
+    st.builds(Statement, texts.filter(str.strip), st.dates(date(2020, 1, 1)), st.none() | st.dates()),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(statements)
+def test_every_statement_stands_at_its_place(said: list[Statement]) -> None:
+    page = MemoryPage(said)
+    for number, statement in enumerate(said):
+        start, end = page.places[number]
+        assert page.text[start:end] == " ".join(statement.text.split())
+
+
+def test_a_question_is_read_behind_what_was_said_before_it() -> None:
+    assert asked_after("and hers?", said_before(["a", "my bike\nis red", "what colour"])) == (
+        "and hers? (after: my bike is red what colour)"
+    )
+    assert asked_after("where?", said_before([])) == "where?"
