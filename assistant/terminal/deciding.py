@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 from assistant.terminal.undoing import told_in_chat
 from assistant.terminal.written_here import Written
 from stores.errors import WrongUsage
-from stores.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.open_proposals import OpenProposal
 
 _DONE = {
     "add": "shared now, as",
@@ -27,24 +25,6 @@ def must_be_curator(user: str, curators: str) -> None:
             f"{user} may not decide proposals",
             hint='Who may is named in settings.toml: [memory] curators = "ann bob".',
         )
-
-
-def proposals_shown(assistant: Assistant, user_id: int) -> list[OpenProposal]:
-    """The open proposals that a user may read: all of them for who may decide."""
-    named = assistant.settings.memory.curators.split()
-    curators = {assistant.journal.known_user_id(name) for name in named} - {0}  # 0: nobody of this name yet
-    return assistant.proposals.shown_to(user_id, is_curator=user_id in curators)
-
-
-def proposed_line(proposal: OpenProposal) -> str:
-    """What accepting it would do, on one line: the fact that would be shared, the change, or the removal."""
-    since = " (changed since)" if proposal.is_outdated else ""
-    if proposal.action == "modify":
-        return f"change of: {one_line(proposal.replaces)} → {one_line(proposal.text)}{since}"
-    if proposal.action == "delete":
-        because = f", because of: {one_line(proposal.because)}" if proposal.because else ""
-        return f"removal of: {one_line(proposal.text)}{because}{since}"
-    return one_line(proposal.text)
 
 
 def decide_proposal(

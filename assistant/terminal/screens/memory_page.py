@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from assistant.terminal.deciding import proposals_shown, proposed_line
+from assistant.terminal.proposal_lines import proposals_shown, proposed_line
 from assistant.terminal.typed_ids import typed_id
 from assistant.terminal.waiting import told_failure, told_reason
 from stores.errors import NotFound
