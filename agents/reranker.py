@@ -148,7 +148,7 @@ def by_mixed_scores(
 
     found: the candidates' scores, brought to 0 to 1 over them. verdicts: by the candidate's `id()`.
     judge_share: s, 0 to 1. An order by verdicts alone loses what was found well and judged badly; see
-    docs/experiments.md.
+    docs/history/experiments.md.
     """
     found = normalised({id(candidate): candidate.score - candidate.given for candidate in candidates})
 

@@ -14,7 +14,7 @@ from agents.interfaces import Candidate, Judged, Label, Verdict
 from agents.sentences import asks_only
 from stores.lexical import tokens
 
-# Fitted by benchmarks/fit_answering.py on training questions; see docs/experiments.md.
+# Fitted by benchmarks/fit_answering.py on training questions; see docs/history/experiments.md.
 _COSINE_WEIGHT = 12.634
 _WORDS_WEIGHT = 5.003
 _BIAS = -11.767
