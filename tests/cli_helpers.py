@@ -23,9 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from command_forks import COMMAND, ForkedCommand
+
 from stores.database import Database
 
-COMMAND = str(Path(sys.executable).with_name("vouch"))
 ENDS_WITHIN_SECONDS = 180  # generous: only a command that waits for ever fails by it
 
 HANDBOOK = """\
@@ -41,6 +42,7 @@ _TAKE_TERMINAL = (
     "signal.signal(signal.SIGINT, signal.SIG_DFL); "  # a shell's background job ignores it, and hands that on
     "os.execv(sys.argv[1], sys.argv[1:])"
 )
+_OF_PYTHON = re.compile("PYTHON|LANG|LC_")  # variables that are read when Python starts
 _CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 
 
@@ -136,13 +138,16 @@ class Vouch:
 
     def start(self, *arguments: str, environment: Mapping[str, str] | None = None, **how: Any) -> Any:
         """The running command, with pipes where nothing else is said."""
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
+        changed = dict(environment or {})
+        if pipes.keys() == {"stdin", "stdout", "stderr"} and not any(map(_OF_PYTHON.match, changed)):
+            return ForkedCommand(arguments, cwd=self.folder, env=self.environment | changed, **pipes)
         return subprocess.Popen(
             [COMMAND, *arguments],
             cwd=self.folder,
-            env=self.environment | dict(environment or {}),
+            env=self.environment | changed,
             preexec_fn=_heed_interrupts,
-            **(pipes | how),
+            **pipes,
         )
 
     def run(
