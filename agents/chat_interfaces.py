@@ -69,7 +69,6 @@ class CitingText(str):
     cites: tuple[int, ...]  # numbers of sources, in the order of their citations
 
     def __new__(cls, text: str, cites: Iterable[int] = ()) -> Self:
-        """The text as it is."""
         made = super().__new__(cls, text)
         made.cites = tuple(cites)
         return made

@@ -34,7 +34,6 @@ class ChatSummarizer:
 
     @property
     def name(self) -> str:
-        """The chat model's."""
         return self._chat.name
 
     async def summarize(self, said: Said) -> list[Claim]:

@@ -38,7 +38,6 @@ class CrossEncoderJudge:
 
     @property
     def name(self) -> str:
-        """The cross-encoder's."""
         return self._cross_encoder.name
 
     def judge(self, question: str, candidates: Sequence[Candidate]) -> Judged:

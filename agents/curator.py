@@ -50,7 +50,6 @@ class ReaderCurator:
         self._reader = reader
 
     async def curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
-        """See `Curator`."""
         return await asyncio.to_thread(self._curate, claim, weighed, nearest)
 
     def met(self, claim: Claim, nearest: Sequence[Candidate]) -> list[Met]:

@@ -17,7 +17,6 @@ class ReaderJudge:
 
     @property
     def name(self) -> str:
-        """The reader's."""
         return self._readings.name
 
     def judge(self, question: str, candidates: Sequence[Candidate]) -> Judged:

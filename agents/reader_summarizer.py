@@ -24,7 +24,6 @@ class ReaderSummarizer:
 
     @property
     def name(self) -> str:
-        """The reader's."""
         return self._reader.name
 
     async def summarize(self, said: Said) -> list[Claim]:

@@ -23,7 +23,6 @@ class Readings:
 
     @property
     def name(self) -> str:
-        """The reader's."""
         return self._reader.name
 
     def of(self, question: str, passages: Sequence[str]) -> list[Reading]:

@@ -95,7 +95,6 @@ class BackgroundChange:
         self._thread = Thread(target=self._run, name="encoder change", daemon=True)
 
     def start(self) -> None:
-        """Begins."""
         self._thread.start()
 
     def stop(self) -> None:

@@ -35,7 +35,6 @@ class RowId(click.types.IntParamType):
     """The number of a turn, session, passage or receipt."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """One that every database can hold."""
         number = super().convert(value, param, ctx)
         if not 0 < number < 2**31:
             self.fail(f"{value!r} is no number of anything here.", param, ctx)
@@ -46,7 +45,6 @@ class Words(click.types.StringParamType):
     """Text from the command line: what is no UTF-8 in it is replaced, as it can be neither kept nor shown."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Well-formed text."""
         return super().convert(value, param, ctx).encode("utf-8", "replace").decode("utf-8")
 
 

@@ -108,7 +108,6 @@ class DailyLog(logging.Handler):
             self._drop_file()
 
     def close(self) -> None:
-        """Ends the log."""
         logging.getLogger().removeHandler(self)
         self._drop_file()
         super().close()

@@ -92,7 +92,6 @@ class SharedIndexes:
         return folder
 
     def close(self) -> None:
-        """Lets other processes write."""
         for version in list(self._opened):
             self._close(version)
 

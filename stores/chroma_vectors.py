@@ -50,7 +50,6 @@ class _CollectionVectors(ABC):
         """What the work makes of the collection. Raises `StoreUnavailable`."""
 
     def upsert(self, version_ids: Sequence[int], vectors: Vectors) -> None:
-        """See `VectorIndex`."""
         if len(version_ids) != len(vectors):
             raise ValueError(f"{len(version_ids)} ids for {len(vectors)} vectors")
 
@@ -65,7 +64,6 @@ class _CollectionVectors(ABC):
         self._ask(work)
 
     def remove(self, version_ids: Iterable[int]) -> None:
-        """See `VectorIndex`."""
         names = [str(i) for i in version_ids]
 
         def work(collection: Any) -> None:
@@ -92,7 +90,6 @@ class _CollectionVectors(ABC):
         return sorted(self._ask(work), key=lambda hit: (-hit[1], hit[0]))
 
     def version_ids(self) -> set[int]:
-        """See `VectorIndex`."""
         return self._ask(lambda collection: {int(name) for name in collection.get(include=[])["ids"]})
 
     def fill_id(self) -> str:
@@ -100,7 +97,6 @@ class _CollectionVectors(ABC):
         return self._ask(lambda collection: str((collection.metadata or {}).get(_FILL_ID, "")))
 
     def set_fill_id(self, fill_id: str) -> None:
-        """See `FillableIndex`."""
         self._ask(lambda collection: collection.modify(metadata={_FILL_ID: fill_id}))
 
 
@@ -219,7 +215,6 @@ class ChromaServerVectors(_CollectionVectors):
             raise
 
     def close(self) -> None:
-        """Ends the connections."""
         self._collection = None
         if self._system is not None:
             self._server._session.close()

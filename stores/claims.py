@@ -153,7 +153,6 @@ class Claims:
         return claim_id
 
     def claim(self, user_id: int, claim_id: int) -> StatedClaim:
-        """One claim of this user."""
         with self._database.reading() as sql:
             claim = sql.get(StatedClaim, claim_id)
             if claim is None or claim.user_id != user_id:

@@ -42,7 +42,6 @@ class DirectoryLock:
                 ) from error
 
     def close(self) -> None:
-        """Lets go; a second time does nothing."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

@@ -96,7 +96,6 @@ class FaissVectors:
         self._change(np.array(version_ids, dtype=np.int64)[last], vectors[last])
 
     def remove(self, version_ids: Iterable[int]) -> None:
-        """See `VectorIndex`."""
         self._change(np.array(sorted(set(version_ids)), dtype=np.int64), None)
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
@@ -105,7 +104,6 @@ class FaissVectors:
             return state.nearest(vector, k)
 
     def version_ids(self) -> set[int]:
-        """See `VectorIndex`."""
         with self._current() as state:
             return state.version_ids()
 
@@ -121,7 +119,6 @@ class FaissVectors:
             raise self._unusable(error) from error
 
     def set_fill_id(self, fill_id: str) -> None:
-        """See `FillableIndex`."""
         self._must_write()
         with self._writing:
             file = self.folder / _name(self._newest()) / _FILL_ID
@@ -142,7 +139,6 @@ class FaissVectors:
             self._rebuild()
 
     def close(self) -> None:
-        """Lets another process write."""
         with self._reading:
             if self._state is not None:
                 self._state.close()

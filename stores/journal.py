@@ -236,7 +236,6 @@ class Journal:
             note_turns(sql, [turn])
 
     def turn(self, user_id: int, turn_id: int) -> Turn:
-        """A turn of this user."""
         with self._database.reading() as sql:
             turn = sql.get(Turn, turn_id)
             if turn is None or turn.user_id != user_id:
@@ -258,7 +257,6 @@ class Journal:
             return _turns_of(sql, earlier_turns(sql, turn, limit))
 
     def last_turn(self, user_id: int) -> Turn:
-        """The last turn of this user."""
         with self._database.reading() as sql:
             turn = sql.scalar(
                 select(Turn)

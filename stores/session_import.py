@@ -103,7 +103,6 @@ class _Taking:
         self._sessions = {session.public_id: session for session in found}
 
     def take_in(self, told: ToldSession) -> TakenIn:
-        """One session."""
         rows = self._rows(told)
         known = [(turn, rows[turn.key]) for turn in told.turns if turn.key in rows]
         is_new, added = self._add(told, rows)

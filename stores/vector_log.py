@@ -74,7 +74,6 @@ class VectorLog:
         self._whole_up_to += len(record)
 
     def close(self) -> None:
-        """Frees the file."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

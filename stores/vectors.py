@@ -46,7 +46,6 @@ class ExactVectors:
         self._row_of: dict[int, int] = {}
 
     def upsert(self, version_ids: Sequence[int], vectors: Vectors) -> None:
-        """See `VectorIndex`."""
         if len(version_ids) != len(vectors):
             raise ValueError(f"{len(version_ids)} ids for {len(vectors)} vectors")
         self.make_room(len(version_ids))
@@ -57,7 +56,6 @@ class ExactVectors:
             self._matrix[row] = vector
 
     def remove(self, version_ids: Iterable[int]) -> None:
-        """See `VectorIndex`."""
         for version_id in version_ids:
             row = self._row_of.pop(version_id, None)
             if row is None:
@@ -69,7 +67,6 @@ class ExactVectors:
                 self._matrix[row] = self._matrix[len(self._ids)]
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
-        """See `VectorIndex`."""
         count = len(self._ids)
         if count == 0 or k <= 0:
             return []
@@ -90,7 +87,6 @@ class ExactVectors:
         return dict(zip(known, scores.tolist(), strict=True))
 
     def version_ids(self) -> set[int]:
-        """See `VectorIndex`."""
         return set(self._ids)
 
     def make_room(self, more: int) -> None:

@@ -62,7 +62,6 @@ class Fts5Words:
     """
 
     def add(self, sql: SqlSession, space: str, words: Mapping[int, Sequence[str]]) -> None:
-        """See `WordIndex`."""
         new = [{"id": i, "space": _space_token(space), "words": " ".join(w)} for i, w in words.items()]
         if space == SHARED:
             sql.execute(text("INSERT INTO shared_words(rowid, words) VALUES (:id, :words)"), new)
@@ -70,13 +69,11 @@ class Fts5Words:
             sql.execute(text("INSERT INTO own_words(rowid, space, words) VALUES (:id, :space, :words)"), new)
 
     def remove(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> None:
-        """See `WordIndex`."""
         if version_ids:
             table = "shared_words" if space == SHARED else "own_words"
             sql.execute(text(f"DELETE FROM {table} WHERE rowid = :id"), [{"id": i} for i in version_ids])
 
     def holding(self, sql: SqlSession, space: str, rarities: Mapping[str, float], k: int) -> list[int]:
-        """See `WordIndex`."""
         any_word = " OR ".join(f'"{token}"' for token in rarities)
         if space == SHARED:
             statement = "SELECT rowid FROM shared_words WHERE shared_words MATCH ? ORDER BY rank LIMIT ?"
@@ -89,7 +86,6 @@ class Fts5Words:
         return [row[0] for row in rows(sql, statement, [match, most])]
 
     def stored(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> dict[int, list[str]]:
-        """See `WordIndex`."""
         found: dict[int, list[str]] = {}
         for some in _in_parts(version_ids):
             if space == SHARED:
@@ -104,7 +100,6 @@ class Fts5Words:
         return found
 
     def stray(self, sql: SqlSession) -> list[tuple[int, str]]:
-        """See `WordIndex`."""
         shared = rows(
             sql,
             "SELECT rowid FROM shared_words WHERE rowid NOT IN "
@@ -122,11 +117,9 @@ class Fts5Words:
         ]
 
     def is_whole(self, sql: SqlSession) -> bool:
-        """See `WordIndex`."""
         return all(is_fts5_whole(sql, table) for table in _FTS5_TABLES)
 
     def rebuild(self, sql: SqlSession) -> None:
-        """See `WordIndex`."""
         for table in _FTS5_TABLES:
             rebuild_fts5(sql, table)
 
@@ -138,7 +131,6 @@ class PostgresWords:
     """
 
     def add(self, sql: SqlSession, space: str, words: Mapping[int, Sequence[str]]) -> None:
-        """See `WordIndex`."""
         sql.execute(
             text(
                 "INSERT INTO passage_words(version_id, space, words, length, lexemes) VALUES "
@@ -157,7 +149,6 @@ class PostgresWords:
         )
 
     def remove(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> None:
-        """See `WordIndex`."""
         for some in _in_parts(version_ids):
             sql.execute(
                 text(f"DELETE FROM passage_words WHERE version_id IN ({some}) AND space = :space"),
@@ -165,7 +156,6 @@ class PostgresWords:
             )
 
     def holding(self, sql: SqlSession, space: str, rarities: Mapping[str, float], k: int) -> list[int]:
-        """See `WordIndex`."""
         read = rows(
             sql,
             "SELECT found.version_id FROM "
@@ -184,7 +174,6 @@ class PostgresWords:
         return [row[0] for row in read]
 
     def stored(self, sql: SqlSession, space: str, version_ids: Sequence[int]) -> dict[int, list[str]]:
-        """See `WordIndex`."""
         found: dict[int, list[str]] = {}
         for some in _in_parts(version_ids):
             read = rows(
@@ -196,7 +185,6 @@ class PostgresWords:
         return found
 
     def stray(self, sql: SqlSession) -> list[tuple[int, str]]:
-        """See `WordIndex`."""
         found = rows(
             sql,
             "SELECT w.version_id, w.space FROM passage_words AS w WHERE NOT EXISTS (SELECT 1 FROM "
@@ -206,11 +194,9 @@ class PostgresWords:
         return [(row[0], row[1]) for row in found]
 
     def is_whole(self, sql: SqlSession) -> bool:
-        """See `WordIndex`."""
         return sql.execute(text(f"SELECT 1 FROM passage_words AS w {_DIFFERS} LIMIT 1")).first() is None
 
     def rebuild(self, sql: SqlSession) -> None:
-        """See `WordIndex`."""
         sql.execute(
             text(f"UPDATE passage_words AS w SET lexemes = {_LEXEMES}, length = {_LENGTH} {_DIFFERS}"),
         )

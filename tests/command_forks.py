@@ -195,7 +195,7 @@ def _become(asked: dict[str, Any], pipes: Sequence[int]) -> dict[str, Any]:
 
 
 def _end(code: int) -> NoReturn:
-    """Ends a fork as Python ends a process, without taking down what was imported: that takes half a second."""
+    """Ends a fork as Python ends a process, but leaves standing what was imported: that takes half a second."""
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):

@@ -106,7 +106,6 @@ class OpenAIChat:
 
     @property
     def name(self) -> str:
-        """The model's name at its server."""
         return self._model
 
     @property
@@ -116,7 +115,6 @@ class OpenAIChat:
 
     @property
     def context_tokens(self) -> int:
-        """See `ChatModel.context_tokens`."""
         told = self._listed.context_tokens if self._listed else 0
         return self._given_context_tokens or told or _USUAL_CONTEXT_TOKENS
 

@@ -138,7 +138,6 @@ class TransformersChat:
         return await self._on_thread(choose)
 
     async def log_probability(self, messages: Sequence[ChatMessage], continuation: str) -> ContinuationScore:
-        """See `ChatModel.log_probability`."""
         return (await self.log_probabilities(messages, [continuation]))[0]
 
     async def log_probabilities(

@@ -133,7 +133,6 @@ class VllmChat:
         return reply
 
     async def log_probability(self, messages: Sequence[ChatMessage], continuation: str) -> ContinuationScore:
-        """See `ChatModel.log_probability`."""
         started = await asyncio.to_thread(self._started)
         from vllm import SamplingParams
 

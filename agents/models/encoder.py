@@ -76,7 +76,6 @@ class OnnxEncoder:
 
     @property
     def dimension(self) -> int:
-        """D, the length of a vector."""
         return self._description.dimension
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:

@@ -47,7 +47,6 @@ class OnnxReader:
 
     @property
     def name(self) -> str:
-        """Names the reader and its version."""
         return self._facts.version
 
     def read(self, question: str, passages: Sequence[str], *, best: int = 3) -> list[Reading]:

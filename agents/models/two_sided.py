@@ -29,7 +29,6 @@ class TwoSidedEncoder:
 
     @property
     def dimension(self) -> int:
-        """D, of both."""
         return self._passages.dimension
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:

@@ -20,7 +20,6 @@ class Pair(click.ParamType[tuple[str, str]]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
-        """Name and value."""
         name, equals, given = str(value).rpartition("=")
         if not (name and equals and given):
             self.fail(f"{value!r} is not NAME=VALUE", param, ctx)
@@ -35,7 +34,6 @@ class Column(Pair):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
-        """What it holds, and its name."""
         what, equals, column = str(value).partition("=")
         if not (what and equals):
             self.fail(f"{value!r} is not WHAT=NAME", param, ctx)
@@ -48,7 +46,6 @@ class Limit(Pair):
     name = "metric=value"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Metric and number."""
         metric, number = super().convert(value, param, ctx)
         try:
             return metric, float(number)
@@ -62,7 +59,6 @@ class Seeds(click.ParamType[tuple[int, ...]]):
     name = "1,2,3"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The numbers, at least one."""
         if isinstance(value, tuple):
             return value
         try:
@@ -83,7 +79,6 @@ class AtLeast(click.types.IntParamType):
         self.least = least
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number."""
         number = super().convert(value, param, ctx)
         if number < self.least:
             self.fail(f"it is {number}, but must be {self.least} or more", param, ctx)
@@ -94,7 +89,6 @@ class Share(click.types.FloatParamType):
     """A number from 0 to 1."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number."""
         number = super().convert(value, param, ctx)
         if math.isnan(number) or not 0 <= number <= 1:
             hint = f", as {number / 100:g} for {number:g} %" if _LEAST_PERCENT <= number <= 100 else ""
@@ -109,7 +103,6 @@ class Place(click.Path):
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Its path."""
         if not str(value):
             self.fail("it is empty: give a path, or leave the option out", param, ctx)
         return super().convert(value, param, ctx)

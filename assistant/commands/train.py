@@ -37,7 +37,6 @@ class Duration(click.ParamType[float]):
     name = "duration"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The seconds."""
         parts = _DURATION.fullmatch(str(value))
         if parts is None or not any(parts.groups()):
             self.fail(f"{value!r} is no time: write 90s, 10m or 1h30m", param, ctx)

@@ -47,7 +47,6 @@ class BothSides:
         self._discard_index = discard_index
 
     def version(self, folder: Path) -> str:
-        """The encoder version of a candidate."""
         return self._searching(folder).encoder.version
 
     def encode(self, folder: Path, tell: Tell) -> dict[str, Any]:

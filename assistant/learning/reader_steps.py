@@ -75,7 +75,6 @@ class ReaderTrainer:
         restore_optimizer(self._optimizer, self._names, tensors)
 
     def close(self) -> None:
-        """Ends the threads."""
         self._pool.shutdown()
 
 

@@ -204,7 +204,6 @@ class FrozenVectors:
 
     @property
     def width(self) -> int:
-        """D."""
         return self._vectors.shape[1]
 
     @property

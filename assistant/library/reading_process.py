@@ -59,7 +59,6 @@ class ReadingProcess:
         self.close()
 
     def close(self) -> None:
-        """Ends the process, whatever it does."""
         if self._process and self._requests and self._process.stdout:
             self._process.kill()
             with contextlib.suppress(BrokenPipeError):

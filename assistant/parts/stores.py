@@ -158,7 +158,6 @@ class Stores:
 
     @cached_property
     def live_models(self) -> LiveModels:
-        """Which models answer."""
         from stores.live_models import LiveModels
 
         return LiveModels(self.database)

@@ -35,7 +35,6 @@ class ChatJudge:
 
     @property
     def name(self) -> str:
-        """See `Judge`."""
         return f"chat-1 {self._chat.name}"
 
     def judge(self, question: str, candidates: Sequence[Candidate]) -> Judged:
@@ -53,7 +52,6 @@ class ChatJudge:
         )
 
     def close(self) -> None:
-        """Gives back the model's connections."""
         with self._loop:
             self._loop.run(self._chat.aclose())
 

@@ -47,7 +47,6 @@ class Streamed:
         return tuple(replace(question, arrival=i) for i, question in enumerate(every))
 
     def sha256(self) -> str:
-        """Of all that is read from it."""
         digest = hashlib.sha256()
         for passage in self.passages:
             digest.update(_bytes([passage.id, passage.title, passage.text, passage.owner, passage.session]))

@@ -87,7 +87,6 @@ class Luf:
 
     @property
     def name(self) -> str:
-        """See `Method`."""
         others = [
             f"{name} {value}"
             for name, value in sorted(self._settings.items())
@@ -98,7 +97,6 @@ class Luf:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Of the training."""
         return self._settings
 
     def retrieve(self, question: Asked, search: Search) -> Found:

@@ -34,6 +34,5 @@ def put_memory_back(folder: Path, database_file: Path) -> int:
 
 
 def forget_copies(folder: Path) -> None:
-    """Deletes them all."""
     for copy in folder.glob(_NAMES):
         copy.unlink()

@@ -278,18 +278,14 @@ class LoadedLater:
 
     @property
     def version(self) -> str:
-        """See `Encoder`."""
         return self._encoder.version
 
     @property
     def dimension(self) -> int:
-        """See `Encoder`."""
         return self._encoder.dimension
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """See `Encoder`."""
         return self._encoder.encode_queries(texts)
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        """See `Encoder`."""
         return self._encoder.encode_passages(texts)

@@ -189,7 +189,6 @@ class Frozen:
         self.hears_users = hears_users
 
     def retrieve(self, question: Asked, search: Search) -> Found:
-        """See `Method`."""
         began = time.perf_counter()
         (vector,) = search.encode([question.text])
         ranked = search.ranked(question.text, vector, without=question.without)

@@ -89,7 +89,6 @@ class Query2Doc:
 
     @property
     def name(self) -> str:
-        """See `Method`."""
         return f"query2doc by {self._writer.name}"
 
     def retrieve(self, question: Asked, search: Search) -> Found:

@@ -57,8 +57,6 @@ def messages(question: str) -> tuple[ChatMessage, ...]:
 
 
 def chat_writer(chat: ChatModel) -> ChatWriter:
-    """A writer of rewrites."""
-
     def read(reply: Mapping[str, object]) -> Sequence[str]:
         return cast("list[str]", reply["queries"])
 
@@ -75,7 +73,6 @@ class QueryRewrite:
 
     @property
     def name(self) -> str:
-        """See `Method`."""
         return f"query-rewrite by {self._writer.name}"
 
     def retrieve(self, question: Asked, search: Search) -> Found:

@@ -125,7 +125,6 @@ class Rafe:
 
     @property
     def name(self) -> str:
-        """See `Method`."""
         return f"rafe-style, {len(self._templates)} templates, seed {self._seed}"
 
     def retrieve(self, question: Asked, search: Search) -> Found:

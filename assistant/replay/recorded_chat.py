@@ -81,17 +81,14 @@ class RecordedChat:
 
     @property
     def can_score(self) -> bool:
-        """See `ChatModel`."""
         return bool(self._plain("can_score", lambda: self._model.can_score))
 
     @property
     def context_tokens(self) -> int | None:
-        """See `ChatModel`."""
         found = self._plain("context_tokens", lambda: self._model.context_tokens)
         return None if found is None else int(found)
 
     def count_tokens(self, text: str) -> int:
-        """See `ChatModel`."""
         return int(self._plain("count_tokens", lambda: self._model.count_tokens(text), text=text))
 
     async def stream(self, request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
@@ -124,7 +121,6 @@ class RecordedChat:
         return dict(known["value"])
 
     async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
-        """See `ChatModel`."""
         key = self._key("choose", messages=list(messages), choices=list(choices))
         if (known := self._recording.known(key)) is None:
             known = {"value": await self._model.choose(messages, choices)}
@@ -146,6 +142,5 @@ class RecordedChat:
         return ContinuationScore(tuple(found["tokens"]), tuple(found["log_probabilities"]))
 
     async def aclose(self) -> None:
-        """See `ChatModel`."""
         if "_model" in self.__dict__:
             await self._model.aclose()

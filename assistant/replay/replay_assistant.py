@@ -41,7 +41,6 @@ class ReplayClock:
         self._time = self._begins + question * _A_QUESTION
 
     def __call__(self) -> datetime:
-        """The time."""
         self._time += _A_LOOK
         return self._time
 
@@ -63,11 +62,9 @@ class NotingJudge:
 
     @property
     def name(self) -> str:
-        """The judge's."""
         return self._judge.name
 
     def judge(self, question: str, candidates: Sequence[Candidate]) -> Judged:
-        """See `Judge`."""
         judged = self._judge.judge(question, candidates)
         share = max(1, len(candidates))
         tokens_in, tokens_out = judged.tokens_in // share, judged.tokens_out // share
@@ -94,7 +91,6 @@ class MethodRetriever(Retriever):
         self.found: Found | None = None  # for the question asked last
 
     def retrieve(self, query: str, space: SearchableSpace, *, without: Collection[int] = ()) -> Retrieved:
-        """See `Retriever`."""
         if self.asked is None:
             return self._product.retrieve(query, space, without=without)
         search = self._search_in(cast("SearchedSpace", space))
@@ -106,7 +102,6 @@ class MethodRetriever(Retriever):
     def signals(
         self, query: str, vector: Vector, space: SearchableSpace, *, without: Collection[int] = ()
     ) -> Signals:
-        """See `Retriever`."""
         return self._product.signals(query, vector, space, without=without)
 
 
@@ -161,7 +156,6 @@ class ReplayAssistant(Assistant):
 
     @property
     def searching(self) -> Searching:
-        """What searches now."""
         found = super().searching
         return found if self._method_retriever is None else replace(found, retriever=self._method_retriever)
 

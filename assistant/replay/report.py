@@ -179,7 +179,6 @@ def shown(measure: str, told: Mapping[str, float], *, is_gain: bool = False) -> 
 
 
 def shown_interval(measure: str, told: Mapping[str, float], *, is_gain: bool = False) -> str:
-    """An interval by itself, as in `shown`."""
     low, high = (_number(measure, told[name], is_gain=is_gain) for name in ("low", "high"))
     return f"[{low}, {high}]"
 

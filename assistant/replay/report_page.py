@@ -44,7 +44,6 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .8125rem; }
 
 
 def page(report: Mapping[str, Any]) -> str:
-    """The whole page."""
     replay = report["replay"]
     title = f"Replay of {', '.join(replay['data']['names'])}"
     said = (

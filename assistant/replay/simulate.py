@@ -70,7 +70,6 @@ class SimulatedJudge:
 
     @property
     def name(self) -> str:
-        """See `Judge`."""
         accuracies = f"{self._accuracy:g}/{self._accuracy_on_irrelevant:g}"
         return f"simulated-1 {accuracies} seed {self._seed} blurs {self._blurs}"
 

@@ -41,7 +41,6 @@ class _Simulated:
 
     @property
     def name(self) -> str:
-        """See `Writer`."""
         return f"simulated {self._what}, right {self._quality:g}, seed {self._seed}"
 
 

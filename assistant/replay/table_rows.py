@@ -41,7 +41,6 @@ class TableRow:
 
     @property
     def where(self) -> str:
-        """For a person."""
         return f"{self.file}, {self.place}"
 
 

@@ -64,12 +64,10 @@ class Tent:
 
     @property
     def name(self) -> str:
-        """See `Method`."""
         resets = ", resets" if self._resets else ""
         return f"tent, {self._nearest} nearest, batch {self._batch_questions}{resets}"
 
     def retrieve(self, question: Asked, search: Search) -> Found:
-        """See `Method`."""
         began = time.perf_counter()
         if self._resets and not self._batch:
             self._adapting.reset()

@@ -71,7 +71,6 @@ class ChatWriter:
 
     @property
     def name(self) -> str:
-        """The chat model's."""
         return self._chat.name
 
     def write(self, asked: Asked) -> Written:

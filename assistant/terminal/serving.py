@@ -46,7 +46,6 @@ class ScreenServer(Server):  # type: ignore[misc]  # it has no types
         """Says nothing: the address is told once somebody can connect."""
 
     async def on_shutdown(self, app: web.Application) -> None:
-        """Has every tab's chat keep what it has."""
         await asyncio.gather(*(each.close() for each in list(self._open)))
 
     @web.middleware

@@ -64,7 +64,6 @@ class WrittenHere:
         return tuple(self._receipts.get(session_id, ()))
 
     def proposals(self, session_id: int) -> tuple[int, ...]:
-        """The same of proposals."""
         return tuple(self._proposals.get(session_id, ()))
 
 

@@ -21,21 +21,17 @@ class BackgroundChat:
 
     @property
     def name(self) -> str:
-        """The model's."""
         return self._chat.name
 
     @property
     def can_score(self) -> bool:
-        """See `ChatModel.can_score`."""
         return self._chat.can_score
 
     @property
     def context_tokens(self) -> int | None:
-        """See `ChatModel.context_tokens`."""
         return self._chat.context_tokens
 
     def count_tokens(self, text: str) -> int:
-        """See `ChatModel.count_tokens`."""
         return self._chat.count_tokens(text)
 
     async def stream(self, request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
@@ -50,17 +46,13 @@ class BackgroundChat:
     async def structured(
         self, messages: Sequence[ChatMessage], schema: Mapping[str, object]
     ) -> dict[str, object]:
-        """See `ChatModel.structured`."""
         return await self._answers_first.between(lambda: self._chat.structured(messages, schema))
 
     async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
-        """See `ChatModel.choose`."""
         return await self._answers_first.between(lambda: self._chat.choose(messages, choices))
 
     async def log_probability(self, messages: Sequence[ChatMessage], continuation: str) -> ContinuationScore:
-        """See `ChatModel.log_probability`."""
         return await self._answers_first.between(lambda: self._chat.log_probability(messages, continuation))
 
     async def aclose(self) -> None:
-        """See `ChatModel.aclose`."""
         await self._chat.aclose()

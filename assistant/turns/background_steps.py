@@ -39,7 +39,6 @@ class BackgroundSteps:
         return await self._submit(lambda: work(*args, **kwargs))
 
     def close(self) -> None:
-        """Waits for the step that runs."""
         self._thread.shutdown(wait=True)
 
     def _submit(self, work: Callable[[], R]) -> asyncio.Future[R]:

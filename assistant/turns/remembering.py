@@ -104,7 +104,6 @@ class Remembering:
         return done
 
     def close(self) -> None:
-        """Waits for the step that runs."""
         self._steps.close()
 
     async def _take(self, user_id: int) -> ClaimJob | None:

@@ -23,7 +23,6 @@ class AnswerActions(Surroundings):
 
     @property
     def answer(self) -> Message | None:
-        """The answer that is meant."""
         conversation = self.conversation
         current = conversation.current if conversation.has_focus else None
         if current is not None and current.turn_id is not None:
@@ -45,7 +44,6 @@ class AnswerActions(Surroundings):
             self.query_one(RateStrip).open(undoes, receipt_id)
 
     def on_rate_strip_chosen(self, event: RateStrip.Chosen) -> None:
-        """What was chosen there."""
         self.prompt.focus()
         if event.choice in ("helped", "not_helped"):
             self.action_rate_current("good" if event.choice == "helped" else "bad")
@@ -59,7 +57,6 @@ class AnswerActions(Surroundings):
             self.action_notices()
 
     def action_notices(self) -> None:
-        """Everything that was told here, whole."""
         self.app.push_screen(PageScreen("Notices", self.notices.history or "Nothing was told yet."))
 
     def action_rate_current(self, rating: str) -> None:

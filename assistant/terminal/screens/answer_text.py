@@ -52,7 +52,6 @@ class AnswerText(Widget):
             self.refresh(layout=True)
 
     def lines_at(self, width: int) -> list[Content]:
-        """The lines at a width."""
         if width != self._width:
             self._width, self._settled = width, 0
             self._done, self._strips = [], {}
@@ -121,5 +120,4 @@ class AnswerText(Widget):
         return selection.extract("\n".join(line.plain for line in self.lines_at(self._width))), "\n"
 
     def action_open_link(self, href: str) -> None:
-        """A link was clicked."""
         self.post_message(self.LinkClicked(href))

@@ -94,7 +94,6 @@ class ChatApp(Palette):
         return [self._without_colour] if self.no_color else super().get_line_filters()
 
     def get_default_screen(self) -> Screen[Any]:
-        """The chat."""
         return self.chat
 
     def on_mount(self) -> None:
@@ -130,7 +129,6 @@ class ChatApp(Palette):
         self.tell("Esc goes back · Ctrl+Q leaves")
 
     async def action_quit(self) -> None:
-        """Leaves."""
         self.leave(0)
 
     async def or_leave(self, opening: Awaitable[T]) -> T:

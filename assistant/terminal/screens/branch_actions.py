@@ -118,7 +118,6 @@ class BranchActions(AnswerActions):
     # Going to one
 
     def action_branch(self, by: int) -> None:
-        """The next branch, or the one before."""
         if self._may_branch():
             self.work(self._switch_branch(by))
 

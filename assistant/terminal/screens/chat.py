@@ -81,7 +81,6 @@ class ChatScreen(Screen[None], ChatOpening):
         self._asked: asyncio.Future[bool | None] | None = None
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield TwoSidedLine("New session", id="header")
         yield Static("", markup=False, id="first-start")
         with Horizontal(id="main"):
@@ -128,7 +127,6 @@ class ChatScreen(Screen[None], ChatOpening):
         self.notices.give_way(isinstance(self.app.screen, ModalScreen))
 
     def on_screen_resume(self) -> None:
-        """It is closed."""
         self.notices.give_way(False)
 
     # Sending
@@ -147,7 +145,6 @@ class ChatScreen(Screen[None], ChatOpening):
             self.work(self.talk.send(event.text))
 
     def on_prompt_wants_again(self) -> None:
-        """Enter on an empty prompt."""
         self.work(self.talk.try_again())
 
     def _reply_began(self) -> None:

@@ -47,7 +47,6 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
     # Screens
 
     def action_help(self) -> None:
-        """All keys and commands."""
         from assistant.terminal.screens.screen_help import open_help
 
         place = "Why this answer" if self.query_one("#why").has_focus_within else ""
@@ -77,7 +76,6 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
             self.show_header()
 
     def action_new_session(self) -> None:
-        """A new session."""
         if self._is_ready:
             self.switch_session(None)
 
@@ -129,14 +127,12 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
             self.work(self.conversation.action_last())
 
     def on_conversation_typed(self, event: Conversation.Typed) -> None:
-        """Somebody types on: the prompt takes it."""
         if self.conversation.has_focus:
             self.action_write()
             self.tell("")
         self.prompt.insert(event.letter)
 
     def on_conversation_pasted(self, event: Conversation.Pasted) -> None:
-        """The prompt takes it."""
         self.action_write()
         self.prompt.post_message(Paste(event.text))
 
@@ -147,7 +143,6 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         self.prompt.post_message(Paste(event.text))
 
     def action_write(self) -> None:
-        """Back to the prompt."""
         self.conversation.read(None)
         self.conversation.follow()
         self.prompt.focus()
@@ -168,7 +163,6 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
             self.tell("Ctrl+C again or Ctrl+D leaves")
 
     def action_editor(self) -> None:
-        """The prompt in an editor."""
         self.work(self._edit())
 
     async def _edit(self) -> None:
@@ -183,7 +177,6 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         prompt.focus()
 
     def action_search_prompts(self) -> None:
-        """Everything that was sent before."""
         self.work(self._search_prompts())
 
     async def _search_prompts(self) -> None:
@@ -198,11 +191,9 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         )
 
     def on_prompt_wants_to_leave(self) -> None:
-        """Ctrl+D on an empty prompt."""
         self._app.leave(0)
 
     def on_prompt_wants_newest(self) -> None:
-        """End."""
         self.conversation.follow()
 
     async def on_prompt_wants_waiting(self) -> None:

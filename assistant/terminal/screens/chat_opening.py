@@ -152,7 +152,6 @@ class ChatOpening(WritingAgain):
         return messages
 
     def on_message_view_lacks_sources(self, event: MessageView.LacksSources) -> None:
-        """Looks up what an old answer cites."""
         message = event.view.message
         turn_id = message.turn_id
         if turn_id is None:

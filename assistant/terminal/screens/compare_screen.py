@@ -91,7 +91,6 @@ class CompareScreen(Screen[None], HasHelp, GivesWay):
         self._is_done = False
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield TwoSidedLine(_TITLE, id="compare-title")
         yield Static("", markup=False, id="compare-message")
         with Container(id="compare-sides"):
@@ -103,13 +102,11 @@ class CompareScreen(Screen[None], HasHelp, GivesWay):
         yield Static("Esc leaves off", markup=False, classes="keys", id="compare-keys")
 
     def on_mount(self) -> None:
-        """Begins to play."""
         self._message("Both models are getting ready …")
         self.query_one("#compare-sides").display = False
         self.work(self._play())
 
     async def on_unmount(self) -> None:
-        """Nobody waits for it any more."""
         await self._child.ended()
 
     def on_resize(self) -> None:
@@ -264,12 +261,10 @@ class CompareScreen(Screen[None], HasHelp, GivesWay):
             self._show()
 
     def action_names(self) -> None:
-        """Shows who answered what, or hides it."""
         self._shows_names = not self._shows_names
         self._show()
 
     def action_rate(self, which: str) -> None:
-        """Keeps which one is better."""
         places = self._shown
         if not self._is_done or not places:
             return
@@ -296,7 +291,6 @@ class CompareScreen(Screen[None], HasHelp, GivesWay):
                 host(self).tell(words)
 
     def action_back(self) -> None:
-        """Leaves off, and goes back."""
         self.give_way()
 
     def give_way(self) -> AwaitComplete:

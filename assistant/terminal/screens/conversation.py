@@ -162,7 +162,6 @@ class Conversation(MountedMessages, PaintsNothing):
         return len(self.messages)
 
     async def action_next(self) -> None:
-        """The message behind this one."""
         await self._read_at(self._place() + 1)
 
     async def action_previous(self) -> None:
@@ -172,14 +171,12 @@ class Conversation(MountedMessages, PaintsNothing):
         await self._read_at(self._place() - 1)
 
     async def action_first(self) -> None:
-        """The first message of the session."""
         while not self.is_whole:
             await self.fetch()
         await self._read_at(0)
         self.scroll_home(animate=False)
 
     async def action_last(self) -> None:
-        """The newest message, and follows it."""
         await self.mount_to_end()
         self.follow()
         if self.messages:

@@ -36,7 +36,6 @@ class DraftKeeping(Surroundings):
         return not self.is_between_sessions and (self.talk.session_id != 0 or self.choice == SessionChoice())
 
     def on_text_area_changed(self, _event: TextArea.Changed) -> None:
-        """What is typed is kept soon."""
         self.draft_is_due = True
 
     def look_at_what_was_sent(self) -> None:

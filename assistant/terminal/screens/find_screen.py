@@ -77,7 +77,6 @@ class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
         yield Static(_KEYS.format(_FROM_READING if self._commands else ""), markup=False, classes="keys")
 
     def on_mount(self) -> None:
-        """Looks at once for what is there already."""
         self.query_one(Input).focus()
         if self._is_private:
             self.tell("what is said in a private session is not searched; all other sessions are")
@@ -85,7 +84,6 @@ class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
             self.work(self._find(self._words))
 
     def tell(self, sentence: str) -> None:
-        """In the title."""
         self.query_one("#find-title", Static).update(f"Find · {one_line(sentence)}" if sentence else "Find")
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -155,13 +153,11 @@ class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
             self.dismiss((self._looked_for, self._found, number))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """A click opens one."""
         number = self._chosen[event.option_index]
         if number is not None:
             self.dismiss((self._looked_for, self._found, number))
 
     def action_mark(self, by: int) -> None:
-        """Another one; headings are passed over."""
         options = self.query_one(OptionList)
         for _ in range(abs(by)):
             options.action_cursor_down() if by > 0 else options.action_cursor_up()
@@ -174,9 +170,7 @@ class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
             self.action_words()
 
     def action_words(self) -> None:
-        """Words are typed again."""
         self.query_one(Input).focus()
 
     def action_back(self) -> None:
-        """Leaves without a choice."""
         self.dismiss(None)

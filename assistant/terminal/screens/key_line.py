@@ -56,7 +56,6 @@ class FittingKeys(Widget):
         self._all, self._few = keys, few
 
     def render(self) -> Content:
-        """The keys, as far as the width goes."""
         width = self.app.size.width
         return Content(self._few if self._few and width < _NARROW else keys_that_fit(self._all, width))
 
@@ -86,7 +85,6 @@ class KeyLine(Widget):
             self.refresh()
 
     def render(self) -> Content:
-        """The keys, as far as the width goes."""
         if self._told:
             return Content(self._told).truncate(self.content_size.width, ellipsis=True)
         line = Content("")

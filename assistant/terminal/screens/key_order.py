@@ -32,7 +32,6 @@ class KeysInOrder(App[int]):
         self._gives_up: Timer | None = None  # while a key is on its way
 
     async def on_event(self, event: events.Event) -> None:
-        """Holds a key while another is on its way."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
         elif self._gives_up is not None or self._held_keys:

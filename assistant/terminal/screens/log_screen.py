@@ -38,11 +38,9 @@ class LogRows(MarkedList):
             self.is_up = is_up
 
     def on_mouse_scroll_up(self) -> None:
-        """Towards older lines."""
         self.post_message(self.Turned(is_up=True))
 
     def on_mouse_scroll_down(self) -> None:
-        """Towards the newest one."""
         self.post_message(self.Turned(is_up=False))
 
 
@@ -78,7 +76,6 @@ class LogScreen(Screen[None], HasHelp, Telling):
         yield Static("", markup=False, classes="keys", id="log-keys")
 
     def on_mount(self) -> None:
-        """Reads it at once, and then each second."""
         self.query_one(OptionList).focus()
         self._show()
         self._look()
@@ -89,7 +86,6 @@ class LogScreen(Screen[None], HasHelp, Telling):
         self.query_one(OptionList).border_subtitle = one_line(sentence)
 
     def on_input_changed(self) -> None:
-        """Filters while one types."""
         self._show()
 
     def on_input_submitted(self) -> None:
@@ -105,7 +101,6 @@ class LogScreen(Screen[None], HasHelp, Telling):
             self._tell()
 
     def on_log_rows_turned(self, event: LogRows.Turned) -> None:
-        """The same by the wheel."""
         if event.is_up:
             self._follows = False
             self._tell()
@@ -118,27 +113,22 @@ class LogScreen(Screen[None], HasHelp, Telling):
         self._tell()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Enter or a click: the whole line."""
         line = self._shown[event.option_index]
         self.app.push_screen(PageScreen("A line of the log", line.whole or line.event))
 
     def action_open(self) -> None:
-        """The whole line."""
         self.query_one(OptionList).action_select()
 
     def action_filter(self) -> None:
-        """Opens the filter."""
         field = self.query_one(Input)
         field.add_class("-open")
         field.focus()
 
     def action_level(self) -> None:
-        """The next level."""
         self._level = LEVELS[(LEVELS.index(self._level) + 1) % len(LEVELS)]
         self._show()
 
     def action_follow(self) -> None:
-        """Goes to the newest line, and follows."""
         self._follows = True
         self._show()
 

@@ -36,7 +36,6 @@ class MemoryActions(PrivacyDoor):
 
     @property
     def row(self) -> MemoryRow | None:
-        """The marked one."""
         raise NotImplementedError
 
     def load(self) -> None:
@@ -46,7 +45,6 @@ class MemoryActions(PrivacyDoor):
     # Looking
 
     def action_scope(self, by: int) -> None:
-        """The next scope, or the one before."""
         names = list(SCOPES)
         self.wanted = replace(self.wanted, scope=names[(names.index(self.wanted.scope) + by) % len(names)])
         self.tell("")
@@ -63,18 +61,15 @@ class MemoryActions(PrivacyDoor):
         self.load()
 
     def action_mark(self, by: int) -> None:
-        """Another one."""
         rows = self.query_one(MemoryList)
         rows.action_cursor_down() if by > 0 else rows.action_cursor_up()
 
     def action_filter(self) -> None:
-        """Opens the line in which words are typed."""
         field = self.query_one(Input)
         field.add_class("-open")
         field.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Finds while one types."""
         if event.value != self.wanted.words:
             self.wanted = replace(self.wanted, words=event.value)
             self.load()
@@ -96,7 +91,6 @@ class MemoryActions(PrivacyDoor):
             self.screen.dismiss()
 
     def action_leave(self) -> None:
-        """Back to the chat."""
         self.screen.dismiss()
 
     def action_open(self) -> None:
@@ -105,7 +99,6 @@ class MemoryActions(PrivacyDoor):
             self.work(self._open(row))
 
     def on_option_list_option_selected(self) -> None:
-        """Enter in the list, or a click."""
         self.action_open()
 
     async def _open(self, row: MemoryRow) -> None:
@@ -124,7 +117,6 @@ class MemoryActions(PrivacyDoor):
             self.load()
 
     def action_help(self) -> None:
-        """All keys."""
         from assistant.terminal.screens.screen_help import open_help
 
         open_help(self, self.desk, "Memory")
@@ -132,7 +124,6 @@ class MemoryActions(PrivacyDoor):
     # Changing
 
     def action_edit(self) -> None:
-        """Another text."""
         if (row := self._marked(is_numbered=True)) is not None:
             self.work(self._edit(row, row.passage_id or 0))
 
@@ -218,7 +209,6 @@ class MemoryActions(PrivacyDoor):
             self.work(self._undo(row.passage_id, nothing))
 
     def action_undo_latest(self) -> None:
-        """Takes back the latest write of all."""
         self.work(self._undo(None, "there is nothing to undo"))
 
     async def _undo(self, passage_id: int | None, nothing: str) -> None:
@@ -271,7 +261,6 @@ class MemoryActions(PrivacyDoor):
     # Taking along, and privacy
 
     def action_export(self) -> None:
-        """Into a file."""
         self.work(self._export())
 
     async def _export(self) -> None:

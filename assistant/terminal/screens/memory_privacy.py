@@ -49,14 +49,12 @@ class PrivacyScreen(Telling, Screen[bool]):
         self._lines = lines
 
     def compose(self) -> ComposeResult:
-        """The text in a frame."""
         with VerticalScroll() as frame:
             frame.border_title = "Privacy"
             yield Static(printable("\n".join(self._lines)), markup=False, id="page")
         yield Static("x forget everything of mine  Esc back", markup=False, classes="keys")
 
     def on_mount(self) -> None:
-        """The arrow keys scroll."""
         self.query_one(VerticalScroll).focus()
 
     def tell(self, sentence: str) -> None:
@@ -78,5 +76,4 @@ class PrivacyScreen(Telling, Screen[bool]):
             self.dismiss(True)
 
     def action_back(self) -> None:
-        """Back to where it was opened."""
         self.dismiss(False)

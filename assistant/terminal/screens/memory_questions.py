@@ -54,7 +54,6 @@ class EditText(ModalScreen[tuple[bool, str]]):
         self._title, self._text, self._about = title, text, about
 
     def compose(self) -> ComposeResult:
-        """The text, and the keys."""
         with Vertical() as box:
             box.border_title = self._title
             yield TextBox(printable(self._text), id="text", highlight_cursor_line=False)
@@ -62,13 +61,11 @@ class EditText(ModalScreen[tuple[bool, str]]):
             yield Static("\nEnter keeps it  ^J new line  Esc leaves it as it was", markup=False)
 
     def on_mount(self) -> None:
-        """Typing goes on at the end."""
         box = self.query_one(TextBox)
         box.focus()
         box.move_cursor(box.document.end)
 
     def on_text_box_done(self) -> None:
-        """Enter."""
         self.dismiss((True, self.query_one(TextBox).text))
 
     def action_leave(self) -> None:
@@ -88,7 +85,6 @@ class AskLine(ModalScreen[str | None]):
         self._question, self._line, self._must_be = question, line, must_be
 
     def compose(self) -> ComposeResult:
-        """The question and the line."""
         with Vertical():
             yield Static(printable(self._question), markup=False, id="question")
             yield Input(self._line, compact=True, id="line")
@@ -103,7 +99,6 @@ class AskLine(ModalScreen[str | None]):
         field.cursor_position = len(self._line)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter."""
         event.stop()
         if self._must_be and event.value.strip() != self._must_be:
             self.query_one("#answer", Static).update(f"That is not “{self._must_be}”: nothing was changed.")

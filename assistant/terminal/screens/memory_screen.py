@@ -106,7 +106,6 @@ class MemoryScreen(MemoryActions, Screen[None]):
         self._detail_of = ("", 0)  # the key of its row, and when
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield TwoSidedLine("Memory", "reading …", id="memory-title")
         yield Static("", markup=False, id="memory-scopes")
         yield Static("", markup=False, id="memory-columns")
@@ -119,7 +118,6 @@ class MemoryScreen(MemoryActions, Screen[None]):
         yield Static("", markup=False, classes="keys")
 
     def on_mount(self) -> None:
-        """The list takes the keys."""
         self._show_rows(False)
         self.query_one(MemoryList).focus()
         self.set_interval(_LOOKS_EVERY_SECONDS, self._look_at_what_waits)
@@ -141,7 +139,6 @@ class MemoryScreen(MemoryActions, Screen[None]):
 
     @property
     def row(self) -> MemoryRow | None:
-        """The marked one."""
         marked = self.query_one(MemoryList).highlighted
         return self._rows[marked] if marked is not None and marked < len(self._rows) else None
 
@@ -234,7 +231,6 @@ class MemoryScreen(MemoryActions, Screen[None]):
             self.query_one(part).set_class(not has_rows, "-empty")
 
     def on_memory_list_wants_more(self) -> None:
-        """The next page."""
         if not self._is_whole and not self._loads:
             self._loads = True
             self.work(self._load_more())
@@ -261,7 +257,6 @@ class MemoryScreen(MemoryActions, Screen[None]):
     # The box
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Tells of the marked one."""
         event.stop()
         self._look_for_detail()
 

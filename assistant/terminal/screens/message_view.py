@@ -44,7 +44,6 @@ class MessageView(BlankBox):
         self.set_class(message.is_unsure, "-unsure")
 
     def compose(self) -> ComposeResult:
-        """Speaker, words, sources."""
         message = self.message
         yield TwoSidedLine(message.speaker, message.label, classes="speaker")
         if message.speaker == "Assistant":

@@ -134,7 +134,6 @@ class NoticeLine(WrappedLine):
         self._show()
 
     def on_resize(self) -> None:
-        """As long as there is room."""
         self._show()
 
     def _begin(self) -> None:

@@ -38,7 +38,6 @@ class PageScreen(Screen[None], Telling):
         yield self.keys()
 
     def keys(self) -> Widget:
-        """The line of keys."""
         return Static(" Up Down scroll  Esc back", markup=False, classes="keys")
 
     def show(self, text: str) -> None:
@@ -50,5 +49,4 @@ class PageScreen(Screen[None], Telling):
         self.query_one(VerticalScroll).border_subtitle = one_line(sentence)
 
     def on_mount(self) -> None:
-        """The arrow keys scroll."""
         self.query_one(VerticalScroll).focus()

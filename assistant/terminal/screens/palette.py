@@ -32,7 +32,6 @@ class InOrder(SystemCommandsProvider):
     """Shows them in the order in which the app tells them; what is typed finds equals in that order, too."""
 
     async def discover(self) -> Hits:
-        """All of them."""
         for name, about, run, is_shown in self.app.get_system_commands(self.screen):
             if is_shown:
                 yield DiscoveryHit(name, run, help=about)

@@ -40,12 +40,10 @@ class PassageActions(Working):
 
     @property
     def turn_id(self) -> int | None:
-        """The turn that is told of."""
         raise NotImplementedError
 
     @property
     def passage(self) -> FoundRow | None:
-        """The passage that is meant."""
         raise NotImplementedError
 
     async def read_anew(self) -> None:
@@ -56,11 +54,9 @@ class PassageActions(Working):
         """Tells that it was marked, where that is not seen."""
 
     def action_helped(self) -> None:
-        """The passage helped."""
         self._rate("good")
 
     def action_not_helped(self) -> None:
-        """It did not."""
         self._rate("bad")
 
     def _rate(self, rating: str) -> None:

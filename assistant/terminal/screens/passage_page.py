@@ -57,12 +57,10 @@ class PassagePage(PageScreen, PassageActions):
 
     @property
     def turn_id(self) -> int:
-        """The turn that found it."""
         return self._turn_id
 
     @property
     def passage(self) -> FoundRow:
-        """This one."""
         return self._row
 
     async def read_anew(self) -> None:
@@ -72,7 +70,6 @@ class PassagePage(PageScreen, PassageActions):
             self.show(text)
 
     def told_marked(self, rating: str) -> None:
-        """In the frame."""
         self.tell("marked as helping" if rating == "good" else "marked as not helping")
 
     def keys(self) -> Widget:

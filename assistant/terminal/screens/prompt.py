@@ -180,7 +180,6 @@ class Prompt(TextArea):
         return third - second < self._burst_seconds and second - first < self._burst_seconds
 
     def action_new_line(self) -> None:
-        """A new line at the cursor."""
         self.replace("\n", *sorted((self.selection.start, self.selection.end)))
 
     def action_complete(self) -> None:

@@ -37,7 +37,6 @@ class RateStrip(Widget, can_focus=True):
             self.choice, self.receipt_id = choice, receipt_id
 
     def render(self) -> Content:
-        """The keys."""
         width = self.app.size.width
         if width < _NARROW:
             return Content("+ -  t teach  w why  u undo  n notices")
@@ -59,31 +58,24 @@ class RateStrip(Widget, can_focus=True):
         self.display = False
 
     def action_helped(self) -> None:
-        """It helped."""
         self._choose("helped")
 
     def action_not_helped(self) -> None:
-        """It did not."""
         self._choose("not_helped")
 
     def action_teach(self) -> None:
-        """Write what it should have been."""
         self._choose("teach")
 
     def action_why(self) -> None:
-        """Why it was given."""
         self._choose("why")
 
     def action_undo(self) -> None:
-        """Take back what was learned."""
         self._choose("undo")
 
     def action_notices(self) -> None:
-        """All that was told."""
         self._choose("notices")
 
     def action_back(self) -> None:
-        """Nothing."""
         self._choose("back")
 
     def _choose(self, choice: str) -> None:

@@ -28,7 +28,6 @@ class ReadingActions(BranchActions, FindActions, AnswerActions):
     # Copying
 
     def action_copy(self) -> None:
-        """Copies the message."""
         if (message := self._read_message) is not None:
             self.copy(message.text, "the message")
 

@@ -33,5 +33,4 @@ class HasHelp(Working):
     _desk: Desk
 
     def action_help(self) -> None:
-        """All keys."""
         open_help(self, self._desk, self.place)

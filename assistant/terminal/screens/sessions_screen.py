@@ -86,14 +86,12 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
         yield FittingKeys(_KEYS)
 
     def on_mount(self) -> None:
-        """The newest first."""
         self._options.focus()
         if self._words:
             self._open_field("Words of a title; Enter opens the marked one", self._words)
         self.work(self._load())
 
     def on_resize(self) -> None:
-        """A narrow row tells less."""
         if self._counts and self._is_narrow != (self.app.size.width < _NARROW):
             self._show()
 
@@ -185,11 +183,9 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
     # Filter and title
 
     def action_filter(self) -> None:
-        """Opens the filter."""
         self._open_field("Words of a title; Enter opens the marked one", "")
 
     def action_rename(self) -> None:
-        """Opens a field for another title."""
         if (session := self._marked) is not None:
             self._renames = session
             self._open_field("Its title; Enter keeps it", session.title)
@@ -202,7 +198,6 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
         field.focus()
 
     def on_input_changed(self) -> None:
-        """Filters while one types."""
         if self._renames is None:
             self._show()
 
@@ -225,11 +220,9 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
     # Keys
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Enter or a click opens one."""
         self._choose(self._found[event.option_index])
 
     def action_open(self) -> None:
-        """Opens the marked session."""
         if (session := self._marked) is not None:
             self._choose(session)
 
@@ -240,7 +233,6 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
             self.dismiss(session.session_id)
 
     def action_new(self) -> None:
-        """Begins a new session."""
         self.dismiss(NEW_SESSION)
 
     def action_mark(self, by: int) -> None:

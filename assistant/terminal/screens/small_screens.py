@@ -84,7 +84,6 @@ class Question(ModalScreen[bool]):
             below.focused.insert_text_at_cursor(text)
 
     def compose(self) -> ComposeResult:
-        """The question and the keys."""
         with Vertical():
             with VerticalScroll():
                 yield Static(printable(self._question), markup=False, id="question")
@@ -107,7 +106,6 @@ class Question(ModalScreen[bool]):
         self.query_one("#question-keys", Static).update(self._keys + (_SCROLL if scrolls else ""))
 
     def action_answer(self, yes: bool) -> None:
-        """The answer; the first one holds."""
         if not self._is_answered:
             self._is_answered = True
             self.dismiss(yes)
@@ -138,25 +136,20 @@ class PastPrompts(ModalScreen[str | None]):
             yield MarkedList(markup=False, compact=True)
 
     def on_mount(self) -> None:
-        """Shows the newest."""
         self.query_one(OptionList).can_focus = False
         self._find("")
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Finds while one types."""
         self._find(event.value)
 
     def on_input_submitted(self) -> None:
-        """Takes the marked one."""
         marked = self.query_one(OptionList).highlighted
         self.dismiss(self._found[marked] if marked is not None else None)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """A click takes one too."""
         self.dismiss(self._found[event.option_index])
 
     def action_mark(self, by: int) -> None:
-        """Another one."""
         found = self.query_one(OptionList)
         if found.option_count:
             found.highlighted = ((found.highlighted or 0) + by) % found.option_count

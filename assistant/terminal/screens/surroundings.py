@@ -89,7 +89,6 @@ class Surroundings(ChatParts):
         self.show_header()
 
     def show_counts(self, counts: Counts) -> None:
-        """Other counts."""
         self._counts = counts
         self.talk.model_name = counts.model
         self.show_header()

@@ -30,7 +30,6 @@ class TrainingActions(AnswerActions):
     _looks_at_training = False
 
     def on_mount(self) -> None:
-        """Looks now and then whether a round runs."""
         self.set_interval(_LOOKS_EVERY_SECONDS, self._look_at_training)
 
     # A round in the status line
@@ -81,7 +80,6 @@ class TrainingActions(AnswerActions):
     # Screens
 
     def action_training(self) -> None:
-        """Training."""
         if self._is_open:
             self.work(self._open_training())
 
@@ -94,7 +92,6 @@ class TrainingActions(AnswerActions):
             self.app.push_screen(TrainingScreen(self.desk, facts, self._compare_session))
 
     def action_log(self) -> None:
-        """The log."""
         if self._is_open:
             from assistant.terminal.screens.log_screen import LogScreen
 

@@ -108,7 +108,6 @@ def _settings(facts: TrainingFacts, row: Round) -> Iterator[str]:
 
 
 def _spans(numbers: tuple[int, ...]) -> Iterator[str]:
-    """1, 2, 3, 7 as 1-3, 7."""
     start = last = 0
     for number in (*sorted(numbers), 0):
         if number == last + 1 and start:

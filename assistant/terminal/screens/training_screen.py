@@ -87,7 +87,6 @@ class TrainingScreen(Screen[None], TrainingSteering, Telling):
         self._listed: list[str] = []
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield TwoSidedLine("Training", id="training-title")
         with Horizontal(id="training-panels"):
             yield Static("", markup=False, id="training-loss")
@@ -107,7 +106,6 @@ class TrainingScreen(Screen[None], TrainingSteering, Telling):
         self.set_interval(LOOKS_EVERY_SECONDS, self._look)
 
     def on_resize(self) -> None:
-        """The curve has the room that there is."""
         width, height = self.size
         self.set_class(width < _PLOT_COLUMNS or height < _PLOT_ROWS, "-small")
         self.set_class(height >= 2 * _PLOT_ROWS - 4, "-roomy")
@@ -115,7 +113,6 @@ class TrainingScreen(Screen[None], TrainingSteering, Telling):
         self.call_after_refresh(self._show)
 
     def on_option_list_option_highlighted(self) -> None:
-        """The marked round's curve and figures."""
         self._show_round()
 
     def on_option_list_option_selected(self) -> None:
@@ -243,7 +240,6 @@ class TrainingScreen(Screen[None], TrainingSteering, Telling):
         self.say(sentence)
 
     def action_back(self) -> None:
-        """Back to the chat."""
         self.dismiss()
 
 

@@ -92,7 +92,6 @@ class TrainingSteering(HasHelp):
         self.say(f"Search uses {_model(live)} again. b takes this back, to {_model(other)}.")
 
     def action_details(self) -> None:
-        """All about the marked round."""
         if (row := self.marked) is not None:
             self.work(self._open(row))
 

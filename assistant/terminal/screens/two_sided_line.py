@@ -26,7 +26,6 @@ class TwoSidedLine(Widget):
             self.refresh()
 
     def render(self) -> Content:
-        """The words, as far as the width goes."""
         width = self.content_size.width
         left, right = Content(self.left), Content(self.right)
         kept = min(left.cell_length, _LEFT_KEEPS)

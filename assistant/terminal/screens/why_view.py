@@ -59,15 +59,12 @@ class PassageList(MarkedList):
     """
 
     def action_open(self) -> None:
-        """Opens the marked passage."""
         self.action_select()
 
     def action_helped(self) -> None:
-        """The passage helped."""
         self._view.action_helped()
 
     def action_not_helped(self) -> None:
-        """It did not."""
         self._view.action_not_helped()
 
     def action_remove(self) -> None:
@@ -75,7 +72,6 @@ class PassageList(MarkedList):
         self._view.action_remove()
 
     def action_undo(self) -> None:
-        """Takes the latest removal made here back."""
         self._view.action_undo()
 
     def action_compare(self) -> None:
@@ -83,7 +79,6 @@ class PassageList(MarkedList):
         self._view.action_compare()
 
     def action_back(self) -> None:
-        """Back to the prompt."""
         self._view.leave()
 
     @property
@@ -112,7 +107,6 @@ class WhyView(PassageActions, Vertical):
         self.border_title = "Why this answer"
 
     def compose(self) -> ComposeResult:
-        """Facts above, passages, facts below."""
         yield Static("No answer yet.", markup=False, id="why-above")
         yield PassageList(markup=False, id="why-passages")
         with VerticalScroll():
@@ -170,7 +164,6 @@ class WhyView(PassageActions, Vertical):
             self.screen.query_one("#prompt").focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Enter or a click on a passage opens it."""
         event.stop()
         if (row := self.passage) is not None and self.turn_id is not None:
             self.work(self._open(row, self.turn_id))
@@ -205,13 +198,11 @@ class WhyScreen(Screen[None], Telling):
         self._facts = facts
 
     def compose(self) -> ComposeResult:
-        """The facts, and the keys."""
         yield WhyView(self._desk, is_narrow=self.app.size.width < _ROW_COLUMNS + _FRAME)
         yield Static("", markup=False, id="why-told")
         yield FittingKeys(_KEYS, few=_FEW_KEYS)
 
     def on_mount(self) -> None:
-        """The keys act on the passages."""
         view = self.query_one(WhyView)
         view.show(self._facts)
         view.query_one(PassageList).focus()
