@@ -18,11 +18,13 @@ from agents.interfaces import Reader
 from agents.own_part import own_sentences
 from agents.prompts.claims import SCHEMA, messages
 from agents.reader_summarizer import WORLD_FROM
+from agents.takeovers import is_takeover
 from stores.errors import ContextTooLong
 
 _MAY_STATE_FROM = (
     0.1  # p(world) + p(personal) from which the reader does not rule out that a sentence states something
 )
+_ASKS_FROM = 0.5  # p(asks) from which it asks
 
 
 class ChatSummarizer:
@@ -57,12 +59,12 @@ class ChatSummarizer:
 
     def _stating(self, message: str) -> dict[str, bool]:
         """The sentences that may state something, and whether it may be of the world."""
-        own = own_sentences(message)
+        own = [text for text in own_sentences(message) if not is_takeover(text)]
         sorted_ = self._reader.sort(own) if own else []
         return {
             text: one.world >= WORLD_FROM
             for text, one in zip(own, sorted_, strict=True)
-            if one.world + one.personal >= _MAY_STATE_FROM
+            if one.world + one.personal >= _MAY_STATE_FROM and one.asks < _ASKS_FROM
         }
 
 

@@ -81,10 +81,12 @@ class ReaderCurator:
         met = self.met(claim, nearest)
         most = max(met, key=lambda one: one.changes, default=None)
         same = max(met, key=lambda one: one.relation.same, default=None)
-        if same is not None and same.relation.same >= SAME_FROM:
+        is_known = same is not None and same.relation.same >= SAME_FROM
+        changes = most is not None and most.changes >= CHANGES_FROM and not claim.is_hearsay
+        if most is not None and changes and (most.candidate.passage.is_shared or not is_known):
+            return changed(claim, most)  # also where it is known: what all rely on must not say both
+        if same is not None and is_known:
             return Curation("nothing", same.candidate.passage, reason="it is known already")
-        if most is not None and most.changes >= CHANGES_FROM and not claim.is_hearsay:
-            return changed(claim, most)
         return None
 
     def _entailed(self, claim: Claim, weighed: Weighed, near: Sequence[Candidate]) -> Curation | None:

@@ -1,6 +1,6 @@
 """Finds what a user stated with the built-in reader alone.
 
-message -> the user's own part of it -> sentences -> the reader sorts them -> claims, as they were said
+message -> the user's own part -> sentences, but for takeovers -> the reader sorts them -> claims, as said
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 from agents.claim_interfaces import Claim, Said
 from agents.interfaces import Reader
 from agents.own_part import own_sentences
+from agents.takeovers import is_takeover
 
 # Of what the reader says of a sentence; see docs/experiments.md.
 WORLD_FROM = 0.6  # p(world) from which a statement is of the world; unsure is personal
@@ -31,7 +32,7 @@ class ReaderSummarizer:
         return await asyncio.to_thread(self._summarize, said)
 
     def _summarize(self, said: Said) -> list[Claim]:
-        found = own_sentences(said.message)
+        found = [text for text in own_sentences(said.message) if not is_takeover(text)]
         if not found:
             return []
         return [

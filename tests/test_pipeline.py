@@ -10,7 +10,7 @@ import pytest
 from agent_fakes import FakeChat, FixedEncoder
 
 from agents.chat_interfaces import CutAtLimit, LeftOut, ReplyRequest
-from agents.own_statements import GIVEN
+from agents.own_statements import GIVEN, OwnStatements
 from agents.query_augmenter import QueryAugmenter
 from agents.reranker import Reranker
 from agents.responder import Responder
@@ -72,6 +72,7 @@ class House:
             responder=Responder(self.chat, keep=3, reply_tokens=16),
             cut=lambda text: text.split("\n\n"),
             history_turns=3,
+            own_statements=OwnStatements(),
         )
         self.encoder = encoder
         self.ann = self.journal.user_id("ann")

@@ -25,6 +25,7 @@ class Turns(Models):
     @cached_property
     def pipeline(self) -> TurnPipeline:
         """Answers messages."""
+        from agents.own_statements import OwnStatements
         from agents.query_augmenter import QueryAugmenter
         from agents.reranker import Reranker
         from assistant.library.cutting import cut
@@ -49,6 +50,7 @@ class Turns(Models):
             history_turns=self.settings.answer.history_turns,
             learns=self.settings.memory.learn,
             settled=self.claims.settled_words,
+            own_statements=OwnStatements() if self.settings.answer.reader else None,
             messages_behind=partial(messages_behind, self.database),
             answers_first=self._answers_first,
             server=self.model_in_use.server,

@@ -73,7 +73,7 @@ class TurnPipeline:
 
         history_turns: how many earlier turns the model sees. learns: what is stated is to be remembered.
         settled: which words of a user's messages became knowledge, by version id.
-        own_statements: which of the user's statements come before what was found.
+        own_statements: which of the user's statements come first; None where no reader reads them.
         messages_behind: what a user wrote that their memories were made from, by version id.
         answers_first: what works in the background waits for it.
         server: the host that the chat model runs at, kept with each turn; empty where that is this process.
@@ -88,7 +88,7 @@ class TurnPipeline:
         self._history_turns = history_turns
         self._learns = learns
         self._settled = settled
-        self._own_statements = own_statements or OwnStatements()
+        self._own_statements = own_statements
         self._messages_behind = messages_behind
         self._answers_first = answers_first or AnswersFirst()
         self._server = server
@@ -230,7 +230,7 @@ class TurnPipeline:
         messages = [c.passage.version_id for c in found.candidates if c.passage.kind == "message"]
         settled = self._settled(user_id, messages) if messages else {}
         found = replace(found, candidates=without_settled(found.candidates, settled))
-        return self._own_statements.put_first(found, space)
+        return self._own_statements.put_first(found, space) if self._own_statements else found
 
     def _marked(self, user_id: int, reranked: Reranked) -> list[Passage]:
         passages = [candidate.passage for candidate in reranked.order]

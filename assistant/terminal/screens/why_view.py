@@ -224,7 +224,7 @@ def _how(facts: WhyFacts) -> list[str]:
     """How the answer was reached."""
     lines = [f"Route      {facts.route}"]
     if facts.searched:
-        lines.append(f"Searched   {facts.searched}")
+        lines.append(f"Query      {facts.searched}")
     lines.append(f"Answered   by {facts.model} · {facts.state}")
     if facts.invented:
         lines.append(facts.invented)
