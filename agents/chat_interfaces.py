@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, Self
 
-from stores.passages import Passage
+from stores.base.passages import Passage
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from agents.own_part import own_sentences
 from agents.prompts.claims import SCHEMA, messages
 from agents.reader_summarizer import WORLD_FROM
 from agents.takeovers import is_takeover
-from stores.errors import ContextTooLong
+from stores.base.errors import ContextTooLong
 
 _MAY_STATE_FROM = (
     0.1  # p(world) + p(personal) from which the reader does not rule out that a sentence states something

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from agents.interfaces import Candidate, Exchange
-from stores.passages import Passage
+from stores.base.passages import Passage
 
 Status: TypeAlias = Literal["correct", "incorrect", "unknown"]
 CHANGEABLE = ("note", "fact", "preference", "correction")  # kinds of passages that a claim may change

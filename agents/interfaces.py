@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from stores.passages import Found, Passage
+from stores.base.passages import Found, Passage
 
 Vector: TypeAlias = npt.NDArray[np.float32]  # (D,), unit length
 Vectors: TypeAlias = npt.NDArray[np.float32]  # (N, D), rows of unit length

@@ -14,7 +14,7 @@ from agents.interfaces import Reader
 from agents.memory_page import MemoryPage, Statement, asked_after
 from agents.message_sorting import MessageSorter
 from agents.sentences import sentences
-from stores.passages import Passage
+from stores.base.passages import Passage
 
 _MOST = 14  # statements of one page
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from agents.interfaces import Candidate, OwnSpace
 from agents.retriever import Retrieved
-from stores.passages import Passage
+from stores.base.passages import Passage
 
 GIVEN = 2.0  # added to a score: more than meaning, words and lift are together
 _NEAR = 0.5  # share of the best cosine from which a statement is near

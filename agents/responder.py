@@ -25,8 +25,8 @@ from agents.interfaces import Exchange
 from agents.memory_page import said_before
 from agents.prompts import answer
 from agents.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fit
-from stores.errors import ContextTooLong
-from stores.passages import Passage
+from stores.base.errors import ContextTooLong
+from stores.base.passages import Passage
 
 _NUMBER = re.compile(r"\[(\d{1,4})\]")
 _MAYBE_NUMBER = re.compile(r"\[\d{0,4}$")  # a citation that may go on in the next piece

@@ -9,8 +9,8 @@ from agents.dialogue import asks_when, is_named, replies, speaker, tells_time
 from agents.fusion import lifts, mixed
 from agents.interfaces import Candidate, Encoder, SearchableSpace, Vector
 from agents.sentences import asks_only
+from stores.base.passages import Passage
 from stores.lexical import tokens
-from stores.passages import Passage
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from stores.passages import Passage
+from stores.base.passages import Passage
 
 SESSION = "session"  # the space of what was said before in a session of which nothing is kept elsewhere
 _MOST_SAID = 8  # messages of a private session that may answer

@@ -19,7 +19,7 @@ import click
 from assistant.end_signals import let_signals_end_us
 from assistant.standard_streams import OutputUnwritable, drop_output, prepare_streams
 from assistant.terminal.screens.printable import printable
-from stores.errors import DEFECT, VouchError, WrongUsage
+from stores.base.errors import DEFECT, VouchError, WrongUsage
 
 INTERRUPTED = 130
 READER_WENT_AWAY = 141

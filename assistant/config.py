@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from assistant.themes import THEMES, nearest_theme
-from stores.errors import InvalidSetting
+from stores.base.errors import InvalidSetting
 
 DEFAULT = "default"  # the origin of what nobody set
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assistant.config import ModelSettings
 from assistant.locations import expanded, home_directory
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 
 
 def user_name(option: str | None, environ: Mapping[str, str]) -> str:

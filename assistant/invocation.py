@@ -22,7 +22,7 @@ from assistant.identity import api_key, user_name
 from assistant.locations import Locations, find_locations
 from assistant.settings_file import load_settings
 from assistant.terminal.plainness import should_be_plain
-from stores.errors import OverTime
+from stores.base.errors import OverTime
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

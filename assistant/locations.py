@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.config import DEFAULT
-from stores.errors import StoreUnavailable, WrongUsage
+from stores.base.errors import StoreUnavailable, WrongUsage
 
 
 @dataclass(frozen=True, kw_only=True)

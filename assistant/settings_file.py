@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from assistant.config import FILE_KEYS, SECTIONS, InvalidSection, Settings
-from stores.errors import WrongUsage
-from stores.one_line import without_controls
+from stores.base.errors import WrongUsage
+from stores.base.one_line import without_controls
 
 SETTINGS_BYTES = 100_000  # of the file; its parser takes time that grows with the square of some of them
 DEEPEST_KEY = 16  # parts; the deepest that means anything has three

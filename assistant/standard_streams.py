@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from stores.errors import TryAgain
+from stores.base.errors import TryAgain
 
 
 class OutputUnwritable(TryAgain):

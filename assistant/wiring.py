@@ -17,7 +17,7 @@ from assistant.parts.learning import trainable as trainable
 from assistant.parts.search import ENCODER_FILES as ENCODER_FILES
 from assistant.parts.search import QUERY_ENCODER as QUERY_ENCODER
 from assistant.parts.search import from_everywhere
-from stores.errors import StoreUnavailable
+from stores.base.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from assistant.encoder_change import BackgroundChange, EncoderChange

@@ -27,7 +27,7 @@ from filelock import FileLock
 from agents.interfaces import Encoder, Vectors
 from agents.models.encoder import OnnxEncoder, prepare_encoder
 from assistant.library.documents import PreparedDocument, read_documents
-from stores.passages import searchable_text
+from stores.base.passages import searchable_text
 
 _KEY_BYTES = 32
 _AT_ONCE = 256

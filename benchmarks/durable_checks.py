@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy.orm import Session as SqlSession
 
 from benchmarks.durable_worker import QuickAssistant, Specification
-from stores.passages import searchable_text
+from stores.base.passages import searchable_text
 
 
 class NotDurable(AssertionError):

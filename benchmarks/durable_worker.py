@@ -34,8 +34,8 @@ from assistant.library.ingest import Ingested
 from assistant.locations import Locations
 from assistant.terminal.plain import PlainChat
 from assistant.wiring import Assistant
+from stores.base.passages import SHARED, own_space
 from stores.encoder_versions import EncoderVersion
-from stores.passages import SHARED, own_space
 from stores.shared_index import SharedIndex
 
 PAPERS = 60  # sources that are read again and again, each time with other content

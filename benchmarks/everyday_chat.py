@@ -36,8 +36,8 @@ from assistant.config import Settings
 from assistant.library.documents import UnreadableDocument, read_documents
 from assistant.locations import find_locations
 from assistant.wiring import Assistant
-from stores.clock import time_by
-from stores.passages import SHARED
+from stores.base.clock import time_by
+from stores.base.passages import SHARED
 
 ROOT = Path(__file__).parents[1]
 OUTCOMES = ("right", "unsure, right", "unsure, wrong", "wrong", "nothing")

@@ -41,8 +41,8 @@ from assistant.locations import find_locations
 from assistant.wiring import Assistant
 from benchmarks.offline_answers import default_reranker
 from benchmarks.questions import holds_answer
+from stores.base.passages import SHARED
 from stores.lexical import tokens
-from stores.passages import SHARED
 
 Floats = npt.NDArray[np.float64]
 

@@ -42,7 +42,7 @@ from benchmarks.fuzz_limits import (
     processor_seconds,
 )
 from benchmarks.fuzz_seeds import collections, docxs, html_pages, markdown, pdfs, texts
-from stores.errors import UnreadableDocument
+from stores.base.errors import UnreadableDocument
 
 
 def problem_of_reading(results: list[PreparedDocument | UnreadableDocument], source: str) -> str:

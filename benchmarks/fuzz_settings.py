@@ -18,7 +18,7 @@ from assistant.config import SECTIONS, Settings
 from assistant.settings_file import load_settings
 from benchmarks.fuzz_bytes import MOST_BYTES, mutated, tokens_of
 from benchmarks.fuzz_limits import MOST_MEGABYTES, MOST_SECONDS, MOST_WALL_SECONDS, problem_of_message
-from stores.errors import VouchError
+from stores.base.errors import VouchError
 
 
 def problem_of_settings_error(error: VouchError, name: str) -> str:

@@ -20,7 +20,7 @@ from assistant.config import Settings
 from assistant.library.documents import PreparedDocument, read_documents
 from assistant.locations import find_locations
 from assistant.wiring import Assistant
-from stores.passages import SHARED, searchable_text
+from stores.base.passages import SHARED, searchable_text
 
 
 def main() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from assistant.replay.datasets import ReplayPassage, ReplayQuestion, read_set
 from assistant.wiring import Assistant
+from stores.base.passages import SHARED
 from stores.journal import FoundPassage, Judged, Outcome
-from stores.passages import SHARED
 from stores.records import PassageVersion, known_id
 from stores.stored_documents import NewDocument, NewPassage
 

@@ -37,8 +37,8 @@ from sqlmodel import col
 
 from assistant.learning.both_sides import kept_as
 from benchmarks.durable_checks import NotDurable, require
+from stores.base.clock import now
 from stores.checkpoints import Checkpoints
-from stores.clock import now
 from stores.database import Database
 from stores.encoder_versions import EncoderVersions
 from stores.live_models import LiveModels

@@ -250,7 +250,7 @@ def measure(
 def _fill_library(part: Part) -> None:
     """The shared memory: the manual, so that every turn searches the Chroma server too."""
     from assistant.library.documents import find_documents, read_documents
-    from stores.passages import SHARED
+    from stores.base.passages import SHARED
 
     assistant = assistant_of(part)
     assistant.catch_up()

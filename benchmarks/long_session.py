@@ -21,7 +21,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from benchmarks.at_terminal import AtTerminal
-from stores.clock import now
+from stores.base.clock import now
 from stores.database import Database
 from stores.journal import Journal
 from stores.records import Session, Turn, known_id

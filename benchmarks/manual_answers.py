@@ -39,8 +39,8 @@ from assistant.library.documents import read_documents
 from assistant.turns.events import Finished
 from benchmarks.offline_answers import Way
 from benchmarks.recall import BenchmarkAssistant
-from stores.errors import UnreadableDocument
-from stores.passages import SHARED
+from stores.base.errors import UnreadableDocument
+from stores.base.passages import SHARED
 
 HERE = Path(__file__).parent
 MANUAL = HERE.parent / "docs" / "manual"

@@ -30,15 +30,15 @@ from agents.own_statements import OwnStatements
 from agents.retriever import Retrieved
 from assistant.turns import weighing
 from assistant.turns.searching import Searching
+from stores.base.clock import now
+from stores.base.passages import own_space
 from stores.changes import NewVersion, add_versions
 from stores.claim_decisions import Decision, carry_out
 from stores.claims import Claims, text_key
-from stores.clock import now
 from stores.database import Database
 from stores.indexer import Indexer
 from stores.journal import Journal
 from stores.passage_lines import live_version_ids
-from stores.passages import own_space
 from stores.records import PassageVector, PassageVersion, Session, StatedClaim, Turn, known_id
 from stores.shared_index import SharedIndex
 from stores.spaces import Spaces

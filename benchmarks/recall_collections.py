@@ -21,8 +21,8 @@ from assistant.replay.datasets import locomo_evidence, locomo_message, locomo_tu
 from assistant.replay.metrics import evidence_recall_at
 from assistant.wiring import Assistant
 from benchmarks.questions import read_questions
-from stores.errors import UnreadableDocument
-from stores.passages import SHARED
+from stores.base.errors import UnreadableDocument
+from stores.base.passages import SHARED
 
 READY = "recall.json"  # in a data directory: all of it was ingested; holds the names of what was stored
 CONVERSATIONS = "locomo"

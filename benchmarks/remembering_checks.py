@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from sqlalchemy.orm import Session as SqlSession
 
 from benchmarks.durable_checks import require, rows
+from stores.base.passages import own_space
 from stores.database import Database
-from stores.passages import own_space
 from stores.word_check import word_faults
 from tests.remembering_child import stated, subject
 

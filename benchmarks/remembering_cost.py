@@ -32,8 +32,8 @@ from assistant.turns.background_steps import BackgroundSteps
 from assistant.turns.events import Accepted, Event, Finished, Wrote
 from assistant.turns.remembering import Remembering
 from assistant.wiring import Assistant
+from stores.base.passages import SHARED
 from stores.claim_jobs import ClaimJob
-from stores.passages import SHARED
 
 USER = "ann"
 STATED_OF_TEN = (0, 2, 5, 8)  # which of ten turns state something

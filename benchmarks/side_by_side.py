@@ -22,8 +22,8 @@ from benchmarks.offline_answers import Way, ways
 from benchmarks.questions import read_questions
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, ingest_collection
-from stores.errors import UnreadableDocument
-from stores.passages import SHARED
+from stores.base.errors import UnreadableDocument
+from stores.base.passages import SHARED
 
 MANUAL = Path(__file__).parent.parent / "docs" / "manual"
 QUESTIONS = Path(__file__).with_name("manual_questions.txt")

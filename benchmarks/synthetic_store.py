@@ -27,7 +27,7 @@ from agents.sentences import sentences
 from assistant.config import IndexSettings, Settings
 from assistant.locations import Locations, find_locations
 from assistant.wiring import Assistant
-from stores.passages import SHARED
+from stores.base.passages import SHARED
 from stores.stored_documents import NewDocument, NewPassage
 
 DIMENSION = 384

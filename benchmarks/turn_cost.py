@@ -23,7 +23,7 @@ from agents.interfaces import Candidate
 from agents.responder import Responder
 from agents.retriever import Retrieved
 from benchmarks.synthetic_store import DIMENSION, CostAssistant, unit
-from stores.passages import SHARED
+from stores.base.passages import SHARED
 from stores.stored_documents import NewDocument, NewPassage
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from stores.clock import now
+from stores.base.clock import now
 from stores.database import Database
 from stores.journal import Journal
 from stores.records import Session, Turn, known_id

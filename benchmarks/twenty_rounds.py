@@ -49,9 +49,9 @@ from assistant.replay.replay_assistant import (
 from assistant.replay.simulate import SimulatedJudge, gold_truth
 from assistant.replay.simulated_chat import SimulatedChat
 from benchmarks.kept_rounds import KeptRounds
-from stores.clock import time_by
+from stores.base.clock import time_by
+from stores.base.passages import SHARED, Passage
 from stores.database import Database
-from stores.passages import SHARED, Passage
 from stores.records import Document
 
 DOMAINS = ("covidqa", "realtimeqa", "friendsqa", "nq")

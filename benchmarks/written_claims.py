@@ -24,7 +24,7 @@ from assistant.learning.example import read_records, untokenised
 from assistant.learning.reader_claims import fever_claims
 from assistant.locations import find_locations
 from assistant.wiring import Assistant
-from stores.passages import SHARED, Passage
+from stores.base.passages import SHARED, Passage
 
 Written = tuple[str, str, bool]  # claim, evidence, whether it is true
 THRESHOLDS = (0.5, 0.6, 0.7, CORRECT_FROM, 0.9, 0.95)

@@ -1,11 +1,6 @@
 """What outlives a turn.
 
-errors           what can go wrong, each with its exit code and what to do next
 records          the tables: the schema that there is now
-passages         the plain `Passage` that everything above handles, and the spaces it stands in
-well_formed      text from outside, as any database can hold it
-one_line         text from outside, fit for one line of a terminal
-clock            the present moment, or in a replay a time of its own
 database         one SQL database: transactions, durability, schema
 write_lock       whether the database can be written now
 rows             rows of a statement as the driver gives them
@@ -99,4 +94,5 @@ text_check       whether the texts are those that were written
 word_check       whether the words and their statistics are those of the texts
 turn_check       whether Find finds every turn by its words
 vector_check     whether the vectors can be used, and are those of the texts
+base/            what everything above the stores handles: errors, the clock, passages, and text from outside
 """

@@ -23,9 +23,9 @@ from pathlib import Path
 
 from sqlalchemy import URL, delete
 
+from stores.base.errors import NotABackup, SchemaTooNew, StoreUnavailable, WrongUsage
 from stores.data_directory import DirectoryLock
 from stores.database import KNOWN_SCHEMAS, Database, told_plainly
-from stores.errors import NotABackup, SchemaTooNew, StoreUnavailable, WrongUsage
 from stores.records import FilledIndex
 
 INDEX_FOLDERS = ("chroma", "faiss")  # of a data directory; derived

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Table, bindparam, insert, select, text, update
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.clock import now
+from stores.base.clock import now
+from stores.base.passages import searchable_text
+from stores.base.well_formed import well_formed
 from stores.lexical import add_words, remove_words
-from stores.passages import searchable_text
 from stores.records import Job, PassageIdentity, PassageVector, PassageVersion, known_id
-from stores.well_formed import well_formed
 
 if TYPE_CHECKING:
     from stores.vectors import Vector

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from stores.errors import VouchError
+from stores.base.errors import VouchError
 
 MANIFEST = "manifest.json"
 _PART = 1 << 20

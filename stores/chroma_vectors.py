@@ -28,7 +28,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 from filelock import FileLock, Timeout
 
-from stores.errors import DamagedIndex, IndexWrittenElsewhere, StoreUnavailable
+from stores.base.errors import DamagedIndex, IndexWrittenElsewhere, StoreUnavailable
 from stores.vectors import Vector, Vectors
 
 _BATCH = 2_000  # ChromaDB takes at most 5,461 rows at once

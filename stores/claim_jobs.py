@@ -18,9 +18,10 @@ from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.clock import now
+from stores.base.clock import now
+from stores.base.passages import own_space
+from stores.base.well_formed import well_formed
 from stores.database import Database
-from stores.passages import own_space
 from stores.records import Job, known_id
 from stores.waiting_jobs import (
     ANSWERED_BY,
@@ -31,7 +32,6 @@ from stores.waiting_jobs import (
     is_left,
     waiting_job,
 )
-from stores.well_formed import well_formed
 
 # A turn that has not ended by then has lost its process; of one that ran here that is known before.
 UNANSWERED_FOR = timedelta(minutes=10)

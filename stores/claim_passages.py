@@ -9,11 +9,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.passages import own_space
+from stores.base.well_formed import well_formed
 from stores.changes import NewVersion, add_versions, remove_versions, text_hash
-from stores.passages import own_space
 from stores.receipts import open_receipt, shortened
 from stores.records import PassageIdentity, PassageVersion, StatedClaim, known_id
-from stores.well_formed import well_formed
 
 AUTHOR = "remembering"  # of the versions written for claims
 

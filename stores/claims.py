@@ -15,13 +15,14 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.clock import now
+from stores.base.errors import NotFound
+from stores.base.passages import SHARED
+from stores.base.well_formed import well_formed
 from stores.claim_decisions import Decision, Learned, carry_out
 from stores.claim_jobs import ask_to_weigh, is_open, mark_done
-from stores.clock import now
 from stores.database import Database
-from stores.errors import NotFound
 from stores.lexical import tokens
-from stores.passages import SHARED
 from stores.proposals import propose_as, propose_change
 from stores.records import (
     REMOVAL,
@@ -37,7 +38,6 @@ from stores.rows_by_ids import found_by
 from stores.session_branches import earlier_turns
 from stores.shared_changes import SharedChange
 from stores.told_dates import ToldLater, told_later
-from stores.well_formed import well_formed
 
 _NEGATIONS = frozenset("not no never cannot without neither nor none nobody nothing".split())
 _EARLIER_TURNS = 6

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from types import TracebackType
 
-from stores.errors import StoreUnavailable
+from stores.base.errors import StoreUnavailable
 
 LOCK_FILE = "in-use.lock"
 

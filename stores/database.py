@@ -21,7 +21,7 @@ from sqlalchemy import URL, Engine, create_engine, event, inspect, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.errors import SchemaDamaged, SchemaTooNew, StoreUnavailable, WrongUsage
+from stores.base.errors import SchemaDamaged, SchemaTooNew, StoreUnavailable, WrongUsage
 
 HEAD = "0007"  # the newest schema; a test holds it to the migrations
 KNOWN_SCHEMAS = (

@@ -13,8 +13,8 @@ from pathlib import Path
 from sqlalchemy import or_, select, update
 from sqlmodel import col
 
+from stores.base.clock import now
 from stores.changes import remove_versions, revive_versions
-from stores.clock import now
 from stores.database import Database
 from stores.records import Job, PassageIdentity, PassageVersion, Proposal, Receipt, StatedClaim
 

@@ -25,10 +25,10 @@ import numpy as np
 import numpy.typing as npt
 from filelock import FileLock, Timeout
 
+from stores.base.errors import IndexWrittenElsewhere, StoreUnavailable
 from stores.build_vectors import build_vectors, check_shape
 from stores.built_files import checksums, sync
 from stores.built_vectors import BuiltVectors, open_built_vectors
-from stores.errors import IndexWrittenElsewhere, StoreUnavailable
 from stores.vector_log import Ids, VectorChange, VectorLog, create_log, damaged
 from stores.vectors import ExactVectors, Vector, Vectors
 

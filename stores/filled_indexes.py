@@ -12,8 +12,8 @@ from sqlalchemy import Select, func, or_, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.passages import SHARED
 from stores.changes import ask_to_index
-from stores.passages import SHARED
 from stores.records import FilledIndex, Job, known_id
 from stores.rows import rows
 

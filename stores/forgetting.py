@@ -19,9 +19,10 @@ from sqlalchemy import Engine, select, text, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.clock import now
+from stores.base.clock import now
+from stores.base.errors import StoreUnavailable
+from stores.base.passages import SHARED, own_space
 from stores.database import Database, told_plainly
-from stores.errors import StoreUnavailable
 from stores.forgotten_bytes import compact_file, compact_server
 from stores.forgotten_choice import Chosen, unerased
 from stores.forgotten_mentions import find_mentions
@@ -41,7 +42,6 @@ from stores.forgotten_turns import (
 )
 from stores.forgotten_words import FORGOTTEN, Pieces
 from stores.passage_lines import PassageLine
-from stores.passages import SHARED, own_space
 from stores.records import (
     Document,
     DocumentVersion,

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from stores.errors import StoreUnavailable
+from stores.base.errors import StoreUnavailable
 
 _FTS5_TABLES = ("shared_words", "own_words", "turn_words")
 _SERVER_TABLES = (

@@ -14,10 +14,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.errors import NotFound
+from stores.base.errors import NotFound
+from stores.base.passages import SHARED, own_space
 from stores.forgotten_words import overlap, stands_in
 from stores.passage_lines import PassageLine, not_visible
-from stores.passages import SHARED, own_space
 from stores.records import (
     Document,
     PassageIdentity,

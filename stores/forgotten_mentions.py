@@ -16,9 +16,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.passages import own_space
 from stores.forgotten_choice import Chosen, unerased
 from stores.forgotten_words import Pieces
-from stores.passages import own_space
 from stores.records import PassageIdentity, PassageVersion, Turn, known_id
 from stores.rows_by_ids import AT_ONCE
 

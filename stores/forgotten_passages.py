@@ -8,8 +8,8 @@ from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.clock import now
 from stores.changes import remove_versions, text_hash
-from stores.clock import now
 from stores.forgotten_choice import Chosen, unerased
 from stores.forgotten_words import FORGOTTEN, Pieces
 from stores.records import (

@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import SQLModel, col
 
-from stores.clock import now
+from stores.base.clock import now
 from stores.forgotten_words import FORGOTTEN, Pieces
 from stores.records import (
     Feedback,

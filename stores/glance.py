@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from stores.base.errors import StoreUnavailable
 from stores.data_directory import DirectoryLock
-from stores.errors import StoreUnavailable
 
 _LAST_SESSION = """
     SELECT s.id, s.title FROM turns t JOIN sessions s ON s.id = t.session_id

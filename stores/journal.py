@@ -14,10 +14,11 @@ from sqlalchemy import Table, insert, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.clock import now
+from stores.base.errors import NotFound
+from stores.base.well_formed import well_formed
 from stores.claim_jobs import ask_to_summarize, may_summarize
-from stores.clock import now
 from stores.database import Database
-from stores.errors import NotFound
 from stores.forgotten_turns import blank_if_forgotten
 from stores.ratings import keep_rating
 from stores.records import Judgement, Retrieval, RetrievedPassage, Session, Turn, User, known_id
@@ -26,7 +27,6 @@ from stores.session_branches import branch, earlier_turns, parent
 from stores.session_list import ASKED, SessionLine, session_lines, session_of, was_held_here
 from stores.session_words import keep_words, said_before
 from stores.turn_words import note_turns
-from stores.well_formed import well_formed
 
 _retrieved: Table = RetrievedPassage.__table__  # type: ignore[attr-defined]
 _judgements: Table = Judgement.__table__  # type: ignore[attr-defined]

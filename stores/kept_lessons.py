@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.errors import VouchError
+from stores.base.errors import VouchError
 from stores.lessons import Lesson, teaches, texts_learned_from
 from stores.records import Session, Turn, known_id
 from stores.rows_by_ids import in_parts

@@ -14,14 +14,15 @@ from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.clock import now
+from stores.base.errors import CannotUndo, NotFound, WrongUsage
+from stores.base.passages import SHARED, own_space
+from stores.base.well_formed import well_formed
 from stores.changes import NewVersion, add_versions, remove_versions, revive_versions
-from stores.clock import now
 from stores.database import Database
 from stores.earlier_versions import close_up
-from stores.errors import CannotUndo, NotFound, WrongUsage
 from stores.live_versions import live_passages
 from stores.passage_lines import PassageLine, live_version_ids, visible_line
-from stores.passages import SHARED, own_space
 from stores.receipts import (
     is_shared,
     latest_receipts,
@@ -42,7 +43,6 @@ from stores.records import (
     known_id,
 )
 from stores.undone_imports import imported_versions, withdraw_history
-from stores.well_formed import well_formed
 
 EDITABLE = frozenset({"note", "fact", "preference", "correction"})  # kinds of memories, in a person's words
 

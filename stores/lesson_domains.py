@@ -13,9 +13,9 @@ from pathlib import PurePath
 from sqlalchemy import select
 from sqlmodel import col
 
+from stores.base.passages import SHARED
 from stores.database import Database
 from stores.lessons import Lesson, LessonDocument
-from stores.passages import SHARED
 from stores.records import Document, PassageIdentity, PassageVersion, known_id
 from stores.rows_by_ids import in_parts
 

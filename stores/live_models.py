@@ -10,9 +10,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.clock import now
+from stores.base.clock import now
+from stores.base.errors import CannotUndo
 from stores.database import Database
-from stores.errors import CannotUndo
 from stores.records import LiveModel, ModelVersion, known_id
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.passages import SHARED, Passage
+from stores.base.passages import SHARED, Passage
 from stores.records import PassageVector, PassageVersion, known_id
 from stores.rows import moment, rows
 from stores.told_dates import LIVE_TOLD_AT

@@ -19,8 +19,8 @@ from sqlalchemy import Select, exists, or_, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.passages import SHARED, own_space
 from stores.database import Database
-from stores.passages import SHARED, own_space
 from stores.public_grounds import outward
 from stores.records import (
     REMOVAL,

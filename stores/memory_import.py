@@ -16,13 +16,13 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.clock import now
+from stores.base.passages import SHARED, own_space
 from stores.changes import NewVersion, add_history, add_versions
 from stores.claims import text_key
-from stores.clock import now
 from stores.database import Database
 from stores.import_choice import ImportChoice, Needed
 from stores.memory_lines import Memory, Record
-from stores.passages import SHARED, own_space
 from stores.public_grounds import inward
 from stores.receipts import open_receipt
 from stores.records import (

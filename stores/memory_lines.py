@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NoReturn, TypeAlias
 
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
+from stores.base.well_formed import well_formed
 from stores.json_lines import json_object
 from stores.memory_export import SCHEMA
-from stores.well_formed import well_formed
 
 _FIRST_YEAR, _LAST_YEAR = 1970, 9998  # any time zone can show a moment of these
 _DEEPEST = 20  # values within one another in the grounds of a write

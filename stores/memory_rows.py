@@ -14,10 +14,10 @@ from sqlalchemy import and_, case, func, or_, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.passages import SHARED, own_space
 from stores.catalogue import says
 from stores.database import Database
 from stores.passage_lines import PassageLine
-from stores.passages import SHARED, own_space
 from stores.records import (
     PassageIdentity,
     PassageVersion,

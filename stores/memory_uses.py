@@ -11,8 +11,8 @@ from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.passages import SHARED, own_space
 from stores.database import Database
-from stores.passages import SHARED, own_space
 from stores.records import (
     Feedback,
     PassageIdentity,

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlmodel import col
 
+from stores.base.passages import own_space
 from stores.claim_passages import AUTHOR
 from stores.database import Database
-from stores.passages import own_space
 from stores.records import PassageVersion, StatedClaim, Turn, known_id
 
 _LOOK_UP = 500  # ids in one statement

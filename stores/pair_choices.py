@@ -13,9 +13,9 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.clock import now
+from stores.base.clock import now
+from stores.base.errors import NotFound
 from stores.database import Database
-from stores.errors import NotFound
 from stores.records import (
     Feedback,
     Judgement,

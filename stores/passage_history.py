@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.passages import SHARED, own_space
 from stores.passage_lines import PassageLine, not_visible
-from stores.passages import SHARED, own_space
 from stores.records import (
     Document,
     Judgement,

@@ -10,9 +10,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.errors import NotFound
+from stores.base.errors import NotFound
+from stores.base.passages import SHARED, Passage, own_space
 from stores.live_versions import live_passages
-from stores.passages import SHARED, Passage, own_space
 from stores.records import PassageVersion, known_id
 
 

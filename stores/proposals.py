@@ -15,18 +15,18 @@ from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.clock import now
+from stores.base.errors import NotFound, WrongUsage
+from stores.base.passages import SHARED
+from stores.base.well_formed import well_formed
 from stores.changes import NewVersion, add_versions
 from stores.claim_passages import AUTHOR, live_with_text
-from stores.clock import now
 from stores.database import Database
-from stores.errors import NotFound, WrongUsage
 from stores.open_proposals import OpenProposal, told_of, told_without
 from stores.passage_lines import live_version_ids, visible_line
-from stores.passages import SHARED
 from stores.receipts import open_receipt, shortened
 from stores.records import REMOVAL, PassageVersion, Proposal, StatedClaim, known_id
 from stores.shared_changes import SharedChange, carry_out_change
-from stores.well_formed import well_formed
 
 _BY_ONE_USER = ("share", REMOVAL)  # reasons that are one person's wish, who can take it back
 

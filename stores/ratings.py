@@ -14,11 +14,11 @@ from sqlalchemy import ColumnElement, Select, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.clock import now
+from stores.base.clock import now
+from stores.base.well_formed import well_formed
 from stores.database import Database
 from stores.records import Feedback, Turn, known_id
 from stores.rows_by_ids import in_parts
-from stores.well_formed import well_formed
 
 _JUDGEMENTS = ("good", "bad")  # of which one stands at a time; "taught" stands beside them
 

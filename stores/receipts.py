@@ -9,11 +9,11 @@ from sqlalchemy import Select, exists, or_, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.clock import now
-from stores.errors import CannotUndo, NotFound
-from stores.passages import SHARED
+from stores.base.clock import now
+from stores.base.errors import CannotUndo, NotFound
+from stores.base.passages import SHARED
+from stores.base.well_formed import well_formed
 from stores.records import PassageIdentity, PassageVersion, Receipt, StatedClaim, Turn, known_id
-from stores.well_formed import well_formed
 
 
 def open_receipt(

@@ -17,9 +17,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.clock import now
+from stores.base.clock import now
+from stores.base.errors import StoreUnavailable, TryAgain
 from stores.database import Database
-from stores.errors import StoreUnavailable, TryAgain
 from stores.live_models import live_version, model_id, swap
 from stores.records import Round, known_id
 from stores.seeing_rounds import live_round

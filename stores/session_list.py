@@ -16,9 +16,10 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlalchemy.orm import aliased
 from sqlmodel import col
 
-from stores.clock import now
+from stores.base.clock import now
+from stores.base.errors import NotFound, WrongUsage
+from stores.base.well_formed import well_formed
 from stores.database import Database
-from stores.errors import NotFound, WrongUsage
 from stores.records import Session, Turn
 from stores.rows_by_ids import found_by
 from stores.session_branches import (
@@ -29,7 +30,6 @@ from stores.session_branches import (
     switch_by,
     switch_to,
 )
-from stores.well_formed import well_formed
 
 Shelf: TypeAlias = Literal["open", "asked", "archived", "deleted"]
 ASKED = "vouch ask"  # the origin of a session that one question of a script or a command line began

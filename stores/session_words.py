@@ -8,9 +8,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.clock import now
+from stores.base.passages import own_space
 from stores.changes import NewVersion, add_versions
-from stores.clock import now
-from stores.passages import own_space
 from stores.records import Document, PassageIdentity, PassageVersion, Turn, known_id
 from stores.session_branches import parents_in
 

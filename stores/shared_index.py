@@ -21,12 +21,12 @@ from typing import Protocol
 from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.clock import now
+from stores.base.clock import now
+from stores.base.passages import SHARED
 from stores.database import Database
 from stores.filled_indexes import done_after, fills, last_job_known, note_whole
 from stores.live_models import live_version
 from stores.live_versions import stored_vectors, waiting_versions
-from stores.passages import SHARED
 from stores.records import FilledIndex
 from stores.rows import rows
 from stores.vectors import VectorIndex, Vectors, read_vectors

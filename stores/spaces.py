@@ -15,6 +15,7 @@ from typing import Literal
 from sqlalchemy.orm import Session as SqlSession
 
 from stores import lexical
+from stores.base.passages import SHARED, Found, Passage, own_space
 from stores.database import Database
 from stores.live_versions import (
     in_parts,
@@ -24,7 +25,6 @@ from stores.live_versions import (
     waiting_versions,
     within,
 )
-from stores.passages import SHARED, Found, Passage, own_space
 from stores.rows import rows
 from stores.shared_index import SharedIndex
 from stores.statements import KeptStatements, replaced_statements

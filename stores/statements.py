@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.passages import Passage
+from stores.base.passages import Passage
 from stores.rows import moment, rows
 from stores.rows_by_ids import in_parts
 from stores.told_dates import OLD_WRITTEN_AT

@@ -15,11 +15,11 @@ from sqlalchemy import exists, func, or_, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.clock import now
+from stores.base.errors import CannotUndo
+from stores.base.passages import searchable_text
 from stores.changes import NewVersion, add_versions, remove_versions, text_hash
-from stores.clock import now
 from stores.database import Database
-from stores.errors import CannotUndo
-from stores.passages import searchable_text
 from stores.receipts import open_receipt
 from stores.records import Document, DocumentVersion, PassageVersion, Receipt, known_id
 from stores.vectors import Vectors

@@ -17,8 +17,8 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlalchemy.orm import aliased
 from sqlmodel import col
 
+from stores.base.passages import SHARED, Passage, own_space
 from stores.claim_passages import AUTHOR
-from stores.passages import SHARED, Passage, own_space
 from stores.records import PassageIdentity, PassageVersion, Receipt, StatedClaim, Turn, known_id
 from stores.rows import moment as in_utc
 from stores.rows import rows

@@ -14,11 +14,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.well_formed import well_formed
 from stores.database import Database
 from stores.lexical import tokens
 from stores.records import Session, Turn
 from stores.turn_words import turns_holding
-from stores.well_formed import well_formed
 
 _ASKED_AT_ONCE = 200
 _BEFORE = 24  # characters of an excerpt in front of what was found

@@ -6,7 +6,7 @@ from sqlalchemy import delete, exists, or_, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.clock import now
+from stores.base.clock import now
 from stores.records import DocumentVersion, PassageIdentity, PassageVersion, Receipt, StatedClaim, known_id
 
 

@@ -14,10 +14,10 @@ from sqlalchemy import delete, select, text
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.base.passages import searchable_text
 from stores.changes import ask_to_index
 from stores.database import Database
 from stores.live_versions import in_parts
-from stores.passages import searchable_text
 from stores.records import ModelVersion, PassageVector
 from stores.vectors import Vectors, read_vectors
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from stores.errors import DamagedIndex, StoreUnavailable
+from stores.base.errors import DamagedIndex, StoreUnavailable
 from stores.vectors import Vectors
 
 _HEADER = struct.Struct("<4sIIII")  # sort, ids, dimension, content's checksum, this header's checksum

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
 
+from stores.base.passages import searchable_text
 from stores.database import Database
 from stores.lexical import tokens
-from stores.passages import searchable_text
 from stores.word_indexes import word_index
 
 _ROWS_AT_ONCE = 2_000

@@ -18,7 +18,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.passages import SHARED
+from stores.base.passages import SHARED
 from stores.rows import rows
 
 _IDS_AT_ONCE = 5_000  # in one statement

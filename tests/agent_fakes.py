@@ -21,7 +21,7 @@ from agents.interfaces import (
     Verdict,
     Verification,
 )
-from stores.passages import SHARED, Passage
+from stores.base.passages import SHARED, Passage
 
 
 def passage(

@@ -29,12 +29,12 @@ from assistant.locations import Locations
 from assistant.terminal.sharing import share_memory
 from assistant.terminal.teaching import teach
 from assistant.wiring import Assistant
+from stores.base.errors import VouchError
+from stores.base.passages import SHARED, own_space
 from stores.changes import NewVersion, add_versions
 from stores.claim_decisions import Learned
 from stores.claim_passages import AUTHOR
 from stores.database import Database
-from stores.errors import VouchError
-from stores.passages import SHARED, own_space
 from stores.receipts import open_receipt
 from tests.attack_cases import Case, Step, Suite, holds
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assistant.library.documents import PreparedDocument, read_documents
-from stores.errors import UnreadableDocument
+from stores.base.errors import UnreadableDocument
 
 LONG = " ".join(f"Sentence number {n} has exactly seven words." for n in range(1, 11))  # 70 words
 Write = Callable[[str, str | bytes], Path]

@@ -34,8 +34,8 @@ from screen_fixtures import ChatOnScreen, on_screen
 from textual.scrollbar import ScrollBar
 from textual.widgets import Input, TextArea
 
-from stores.clock import time_by
-from stores.errors import VouchError
+from stores.base.clock import time_by
+from stores.base.errors import VouchError
 
 GOLDENS = Path(__file__).parent / "goldens"
 SIZES = [(40, 12), (80, 24), (120, 40)]

@@ -12,8 +12,8 @@ import numpy as np
 from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
 
+from stores.base.clock import now
 from stores.changes import remove_versions
-from stores.clock import now
 from stores.database import Database
 from stores.faiss_vectors import FaissVectors
 from stores.records import PassageIdentity, PassageVersion

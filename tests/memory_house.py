@@ -12,9 +12,9 @@ from agents.models.reader_files import WEIGHTS, prepare_reader
 from assistant.config import ModelSettings, Settings
 from assistant.locations import Locations
 from assistant.wiring import Assistant
+from stores.base.passages import SHARED
 from stores.changes import NewVersion, add_versions
 from stores.claim_decisions import Learned
-from stores.passages import SHARED
 from stores.receipts import open_receipt
 from stores.records import StatedClaim
 

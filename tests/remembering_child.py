@@ -39,11 +39,11 @@ from assistant.turns.claim_agents import Agents
 from assistant.wiring import Assistant
 from benchmarks.durable_worker import QuickAssistant, Specification
 from stores import shared_index, stored_documents, word_indexes  # noqa: F401 - imported before the fork
+from stores.base.errors import ModelUnreachable
 from stores.claim_decisions import Learned
 from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims
 from stores.encoder_versions import EncoderVersion
-from stores.errors import ModelUnreachable
 from stores.indexer import Indexer
 from stores.journal import Journal
 

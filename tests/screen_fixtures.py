@@ -27,9 +27,9 @@ from assistant.terminal.screens.desk import Desk, SessionChoice
 from assistant.terminal.screens.drafts import Drafts
 from assistant.terminal.screens.keys import keymap
 from assistant.wiring import Assistant
-from stores.errors import VouchError
+from stores.base.errors import VouchError
+from stores.base.passages import SHARED
 from stores.glance import glance
-from stores.passages import SHARED
 
 WAITS_SECONDS = 90.0  # generous: only what never comes fails by it
 HOLD = "\0hold"  # in a reply: nothing further until `chat.go_on()`

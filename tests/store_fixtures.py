@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sqlalchemy import text
 
+from stores.base.passages import SHARED, own_space, searchable_text
 from stores.catalogue import Catalogue
 from stores.database import Database
 from stores.indexer import Indexer
@@ -26,7 +27,6 @@ from stores.lexical import tokens
 from stores.memory_export import MemoryExport, Scope
 from stores.memory_import import Imported, MemoryImport
 from stores.memory_lines import read_memory
-from stores.passages import SHARED, own_space, searchable_text
 from stores.shared_index import SharedIndex
 from stores.spaces import Spaces
 from stores.stored_documents import NewDocument, NewPassage, Stored, StoredDocuments

@@ -11,7 +11,7 @@ from agent_fakes import FakeChat
 
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.background_chat import BackgroundChat
-from stores.errors import ModelUnreachable
+from stores.base.errors import ModelUnreachable
 
 
 class SlowChat(FakeChat):

@@ -16,8 +16,8 @@ from benchmarks.durable_checks import check_whole, opened
 from benchmarks.durable_work import Papers
 from benchmarks.durable_worker import Specification
 from stores.backup import BackupContents, inspect_backup, restore_backup, write_backup
+from stores.base.errors import NotABackup, StoreUnavailable, WrongUsage
 from stores.database import HEAD, Database
-from stores.errors import NotABackup, StoreUnavailable, WrongUsage
 
 _ROOT = Path(__file__).parent.parent
 

@@ -14,7 +14,7 @@ from test_poisoned_rounds import World, tiny, torch_encodes, train_here
 from test_rounds import expire
 
 from assistant.learning.both_sides import RECIPE
-from stores.errors import CannotUndo
+from stores.base.errors import CannotUndo
 from stores.lessons import is_held_out
 from stores.records import PassageVector, PassageVersion, Turn
 from stores.rounds import Rounds

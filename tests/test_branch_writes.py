@@ -9,8 +9,8 @@ from screen_fixtures import on_screen
 from sqlalchemy import event, text
 from store_fixtures import Stores
 
+from stores.base.errors import NotFound
 from stores.database import Database
-from stores.errors import NotFound
 from stores.journal import Outcome
 from stores.session_branches import BranchPlace
 from stores.session_list import Sessions

@@ -19,9 +19,9 @@ from test_claims import state
 from test_forgetting import answered, files_holding, tables_holding
 from test_undo_properties import World, kind, world
 
+from stores.base.passages import own_space
 from stores.claim_decisions import Decision
 from stores.forgetting import Forgetting
-from stores.passages import own_space
 
 __all__ = ["kind"]  # the fixture
 

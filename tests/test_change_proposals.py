@@ -14,12 +14,12 @@ from test_forgetting import tables_holding
 
 from assistant.terminal.notices import learned_line
 from assistant.terminal.sharing import shared_line
+from stores.base.errors import CannotAccept, NotFound, WrongUsage
+from stores.base.passages import SHARED
 from stores.changes import NewVersion, add_versions, remove_versions
 from stores.claim_decisions import Decision, Learned, Outdated
 from stores.claims import Claims
-from stores.errors import CannotAccept, NotFound, WrongUsage
 from stores.forgetting import Forgetting
-from stores.passages import SHARED
 from stores.proposals import Proposals
 from stores.receipts import open_receipt
 from stores.records import PassageVersion

@@ -17,8 +17,8 @@ from agents.claim_interfaces import Claim, Curation, Weighed
 from agents.curator import ReaderCurator
 from agents.interfaces import Candidate
 from agents.prompts.curating import curation_schema
-from stores.errors import MalformedReply
-from stores.passages import SHARED
+from stores.base.errors import MalformedReply
+from stores.base.passages import SHARED
 
 OLD, NEW = "ann moved to oslo in 2019", "ann is in bergen now"
 CLAIM = Claim(NEW, NEW, "fact", "user")

@@ -17,7 +17,7 @@ from agents.chat_interfaces import ChatMessage, Source
 from agents.claim_interfaces import Claim, Weighed
 from agents.interfaces import Candidate
 from agents.prompts.weighing import PRIOR_SCHEMA, verdict_messages, verdict_schema
-from stores.errors import MalformedReply
+from stores.base.errors import MalformedReply
 
 CLAIM = Claim("The pool opens at 7:00.", "the pool opens at 7", "fact", "world")
 PASSAGES = [candidate(1, "Lunch is at noon."), candidate(2, "The pool opens at seven o'clock, 7:00.")]

@@ -18,7 +18,7 @@ from assistant.library import chat_log_database, chat_log_formats, chat_logs
 from assistant.library.chat_log_formats import NO_WORDS
 from assistant.library.chat_log_values import LONGEST, moment
 from assistant.library.chat_logs import read_chat_log
-from stores.errors import UnreadableDocument
+from stores.base.errors import UnreadableDocument
 
 
 def log_database(file: Path, rows: int, *, response: str, conversation: str = "'v'") -> Path:

@@ -17,8 +17,8 @@ from store_fixtures import Stores
 from assistant.library import chat_logs
 from assistant.library.chat_log_formats import NO_WORDS
 from assistant.library.chat_logs import read_chat_log
+from stores.base.errors import UnreadableDocument
 from stores.database import Database
-from stores.errors import UnreadableDocument
 from stores.session_branches import BranchPlace
 from stores.session_import import SessionImport, TakenIn, ToldSession
 from stores.session_list import Sessions

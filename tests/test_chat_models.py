@@ -30,7 +30,7 @@ from agents.backends.openai_chat import OpenAIChat
 from agents.backends.transformers_chat import TransformersChat
 from agents.backends.vllm_chat import VllmChat
 from agents.chat_interfaces import ChatMessage, ChatModel, CutAtLimit, ReplyRequest
-from stores.errors import ContextTooLong, MalformedReply, ModelRefused, NoLogProbabilities
+from stores.base.errors import ContextTooLong, MalformedReply, ModelRefused, NoLogProbabilities
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

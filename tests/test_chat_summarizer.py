@@ -12,7 +12,7 @@ from agents.chat_interfaces import ChatMessage
 from agents.chat_summarizer import ChatSummarizer
 from agents.claim_interfaces import Claim, Said
 from agents.prompts.claims import SCHEMA
-from stores.errors import ContextTooLong, MalformedReply
+from stores.base.errors import ContextTooLong, MalformedReply
 
 BRIDGE = "The Hollin bridge was built in 1888."
 

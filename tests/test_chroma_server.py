@@ -20,8 +20,8 @@ from chroma_server import ChromaServer
 from index_fixtures import clusters
 
 import stores.chroma_vectors
+from stores.base.errors import StoreUnavailable
 from stores.chroma_vectors import ChromaServerVectors
-from stores.errors import StoreUnavailable
 from tests.free_ports import free_port
 
 EAST, NORTH, UP, BEYOND = np.eye(4, dtype=np.float32)
@@ -200,7 +200,7 @@ def test_many_threads_and_processes_write_and_search_at_once_and_all_is_found(
             index.upsert(range(i, i + 10), vectors[i : i + 10])
             index.remove([i])
         index.close()
-        """
+"""
     program = "\n".join(line[8:] for line in script.splitlines())
     tests = Path(__file__).parent
     others = [

@@ -11,13 +11,13 @@ from sqlalchemy import update
 from sqlmodel import col
 from store_fixtures import Stores, document, findable
 
+from stores.base.errors import NotFound, WrongUsage
+from stores.base.passages import SHARED
 from stores.claim_decisions import Decision, Learned, Outdated
 from stores.claim_jobs import FIRST_WAIT, LONGEST_WAIT, ClaimJob, ClaimJobs
 from stores.claims import Claims, NewClaim, text_key
-from stores.errors import NotFound, WrongUsage
 from stores.journal import Journal, Outcome
 from stores.messages_behind import messages_behind
-from stores.passages import SHARED
 from stores.proposals import Proposals
 from stores.records import Job, Receipt
 

@@ -21,7 +21,7 @@ from assistant.config import (
     StoreSettings,
 )
 from assistant.themes import THEMES
-from stores.errors import InvalidSetting
+from stores.base.errors import InvalidSetting
 
 REPOSITORY = Path(config.__file__).parent.parent
 

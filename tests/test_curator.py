@@ -11,7 +11,7 @@ from agent_fakes import ADDS, ENDS, REPLACES, SAME, UNRELATED, FixedReader, pass
 from agents.claim_interfaces import Claim, Curation, Evidence, Status, Weighed
 from agents.curator import ReaderCurator
 from agents.interfaces import Candidate, Relation, Verification
-from stores.passages import SHARED
+from stores.base.passages import SHARED
 
 MINE = "user:1"
 OLD, NEW = "i live in porto", "new place is in gaia, way quieter"

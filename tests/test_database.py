@@ -24,8 +24,8 @@ from sqlmodel import SQLModel, col
 from store_fixtures import fresh_database
 
 import stores.database
+from stores.base.errors import SchemaDamaged, SchemaTooNew, StoreUnavailable
 from stores.database import HEAD, Database
-from stores.errors import SchemaDamaged, SchemaTooNew, StoreUnavailable
 from stores.records import Session, User
 
 _MIGRATIONS = Path(stores.database.__file__).parent / "migrations"
@@ -76,7 +76,7 @@ def test_a_process_killed_inside_a_transaction_loses_that_one_and_no_earlier_one
         import os, signal, sys
         from pathlib import Path
         from stores.database import Database
-        from stores.clock import now
+        from stores.base.clock import now
         from stores.records import User
         database = Database.at(Path(sys.argv[1]))
         with database.writing() as sql:
@@ -85,7 +85,7 @@ def test_a_process_killed_inside_a_transaction_loses_that_one_and_no_earlier_one
             sql.add(User(name="lost", created_at=now()))
             sql.flush()
             os.kill(os.getpid(), signal.SIGKILL)
-        """,
+""",
         tmp_path,
     )
     _, errors = killed.communicate()
@@ -158,13 +158,13 @@ def test_processes_that_open_an_empty_folder_at_once_all_succeed(tmp_path: Path)
         import sys
         from pathlib import Path
         from stores.database import Database
-        from stores.clock import now
+        from stores.base.clock import now
         from stores.records import User
         print("ready", flush=True)
         sys.stdin.readline()
         with Database.at(Path(sys.argv[1])).writing() as sql:
             sql.add(User(name=sys.argv[2], created_at=now()))
-        """
+"""
     opened = [
         subprocess.Popen(
             [sys.executable, "-W", "error", "-c", textwrap.dedent(script), str(tmp_path), str(number)],

@@ -36,10 +36,10 @@ from assistant.checks.examination import examine
 from assistant.config import IndexSettings, Settings, StoreSettings
 from assistant.locations import Locations
 from assistant.wiring import Assistant
+from stores.base.errors import DamagedEncoder
+from stores.base.passages import SHARED, searchable_text
 from stores.database import Database
-from stores.errors import DamagedEncoder
 from stores.journal import Outcome
-from stores.passages import SHARED, searchable_text
 from stores.turn_search import TurnSearch
 from stores.vectors import vector_bytes
 

@@ -13,7 +13,7 @@ from document_files import LONG, Write, pairs, read, refusal, write
 
 from assistant.library import documents, ingest
 from assistant.library.documents import PreparedDocument, find_documents, read_documents, read_stream
-from stores.errors import UnreadableDocument
+from stores.base.errors import UnreadableDocument
 
 __all__ = ["write"]  # a fixture
 

@@ -13,7 +13,7 @@ from assistant.terminal.screens.conversation import Conversation
 from assistant.terminal.screens.desk import Desk
 from assistant.terminal.screens.draft_keeping import DraftKeeping
 from assistant.terminal.screens.drafts import NEW, Drafts
-from stores.errors import TryAgain
+from stores.base.errors import TryAgain
 
 
 def test_a_draft_that_is_kept_late_replaces_none_that_was_kept_meanwhile(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from sqlmodel import col
 from store_fixtures import Stores
 from test_claims import state
 
-from stores.clock import now, time_by
+from stores.base.clock import now, time_by
 from stores.earlier_state import copy_untouched, go_back_to
 from stores.records import StatedClaim
 

@@ -25,7 +25,7 @@ from agents.models.encoder import (
 from agents.models.export_encoder import read_source
 from agents.models.exported_folders import MODEL_FILE
 from agents.models.exporter_process import PARTIAL_PREFIX
-from stores.errors import EncoderUnavailable
+from stores.base.errors import EncoderUnavailable
 
 TEXTS = [
     "the key is on the table",

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pytest
 from store_fixtures import DIMENSION, Stores, document, fake_encode
 
+from stores.base.errors import CannotUndo
+from stores.base.passages import SHARED
 from stores.encoder_versions import EncoderVersion, EncoderVersions
-from stores.errors import CannotUndo
-from stores.passages import SHARED
 from stores.vectors import ExactVectors, Vectors
 
 OLD = EncoderVersion("fake-1", "", DIMENSION)

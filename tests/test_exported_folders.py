@@ -13,7 +13,7 @@ from agents.models.encoder import EncoderDescription
 from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE, Description, exporting_into, loading
 from agents.models.exports import must_be_the_same, whole_folder
 from agents.models.reader_files import ReaderDescription
-from stores.errors import EncoderUnavailable, VouchError
+from stores.base.errors import EncoderUnavailable, VouchError
 
 FACTS: dict[type[Description], dict[str, Any]] = {
     EncoderDescription: {

@@ -21,7 +21,7 @@ from agents.memory_answers import MemoryAnswers
 from agents.message_sorting import MessageSorter
 from agents.quoting import Quoter
 from agents.responder import Citations
-from stores.errors import ModelRefused
+from stores.base.errors import ModelRefused
 
 QUESTION = "When does the reading room open?"
 OPENS = "The reading room opens at 10:00."

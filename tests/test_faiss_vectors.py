@@ -21,8 +21,8 @@ from index_fixtures import TrueFaiss, TruthFile, clusters
 import stores.build_vectors
 import stores.built_vectors
 import stores.faiss_library
+from stores.base.errors import StoreUnavailable
 from stores.build_vectors import lists_for
-from stores.errors import StoreUnavailable
 from stores.faiss_vectors import FaissVectors
 from stores.vectors import Vector
 

@@ -29,13 +29,13 @@ from store_fixtures import (
 )
 from test_claims import UNKNOWN, new, state, taken, tell
 
+from stores.base.clock import now
+from stores.base.errors import CannotUndo, NotFound, StoreUnavailable
 from stores.chroma_vectors import ChromaVectors
 from stores.claim_decisions import Decision, Learned
 from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims, NewClaim
-from stores.clock import now
 from stores.database import Database
-from stores.errors import CannotUndo, NotFound, StoreUnavailable
 from stores.faiss_vectors import FaissVectors
 from stores.forgetting import Forgetting, Forgotten
 from stores.forgotten_turns import blank_if_forgotten

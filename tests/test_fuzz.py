@@ -22,7 +22,7 @@ from assistant.config import SECTIONS, Settings
 from assistant.library.cutting import PASSAGE_WORDS, count_words
 from assistant.library.documents import PreparedDocument, read_documents
 from assistant.settings_file import MOST_TOLD, load_settings
-from stores.errors import UnreadableDocument, WrongUsage
+from stores.base.errors import UnreadableDocument, WrongUsage
 
 CASES = effort(
     deadline=None,  # a busy machine is no defect

@@ -8,7 +8,7 @@ import pytest
 
 from assistant.config import ModelSettings
 from assistant.identity import api_key, user_name
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 
 # Users
 

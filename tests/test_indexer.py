@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from store_fixtures import DIMENSION, ENCODER, Stores, document, fake_encode, findable
 
+from stores.base.errors import StoreUnavailable
+from stores.base.passages import SHARED, own_space
 from stores.changes import ask_to_index
 from stores.database import Database
-from stores.errors import StoreUnavailable
 from stores.indexer import Indexer, next_step
 from stores.live_models import LiveModels
-from stores.passages import SHARED, own_space
 from stores.shared_index import SharedIndex
 from stores.vectors import ExactVectors, Vector, Vectors
 

@@ -14,8 +14,8 @@ from store_fixtures import document
 from assistant.terminal.answer_lines import invented_line
 from assistant.terminal.screens.why_facts import why_facts
 from assistant.terminal.session_text import session_object
-from stores.clock import now
-from stores.passages import SHARED
+from stores.base.clock import now
+from stores.base.passages import SHARED
 from stores.records import ModelVersion
 from stores.turn_models import TurnModels, models_of
 

@@ -22,8 +22,8 @@ from store_fixtures import document
 
 from assistant.log import start_log
 from benchmarks.durable_worker import QuickAssistant, Specification
-from stores.errors import VouchError
-from stores.passages import SHARED, own_space
+from stores.base.errors import VouchError
+from stores.base.passages import SHARED, own_space
 
 NAMES = [
     "ann",

@@ -16,10 +16,10 @@ from sqlalchemy.exc import IntegrityError
 from store_fixtures import Stores, document, fake_encode, findable, fresh_database
 
 import stores.database
+from stores.base.errors import NotFound
+from stores.base.passages import own_space
 from stores.database import Database
-from stores.errors import NotFound
 from stores.journal import FoundPassage, Judged, Outcome
-from stores.passages import own_space
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_message_outlives_the_process_that_accepted_it(tmp_path: Path) -> None
                 user = journal.user_id("ann")
                 journal.accept(user, journal.open_session(user), "my cat is Tom", parts=["my cat is Tom"])
                 os.kill(os.getpid(), signal.SIGKILL)
-                """
+"""
             ),
             str(tmp_path),
         ],

@@ -23,8 +23,8 @@ from assistant.checks.searched import shared_index
 from benchmarks.durability import Death, Worker
 from benchmarks.durable_checks import check_found
 from benchmarks.durable_worker import QuickAssistant, Specification, document
-from stores.errors import DamagedIndex, StoreUnavailable
-from stores.passages import SHARED, own_space
+from stores.base.errors import DamagedIndex, StoreUnavailable
+from stores.base.passages import SHARED, own_space
 from tests.free_ports import free_port
 
 Open = Callable[..., QuickAssistant]

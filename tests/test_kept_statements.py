@@ -17,11 +17,11 @@ from store_fixtures import Stores, fresh_database
 
 from benchmarks.own_statements_cost import fill
 from stores import statements
+from stores.base.errors import VouchError
+from stores.base.passages import own_space
 from stores.changes import remove_versions, revive_versions
 from stores.database import Database
-from stores.errors import VouchError
 from stores.forgetting import Forgetting
-from stores.passages import own_space
 from stores.records import PassageVersion, known_id
 from stores.spaces import Spaces
 from stores.statements import KeptStatements, newest_statements, replaced_statements

@@ -19,11 +19,11 @@ from store_fixtures import (
     seen,
 )
 
+from stores.base.clock import now
+from stores.base.errors import CannotUndo, NotFound
+from stores.base.passages import SHARED, own_space
 from stores.changes import NewVersion, add_versions
-from stores.clock import now
-from stores.errors import CannotUndo, NotFound
 from stores.passage_lines import PassageLine
-from stores.passages import SHARED, own_space
 from stores.receipts import open_receipt
 from stores.records import Receipt, StatedClaim
 

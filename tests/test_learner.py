@@ -27,12 +27,12 @@ from assistant.learning.learner import Learner, TooFewLessons
 from assistant.learning.noting import Progress
 from assistant.learning.training_child import TrainingFailed, train_apart
 from assistant.replay.bootstrap import Promotion
+from stores.base.clock import now
+from stores.base.errors import CannotUndo, OverTime, TryAgain
+from stores.base.passages import own_space
 from stores.checkpoints import Checkpoints
-from stores.clock import now
-from stores.errors import CannotUndo, OverTime, TryAgain
 from stores.lessons import Lesson, Lessons, is_held_out, tells_when_to_end
 from stores.live_models import LiveModels
-from stores.passages import own_space
 from stores.records import Round
 from stores.rounds import Rounds
 

@@ -24,8 +24,8 @@ from assistant.learning.occasions import Occasions, Today
 from assistant.learning.steering import ANSWERING, ASKED, Budget, Steering
 from assistant.replay.bootstrap import promotion
 from assistant.turns.answers_first import AnswersFirst
-from stores.clock import now
-from stores.errors import EncoderUnavailable
+from stores.base.clock import now
+from stores.base.errors import EncoderUnavailable
 from stores.lessons import HeldOut, Lessons, is_held_out
 from stores.records import Round
 from stores.rounds import Rounds

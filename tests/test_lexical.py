@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 from store_fixtures import Stores, assert_words_are_exact, document, findable, fresh_database
 
+from stores.base.passages import SHARED
 from stores.database import Database
 from stores.lexical import (
     WordStatistics,
@@ -26,7 +27,6 @@ from stores.lexical import (
     word_scores,
     worth_asking,
 )
-from stores.passages import SHARED
 
 # Tokens
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from store_fixtures import fresh_database
 
-from stores.errors import CannotUndo
+from stores.base.errors import CannotUndo
 from stores.live_models import LiveModels
 from stores.records import LiveModel, ModelVersion
 

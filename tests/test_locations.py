@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assistant.locations import Locations, find_locations
-from stores.errors import StoreUnavailable, WrongUsage
+from stores.base.errors import StoreUnavailable, WrongUsage
 
 
 def test_files_are_in_the_home_directory_by_default() -> None:

@@ -18,11 +18,11 @@ from store_fixtures import Stores, assert_words_are_exact, document, fake_encode
 from test_claims import state
 
 import stores.database as stores_database
+from stores.base.errors import VouchError
+from stores.base.passages import SHARED, own_space
 from stores.claim_decisions import Decision
 from stores.database import Database
-from stores.errors import VouchError
 from stores.forgetting import Forgetting
-from stores.passages import SHARED, own_space
 from stores.records import Receipt, StatedClaim
 
 LOCKER = "My locker number is 214."

@@ -11,7 +11,7 @@ from screen_fixtures import on_screen
 from assistant.terminal.screens.memory_writing import undo
 from assistant.terminal.undoing import in_chat, told_in_chat
 from assistant.wiring import Assistant
-from stores.errors import CannotUndo
+from stores.base.errors import CannotUndo
 
 
 async def test_an_undo_that_a_later_write_blocks_names_the_command_of_the_chat(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assistant.terminal.memory_history import claim_lines
-from stores.clock import now
+from stores.base.clock import now
 from stores.records import StatedClaim
 
 

@@ -10,11 +10,11 @@ from sqlalchemy import select
 from store_fixtures import Stores, assert_words_are_exact, document, findable
 from test_claims import state
 
+from stores.base.errors import WrongUsage
+from stores.base.passages import SHARED, own_space
 from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims
-from stores.errors import WrongUsage
 from stores.memory_lines import KINDS, read_memory
-from stores.passages import SHARED, own_space
 from stores.proposals import Proposals
 from stores.records import StatedClaim, Turn
 

@@ -20,8 +20,8 @@ from agents.chat_summarizer import ChatSummarizer
 from agents.claim_interfaces import Claim, Said, Weighed
 from agents.curator import ReaderCurator
 from agents.interfaces import Candidate, Exchange
+from stores.base.errors import MalformedReply
 from stores.claims import NewClaim
-from stores.errors import MalformedReply
 
 pytestmark = serving.pytestmark
 server = serving.server  # a fixture

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import text
 from store_fixtures import Stores, document
 
+from stores.base.clock import now
 from stores.claims import Claims, NewClaim
-from stores.clock import now
 from stores.forgetting import Forgetting
 from stores.journal import FoundPassage, Outcome
 from stores.memory_rows import Beside, MemoryRows

@@ -11,7 +11,7 @@ from agent_fakes import FixedEncoder, candidate, passage
 from agents.interfaces import Candidate, Vector
 from agents.retriever import Fusion
 from assistant.replay.methods import Asked, Frozen, Method, Search, fused_by_rank, mean_vector
-from stores.passages import Found, Passage
+from stores.base.passages import Found, Passage
 
 EAST, NORTH = (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0)
 FUSION = Fusion(dense_weight=0.5, document_lift=0.0, conversation_lift=0.0)

@@ -16,7 +16,7 @@ from assistant.config import MemorySettings, ModelSettings
 from assistant.locations import Locations
 from assistant.terminal.model_choice import choose_model
 from assistant.wiring import Assistant
-from stores.errors import NotFound
+from stores.base.errors import NotFound
 
 SERVER_ANSWERS = "At ten [1]."
 

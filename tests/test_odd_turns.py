@@ -17,7 +17,7 @@ from store_fixtures import Stores, fresh_database
 from assistant.terminal.memory_history import when
 from assistant.terminal.screens.find_screen import FindScreen
 from assistant.terminal.screens.sessions_screen import SessionsScreen
-from stores.clock import local, time_by
+from stores.base.clock import local, time_by
 from stores.journal import Outcome
 from stores.session_list import SessionLine
 from stores.turn_search import FoundTurn

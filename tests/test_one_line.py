@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assistant.cli import _complain
 from assistant.terminal.screens.printable import as_markdown, printable
-from stores.one_line import one_line, open_end, without_controls
+from stores.base.one_line import one_line, open_end, without_controls
 
 ZWNJ, ZWJ = "\u200c", "\u200d"
 FAMILY = f"\U0001f469{ZWJ}\U0001f469{ZWJ}\U0001f467"

@@ -19,13 +19,13 @@ from agents.score_judge import ScoreJudge
 from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, Wrote
 from assistant.turns.pipeline import TurnPipeline
 from assistant.turns.searching import Searching
+from stores.base.errors import ContextTooLong, ModelUnreachable, WrongUsage
+from stores.base.passages import SHARED
 from stores.catalogue import Catalogue
 from stores.database import Database
-from stores.errors import ContextTooLong, ModelUnreachable, WrongUsage
 from stores.indexer import Indexer
 from stores.journal import Journal
 from stores.knowledge import Knowledge
-from stores.passages import SHARED
 from stores.shared_index import SharedIndex
 from stores.spaces import Spaces
 from stores.stored_documents import NewDocument, NewPassage, StoredDocuments

@@ -18,7 +18,7 @@ from assistant.terminal.slash_commands import SlashCommands
 from assistant.terminal.undoing import undone_lines
 from assistant.terminal.written_here import Written
 from assistant.wiring import Assistant
-from stores.errors import CannotUndo
+from stores.base.errors import CannotUndo
 from stores.knowledge import Undone
 from stores.records import Receipt
 

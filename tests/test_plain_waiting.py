@@ -16,7 +16,7 @@ from screen_fixtures import ScriptedReplies, made_assistant, place_in
 from agents.chat_interfaces import ReplyRequest
 from assistant.locations import Locations
 from assistant.wiring import Assistant
-from stores.errors import ModelBusy, ModelUnreachable, ReplyCut, VouchError
+from stores.base.errors import ModelBusy, ModelUnreachable, ReplyCut, VouchError
 
 
 @pytest.fixture

@@ -34,10 +34,10 @@ from assistant.turns.pipeline import TurnPipeline
 from assistant.turns.player import TurnPlayer
 from assistant.turns.remembering import Remembering
 from assistant.turns.searching import Searching
+from stores.base.errors import ModelUnreachable, OverTime
 from stores.claim_decisions import Learned
 from stores.claim_jobs import ClaimJob, ClaimJobs
 from stores.claims import Claims
-from stores.errors import ModelUnreachable, OverTime
 from stores.records import Turn
 from stores.waiting_jobs import WaitingJob
 

@@ -17,11 +17,11 @@ from sqlalchemy import create_engine, text
 from store_fixtures import Stores, assert_words_are_exact, findable
 
 import stores.database as database_module
-from stores.clock import now
+from stores.base.clock import now
+from stores.base.errors import StoreUnavailable, WrongUsage
+from stores.base.passages import SHARED
 from stores.database import HEAD, Database
-from stores.errors import StoreUnavailable, WrongUsage
 from stores.lexical import tokens
-from stores.passages import SHARED
 from stores.records import User
 from stores.rows import rows
 
@@ -70,7 +70,7 @@ def test_a_process_killed_inside_a_transaction_loses_that_one_and_frees_the_lock
         """
         import sys
         from stores.database import Database
-        from stores.clock import now
+        from stores.base.clock import now
         from stores.records import User
         database = Database(sys.argv[1])
         with database.writing() as sql:
@@ -80,7 +80,7 @@ def test_a_process_killed_inside_a_transaction_loses_that_one_and_frees_the_lock
             sql.flush()
             print("inside", flush=True)
             sys.stdin.readline()
-        """,
+""",
         url,
     )
     assert killed.stdout is not None
@@ -118,13 +118,13 @@ def test_processes_that_open_an_empty_database_at_once_all_succeed(postgres: Pos
     script = """
         import sys
         from stores.database import Database
-        from stores.clock import now
+        from stores.base.clock import now
         from stores.records import User
         print("ready", flush=True)
         sys.stdin.readline()
         with Database(sys.argv[1]).writing() as sql:
             sql.add(User(name=sys.argv[2], created_at=now()))
-        """
+"""
     opened = [process(script, empty, number) for number in range(2)]
     for each in opened:
         assert each.stdout is not None

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from agents.backends.prompt_tokens import PieceDecoder, PromptTokenizer
 from agents.chat_interfaces import ChatMessage
-from stores.errors import ModelRefused
+from stores.base.errors import ModelRefused
 
 CONTROL = ["<|end|>", "<|user|>", "<|system|>", "<|assistant|>", "</s>", "|>!"]
 TEMPLATE = (

@@ -15,7 +15,7 @@ from pypdf.errors import LimitReachedError
 from assistant.library import docx_reader, html_reader, readers
 from assistant.library.documents import PreparedDocument, read_documents
 from assistant.library.outlines import Reading
-from stores.errors import UnreadableDocument
+from stores.base.errors import UnreadableDocument
 
 __all__ = ["write"]  # a fixture
 

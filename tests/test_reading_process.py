@@ -13,7 +13,7 @@ from document_files import LONG, Write, write
 
 from assistant.library.documents import PreparedDocument, read_documents
 from assistant.library.reading_process import ReadingProcess
-from stores.errors import UnreadableDocument
+from stores.base.errors import UnreadableDocument
 
 __all__ = ["write"]  # a fixture
 

@@ -18,13 +18,13 @@ from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.claim_agents import Agents
 from assistant.turns.remembering import Remembering
 from assistant.turns.searching import Searching
+from stores.base.clock import now
+from stores.base.errors import MalformedReply, ModelUnreachable
+from stores.base.passages import SHARED
 from stores.claim_decisions import Learned
 from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims
-from stores.clock import now
-from stores.errors import MalformedReply, ModelUnreachable
 from stores.journal import Outcome
-from stores.passages import SHARED
 from stores.proposals import Proposals
 
 LOCKER = Claim("My locker number is 214.", "My locker number is 214.", "fact", "user")

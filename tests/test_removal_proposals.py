@@ -8,10 +8,10 @@ import pytest
 from cli_helpers import Vouch
 from store_fixtures import Stores, document, findable
 
+from stores.base.errors import NotFound, WrongUsage
+from stores.base.passages import SHARED
 from stores.claims import Claims, NewClaim
-from stores.errors import NotFound, WrongUsage
 from stores.forgetting import Forgetting
-from stores.passages import SHARED
 from stores.proposals import Proposals, propose
 from stores.records import Proposal, StatedClaim
 

@@ -32,7 +32,7 @@ from assistant.replay.tables import (
     table_questions,
     text_id,
 )
-from stores.errors import UnreadableDocument, WrongUsage
+from stores.base.errors import UnreadableDocument, WrongUsage
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 needs_data = pytest.mark.skipif(not (DATA / "squad").is_dir(), reason="the data folder is not here")

@@ -12,7 +12,7 @@ import replay_towns
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.feedback import said_after
 from assistant.replay.method_choice import KeptTrainings, MethodChoice
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 from stores.lessons import Lesson
 
 

@@ -16,7 +16,7 @@ from agents.interfaces import Verdict
 from assistant.replay.chat_judge import ChatJudge, judging_messages
 from assistant.replay.line_file import LineFile, encoded
 from assistant.replay.recorded_chat import RecordedChat, Recording
-from stores.errors import MalformedReply, ModelUnreachable, NoLogProbabilities, WrongUsage
+from stores.base.errors import MalformedReply, ModelUnreachable, NoLogProbabilities, WrongUsage
 
 ASK = ReplyRequest((ChatMessage("user", "When?"),), message="When?")
 MESSAGES = (ChatMessage("system", "Judge."), ChatMessage("user", "This."))

@@ -25,8 +25,8 @@ from assistant.replay.method_choice import MethodChoice
 from assistant.replay.replay_assistant import own_settings
 from assistant.replay.report import report_of
 from assistant.replay.steps import Steps
-from stores.clock import now
-from stores.errors import WrongUsage
+from stores.base.clock import now
+from stores.base.errors import WrongUsage
 
 CHILD = Path(__file__).with_name("replay_child.py")
 ASKED = 24

@@ -19,7 +19,7 @@ from assistant.replay.plots import bar_plot, line_plot, ticks, told
 from assistant.replay.report import figure, report_of, shown, table_rows, times_of
 from assistant.replay.report_page import page
 from assistant.replay.steps import AskedStep, LearnedStep, Steps
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 
 # Of one question
 

@@ -25,7 +25,7 @@ from assistant.replay.inputs import Streamed, read_inputs
 from assistant.replay.limits import check_limit
 from assistant.replay.measures import MEASURES
 from assistant.replay.method_choice import MethodChoice
-from stores.errors import StoreUnavailable, UnreadableDocument, WrongUsage
+from stores.base.errors import StoreUnavailable, UnreadableDocument, WrongUsage
 
 SIMULATED = ("--judge", "simulated", "--answers", "simulated")
 

@@ -17,7 +17,7 @@ from assistant.learning.ended import Ended
 from assistant.replay.conversations import Conversations, Message
 from assistant.replay.named_models import find_trained
 from assistant.replay.replay_assistant import ReplayAssistant
-from stores.errors import CannotUndo, NotFound
+from stores.base.errors import CannotUndo, NotFound
 
 __all__ = ["tiny", "torch_encodes"]  # fixtures
 

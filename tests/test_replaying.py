@@ -17,7 +17,7 @@ from assistant.terminal.screens.compare_child import ComparisonChild, Comparison
 from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.slash_commands import SlashCommands
 from assistant.wiring import Assistant
-from stores.errors import NotFound
+from stores.base.errors import NotFound
 
 _TELLS = "import json, sys\nfor row in json.loads(sys.argv[1]): print(json.dumps(row), flush=True)\n"
 

@@ -14,7 +14,7 @@ from agents.interfaces import Exchange
 from agents.prompts import answer
 from agents.responder import Citations, Responder
 from agents.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS
-from stores.errors import ContextTooLong
+from stores.base.errors import ContextTooLong
 
 
 def saying(*pieces: str | CutAtLimit, context_tokens: int | None = None) -> FakeChat:

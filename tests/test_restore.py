@@ -17,10 +17,10 @@ from sqlalchemy import text
 from store_fixtures import Stores, findable
 
 from stores.backup import BackupContents, inspect_backup, restore_backup, write_backup
-from stores.clock import now
+from stores.base.clock import now
+from stores.base.errors import NotABackup, SchemaTooNew, StoreUnavailable, WrongUsage
 from stores.data_directory import DirectoryLock
 from stores.database import HEAD, Database
-from stores.errors import NotABackup, SchemaTooNew, StoreUnavailable, WrongUsage
 from stores.records import FilledIndex
 
 _ROOT = Path(__file__).parent.parent
@@ -282,7 +282,7 @@ _DIES_AT = """
         setattr(stores.backup, name, dying(name, getattr(stores.backup, name)))
     target = Path(sys.argv[2])
     stores.backup.restore_backup(Path(sys.argv[1]), target, data=target.parent, replace=True)
-    """
+"""
 
 
 @pytest.mark.parametrize(

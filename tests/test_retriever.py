@@ -9,7 +9,7 @@ from agent_fakes import FixedEncoder, passage
 
 from agents.interfaces import Vector
 from agents.retriever import Fusion, Retriever, Signals
-from stores.passages import Found, Passage
+from stores.base.passages import Found, Passage
 
 
 class FixedSpace:

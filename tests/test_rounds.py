@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from store_fixtures import Stores
 
-from stores.clock import now
-from stores.errors import TryAgain
+from stores.base.clock import now
+from stores.base.errors import TryAgain
 from stores.live_models import LiveModels
 from stores.records import Round
 from stores.rounds import Rounds

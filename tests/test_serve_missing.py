@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assistant.cli import _invoke
-from stores.errors import BackendMissing
+from stores.base.errors import BackendMissing
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from store_fixtures import Stores
 
 from assistant.invocation import RowId
 from assistant.terminal.typed_ids import typed_id
+from stores.base.clock import time_by
+from stores.base.errors import NotFound, WrongUsage
 from stores.claims import Claims
-from stores.clock import time_by
 from stores.database import Database
-from stores.errors import NotFound, WrongUsage
 from stores.journal import Outcome
 from stores.ratings import Ratings
 from stores.session_branches import BranchPlace

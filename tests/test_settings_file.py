@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from assistant import settings_file
 from assistant.config import FILE_KEYS, SECTIONS, RetrievalSettings, Settings
 from assistant.settings_file import DEEPEST_KEY, MOST_TOLD, SETTINGS_BYTES, key_lines, load_settings
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 
 
 def loaded(folder: Path, text: str, **environ: str) -> Settings:

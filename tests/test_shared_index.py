@@ -10,9 +10,9 @@ from sqlalchemy import text
 from store_fixtures import DIMENSION, Stores, document, fake_encode, forget_fill
 
 import stores.database
+from stores.base.passages import SHARED
 from stores.changes import NewVersion, add_versions
 from stores.database import Database
-from stores.passages import SHARED
 from stores.shared_index import SharedIndex
 from stores.vectors import ExactVectors, Vector, Vectors
 

@@ -26,7 +26,7 @@ from assistant.replay.simulate import (
     gold_truth,
     simulated_feedback,
 )
-from stores.passages import Passage
+from stores.base.passages import Passage
 
 MANY = 4_000  # passages of one question
 PINNED = (0.6656892017707108, 0.8333019799961576)  # of blake2b; a change would change every report

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_fixtures import DIMENSION, Stores, document, fake_encode, findable, fresh_database, taken_for
 
+from stores.base.passages import SHARED, own_space
 from stores.changes import remove_versions
 from stores.live_versions import live_among, live_passages, stored_vectors
-from stores.passages import SHARED, own_space
 from stores.spaces import Space
 from stores.vectors import ExactVectors, Vector, Vectors
 

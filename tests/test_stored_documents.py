@@ -17,9 +17,9 @@ from store_fixtures import (
     seen,
 )
 
+from stores.base.errors import CannotUndo, NotFound
+from stores.base.passages import SHARED, own_space
 from stores.database import Database
-from stores.errors import CannotUndo, NotFound
-from stores.passages import SHARED, own_space
 from stores.stored_documents import Stored
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from agents.backends.structured_replies import LONGEST_REPLY, choice_schema, fitting, fitting_reply
 from agents.chat_interfaces import ChatMessage
-from stores.errors import MalformedReply
+from stores.base.errors import MalformedReply
 
 SCHEMA = choice_schema(["add", "nothing"])
 CHOICE = '{"choice": "add"}'

@@ -8,7 +8,7 @@ from pathlib import Path
 from screen_fixtures import HOLD, ChatOnScreen, on_screen
 
 from assistant.terminal.screens.desk import SessionChoice
-from stores.errors import StoreUnavailable
+from stores.base.errors import StoreUnavailable
 
 
 def told(chat: ChatOnScreen) -> list[str]:

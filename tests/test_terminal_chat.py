@@ -13,8 +13,8 @@ from assistant.terminal.screens.answer_text import AnswerText
 from assistant.terminal.screens.desk import SessionChoice
 from assistant.terminal.screens.notice_line import Notice
 from assistant.wiring import Assistant
+from stores.base.errors import ModelUnreachable, StoreUnavailable
 from stores.claim_decisions import Learned
-from stores.errors import ModelUnreachable, StoreUnavailable
 
 
 async def test_an_answer_stands_below_its_question_with_its_source(tmp_path: Path) -> None:

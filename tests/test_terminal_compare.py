@@ -30,7 +30,7 @@ from assistant.terminal.screens.compare_facts import (
 )
 from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.screens.training_screen import TrainingScreen
-from stores.clock import now
+from stores.base.clock import now
 from stores.pair_choices import REASON, FoundText, PairChoices
 from stores.records import Feedback
 

@@ -16,7 +16,7 @@ from cli_helpers import HANDBOOK, QUESTION, Person, Vouch
 from scripted_server import ScriptedServer, cuts, refuses, says, unused_url
 
 from assistant.terminal.screens.trying_again import wait_seconds
-from stores.errors import ModelBusy
+from stores.base.errors import ModelBusy
 from stores.records import Turn
 
 _PROMPT = "Ask anything"

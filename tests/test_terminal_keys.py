@@ -17,7 +17,7 @@ from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.sessions_screen import SessionsScreen
 from assistant.terminal.screens.small_screens import PastPrompts, Question
 from assistant.terminal.screens.why_view import WhyScreen
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 from stores.records import Feedback, Turn
 
 

@@ -24,9 +24,9 @@ from assistant.terminal.screens.memory_privacy import PrivacyScreen
 from assistant.terminal.screens.memory_screen import MemoryScreen
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.wiring import Assistant
+from stores.base.clock import now
+from stores.base.one_line import short
 from stores.claims import NewClaim
-from stores.clock import now
-from stores.one_line import short
 from stores.records import Round, StatedClaim
 
 # Opening ----------------------------------------------------------------------------------------
@@ -207,8 +207,8 @@ async def test_ten_thousand_memories_open_by_page(tmp_path: Path) -> None:
 
 
 def _ten_thousand(assistant: Assistant, user: int) -> None:
+    from stores.base.passages import own_space
     from stores.changes import NewVersion, add_versions
-    from stores.passages import own_space
     from stores.receipts import open_receipt
 
     space = own_space(user)

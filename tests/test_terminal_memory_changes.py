@@ -31,8 +31,8 @@ from assistant.terminal.screens.notice_line import Notice
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.small_screens import Question
 from assistant.wiring import Assistant
-from stores.errors import StoreUnavailable
-from stores.passages import SHARED
+from stores.base.errors import StoreUnavailable
+from stores.base.passages import SHARED
 from stores.records import Feedback, StatedClaim, Turn
 
 # Changing ---------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from test_terminal_chat import learned
 from assistant.terminal.screens.folded_paste import FoldedPastes
 from assistant.terminal.screens.memory_screen import MemoryScreen
 from assistant.terminal.screens.messages import FORGOTTEN, messages_of, passage_name
-from stores.passages import Passage
+from stores.base.passages import Passage
 from stores.records import Turn
 
 

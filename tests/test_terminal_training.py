@@ -29,7 +29,7 @@ from assistant.terminal.screens.training_lines import (
 )
 from assistant.terminal.screens.training_screen import TrainingScreen
 from assistant.terminal.training import steer_training
-from stores.errors import VouchError
+from stores.base.errors import VouchError
 from stores.lessons import HeldOut
 from stores.live_models import LiveModels
 from stores.records import Round

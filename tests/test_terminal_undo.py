@@ -17,7 +17,7 @@ from assistant.terminal.screens.rate_strip import RateStrip
 from assistant.terminal.screens.small_screens import Question
 from assistant.terminal.written_here import Written
 from assistant.wiring import Assistant
-from stores.passages import SHARED
+from stores.base.passages import SHARED
 
 TEA, COFFEE, NOTE = "I like tea.", "I like coffee.", "The reading room has a new wing."
 

@@ -15,7 +15,7 @@ from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.passage_page import PassagePage
 from assistant.terminal.screens.small_screens import Question
 from assistant.terminal.screens.why_view import PassageList, WhyScreen
-from stores.passages import SHARED
+from stores.base.passages import SHARED
 
 NOTE = "The reading room has a new wing."
 

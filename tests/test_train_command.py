@@ -50,7 +50,14 @@ from assistant.replay.held_out import Comparison
 from assistant.terminal.screens.training_facts import training_facts
 from assistant.terminal.training import steer_training
 from assistant.wiring import Assistant, trainable
-from stores.errors import EncoderUnavailable, OverTime, StoreUnavailable, TryAgain, VouchError, WrongUsage
+from stores.base.errors import (
+    EncoderUnavailable,
+    OverTime,
+    StoreUnavailable,
+    TryAgain,
+    VouchError,
+    WrongUsage,
+)
 from stores.lessons import HeldOut, is_held_out
 from stores.too_few_held_out import TooFewHeldOut
 

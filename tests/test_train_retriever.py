@@ -38,7 +38,7 @@ from assistant.learning.retriever_training import (
     train,
 )
 from assistant.learning.stop_signal import StopSignal
-from stores.errors import InvalidSetting
+from stores.base.errors import InvalidSetting
 
 REPOSITORY = Path(__file__).parents[1]
 TEXTS = ["the key is on the table", "", "Where is the BLUE key?", "the table is blue, " * 30, "naïve 東京 🎉"]

@@ -19,7 +19,7 @@ import pytest
 
 from agents.backends.transformers_chat import TransformersChat
 from agents.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
-from stores.errors import ContextTooLong, ModelRefused, ReplyCut, UnknownModel
+from stores.base.errors import ContextTooLong, ModelRefused, ReplyCut, UnknownModel
 
 QUESTION = (ChatMessage("user", "Where does the harbour lie?"),)
 REQUEST = ReplyRequest(QUESTION)

@@ -18,7 +18,7 @@ import pytest
 
 from agents.backends.openai_chat import OpenAIChat
 from agents.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
-from stores.errors import MalformedReply, ModelRefused, NoLogProbabilities
+from stores.base.errors import MalformedReply, ModelRefused, NoLogProbabilities
 from tests.free_ports import free_port
 
 COMMAND = (str(Path(sys.executable).with_name("transformers")),)

@@ -26,7 +26,7 @@ from assistant.terminal.slash_commands import SlashCommands
 from assistant.terminal.weighed_first import Wait
 from assistant.turns.claim_agents import Agents
 from assistant.wiring import Assistant
-from stores.errors import CannotUndo, ModelUnreachable
+from stores.base.errors import CannotUndo, ModelUnreachable
 from stores.records import StatedClaim
 
 TEA, LOCKER, QUESTION = "I like tea.", "My locker number is 214.", "Is it open?"

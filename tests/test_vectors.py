@@ -26,11 +26,11 @@ from store_fixtures import fresh_database
 
 import stores.chroma_vectors
 import stores.vectors
+from stores.base.clock import now
+from stores.base.errors import StoreUnavailable
 from stores.changes import NewVersion, add_versions
 from stores.chroma_vectors import ChromaServerVectors, ChromaVectors
-from stores.clock import now
 from stores.database import Database
-from stores.errors import StoreUnavailable
 from stores.records import PassageVersion
 from stores.vectors import (
     ExactVectors,
@@ -346,10 +346,10 @@ def in_another_process(folder: Path, script: str) -> str:
         import numpy as np
         from pathlib import Path
         from stores.chroma_vectors import ChromaVectors
-        from stores.errors import StoreUnavailable
+        from stores.base.errors import StoreUnavailable
         folder = Path(sys.argv[1])
         axes = np.eye(4, dtype=np.float32)
-        """
+"""
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(begin) + textwrap.dedent(script), str(folder)],
         capture_output=True,
@@ -422,7 +422,7 @@ def test_a_reader_searches_on_while_another_process_writes(tmp_path: Path) -> No
             ids = range(10 + 300 * batch, 310 + 300 * batch)
             writer.upsert(ids, random.normal(size=(300, 4)).astype(np.float32))
             writer.remove([ids[0]])
-        """
+"""
     writing = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(script), str(tmp_path)],
         cwd=Path(stores.chroma_vectors.__file__).parent.parent,

@@ -168,7 +168,7 @@ def test_a_learned_fact_tells_where_it_was_said_and_an_imported_one_that_a_file_
 
 @pytest.mark.parametrize(("newest", "of"), [(1, ""), (3, " of 3")])
 def test_a_passage_that_never_changed_has_just_one_version(newest: int, of: str) -> None:
-    from stores.clock import now
+    from stores.base.clock import now
     from stores.version_states import VersionState
 
     moment = now()

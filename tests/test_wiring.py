@@ -18,7 +18,7 @@ from agents.backends.vllm_chat import VllmChat
 from assistant.config import ModelSettings, Settings
 from assistant.locations import Locations
 from assistant.wiring import Assistant
-from stores.errors import ModelUnreachable
+from stores.base.errors import ModelUnreachable
 
 
 class OtherEncoder(FixedEncoder):

@@ -20,8 +20,8 @@ from agents.own_statements import is_own_words
 from agents.quoting import Quote, Quoter
 from agents.said_here import message_passage
 from agents.token_budget import estimated_tokens
-from stores.clock import now
-from stores.errors import ModelRefused, NoLogProbabilities
+from stores.base.clock import now
+from stores.base.errors import ModelRefused, NoLogProbabilities
 
 NOTHING_FOUND = "I found nothing about that."
 NOT_SURE = "I am not sure that this answers it:"

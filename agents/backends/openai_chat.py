@@ -36,7 +36,7 @@ from agents.backends.structured_replies import (
 )
 from agents.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
 from agents.token_budget import estimated_tokens
-from stores.errors import (
+from stores.base.errors import (
     ContextTooLong,
     MalformedReply,
     ModelUnreachable,

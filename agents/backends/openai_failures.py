@@ -12,7 +12,7 @@ from email.utils import mktime_tz, parsedate_tz
 from typing import TYPE_CHECKING
 
 from agents.backends.structured_replies import in_short
-from stores.errors import (
+from stores.base.errors import (
     ContextTooLong,
     ModelBusy,
     ModelError,

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from agents.chat_interfaces import ChatMessage
-from stores.errors import ModelRefused
+from stores.base.errors import ModelRefused
 
 _log = logging.getLogger(__name__)
 _NOT_YET_A_CHARACTER = "\ufffd"  # how a tokenizer decodes the first bytes of one

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import cast
 
 from agents.chat_interfaces import ChatMessage
-from stores.errors import ContextTooLong, MalformedReply
-from stores.one_line import short
+from stores.base.errors import ContextTooLong, MalformedReply
+from stores.base.one_line import short
 
 _PROBLEM_CHARACTERS = 300
 LONGEST_REPLY = 100_000  # characters that are looked at: what was asked for takes a few hundred

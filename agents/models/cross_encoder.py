@@ -25,7 +25,7 @@ from agents.models.encoder import concurrent_batches
 from agents.models.exported_folders import Description, exporting_into, loading, open_session
 from agents.models.exporter_process import ExportFailed, run_exporter
 from agents.models.reader_inputs import LONGEST_FIRST, Window, batch_of, valid_unicode
-from stores.errors import VouchError
+from stores.base.errors import VouchError
 
 DESCRIPTION_FILE = "cross_encoder.json"
 OVERLAP = 64  # tokens that neighbouring windows of a long passage share, where there is room for it

@@ -24,7 +24,7 @@ from agents.models.concurrent_runs import at_a_time, run_concurrently
 from agents.models.exported_folders import Description, exporting_into, loading, open_session
 from agents.models.exporter_process import ExportFailed, run_exporter
 from agents.models.reader_inputs import valid_unicode
-from stores.errors import DamagedEncoder, EncoderUnavailable
+from stores.base.errors import DamagedEncoder, EncoderUnavailable
 
 DESCRIPTION_FILE = "encoder.json"
 

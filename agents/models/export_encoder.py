@@ -34,7 +34,7 @@ from agents.models.exports import (
     write_onnx,
     write_tokenizer,
 )
-from stores.errors import EncoderUnavailable
+from stores.base.errors import EncoderUnavailable
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

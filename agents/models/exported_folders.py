@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Protocol, Self, get_origin, get_type_hints
 import onnxruntime
 
 from agents.models.exporter_process import alone_in
-from stores.errors import VouchError
+from stores.base.errors import VouchError
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"

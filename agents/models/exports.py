@@ -17,8 +17,8 @@ from tokenizers import Tokenizer
 
 from agents.models.exported_folders import TOKENIZER_FILE
 from agents.models.exporter_process import PARTIAL_PREFIX
-from stores.errors import VouchError
-from stores.one_line import one_line
+from stores.base.errors import VouchError
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from torch import nn

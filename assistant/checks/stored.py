@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from assistant.checks.check import Check, Look, counted
+from stores.base.errors import RESTORE
 from stores.claim_jobs import ClaimJobs
 from stores.database import Database
-from stores.errors import RESTORE
 from stores.schema_check import schema_faults
 from stores.text_check import changed_texts
 from stores.turn_check import TurnWordFaults, repair_turn_words, turn_word_faults

@@ -10,8 +10,8 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId, Words
-from stores.clock import stamp
-from stores.errors import VouchError, WrongUsage
+from stores.base.clock import stamp
+from stores.base.errors import VouchError, WrongUsage
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

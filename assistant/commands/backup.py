@@ -9,7 +9,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 
 
 @click.command("backup")

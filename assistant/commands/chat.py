@@ -11,7 +11,7 @@ import click
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId
 from assistant.terminal.plainness import should_be_plain, wants_colour
-from stores.errors import VouchError, WrongUsage
+from stores.base.errors import VouchError, WrongUsage
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

@@ -10,7 +10,7 @@ import click
 from assistant.checks.check import Check, Look, counted
 from assistant.cli import common_options
 from assistant.invocation import Invocation
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 
 @click.command("doctor")

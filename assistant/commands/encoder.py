@@ -9,7 +9,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation
-from stores.errors import EncoderUnavailable, WrongUsage
+from stores.base.errors import EncoderUnavailable, WrongUsage
 
 if TYPE_CHECKING:
     from assistant.encoder_change import EncoderChange

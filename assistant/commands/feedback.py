@@ -8,8 +8,8 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId, Words
-from stores.errors import NotFound, WrongUsage
-from stores.one_line import short
+from stores.base.errors import NotFound, WrongUsage
+from stores.base.one_line import short
 
 
 @click.command("feedback")

@@ -15,8 +15,8 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, Words
-from stores.errors import UnreadableDocument, WrongUsage
-from stores.one_line import one_line
+from stores.base.errors import UnreadableDocument, WrongUsage
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.library.documents import PreparedDocument
@@ -170,7 +170,7 @@ def _store(
     summary: str,
 ) -> None:
     from assistant.library.ingest import Encoding
-    from stores.passages import SHARED, own_space
+    from stores.base.passages import SHARED, own_space
 
     began = time.monotonic()
     counts = {"new": 0, "same": 0, "replaced": 0}

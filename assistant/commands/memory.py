@@ -13,9 +13,9 @@ from assistant.cli import common_options
 from assistant.commands import memory_claims, memory_files
 from assistant.invocation import Invocation, RowId, Words
 from assistant.paging import paged
-from stores.clock import stamp
-from stores.errors import WrongUsage
-from stores.one_line import one_line
+from stores.base.clock import stamp
+from stores.base.errors import WrongUsage
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

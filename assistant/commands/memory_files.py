@@ -11,7 +11,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 
 SCOPES = click.Choice(["yours", "shared", "all"])
 

@@ -25,7 +25,7 @@ from assistant.commands.replay_parameters import AtLeast, Column, Limit, Pair, P
 from assistant.commands.replay_progress import Progress
 from assistant.commands.replay_report import give_report
 from assistant.invocation import Invocation, Words, time_limit
-from stores.errors import UnreadableDocument, WrongUsage
+from stores.base.errors import UnreadableDocument, WrongUsage
 
 if TYPE_CHECKING:
     from assistant.replay.replay import Replay

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 
 if TYPE_CHECKING:
     from assistant.replay.replay_plan import ReplayPlan

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import click
 
 from assistant.invocation import Invocation
-from stores.errors import NotFound, WrongUsage
-from stores.one_line import one_line
+from stores.base.errors import NotFound, WrongUsage
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.replay.conversations import Compared, Message

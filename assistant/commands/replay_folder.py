@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from stores.errors import StoreUnavailable, VouchError, WrongUsage
+from stores.base.errors import StoreUnavailable, VouchError, WrongUsage
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _NOT_TO_BE_WRITTEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assistant.invocation import Invocation
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.replay.replay import Replay

@@ -9,8 +9,8 @@ import click
 from assistant.cli import common_options
 from assistant.invocation import Invocation, Words
 from assistant.paging import paged
-from stores.errors import WrongUsage
-from stores.one_line import one_line
+from stores.base.errors import WrongUsage
+from stores.base.one_line import one_line
 
 _ALIKE = 0.2  # cosine under which a passage without a shared word is not a find
 

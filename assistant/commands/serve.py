@@ -12,7 +12,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation
-from stores.errors import BackendMissing, WrongUsage
+from stores.base.errors import BackendMissing, WrongUsage
 
 _SHORTEST_TOKEN = 16  # characters
 

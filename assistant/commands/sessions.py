@@ -12,9 +12,9 @@ import click
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId, Words
 from assistant.paging import paged
-from stores.clock import local, stamp
-from stores.errors import NotFound, WrongUsage
-from stores.one_line import one_line
+from stores.base.clock import local, stamp
+from stores.base.errors import NotFound, WrongUsage
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

@@ -13,9 +13,9 @@ import click
 from assistant.cli import common_options
 from assistant.invocation import Invocation
 from assistant.terminal.screens.training_facts import without_state
-from stores.clock import local
-from stores.errors import StoreUnavailable, TryAgain, VouchError, WrongUsage
-from stores.one_line import one_line
+from stores.base.clock import local
+from stores.base.errors import StoreUnavailable, TryAgain, VouchError, WrongUsage
+from stores.base.one_line import one_line
 from stores.round_phases import in_words
 
 if TYPE_CHECKING:

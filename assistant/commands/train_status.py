@@ -14,8 +14,8 @@ import click
 from assistant.invocation import Invocation
 from assistant.terminal.screens.training_facts import reason_of, version_of
 from assistant.terminal.screens.training_lines import running_line
-from stores.clock import stamp
-from stores.one_line import one_line
+from stores.base.clock import stamp
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from stores.records import Round

@@ -10,12 +10,12 @@ from assistant.cli import common_options
 from assistant.commands.memory_claims import claim_as_json
 from assistant.invocation import Invocation, RowId
 from assistant.paging import paged
-from stores.clock import stamp
+from stores.base.clock import stamp
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
+    from stores.base.passages import Passage
     from stores.journal import FoundPassage
-    from stores.passages import Passage
     from stores.records import Turn
     from stores.version_states import VersionState
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from stores.errors import DEFECT, TryAgain, VouchError
+from stores.base.errors import DEFECT, TryAgain, VouchError
 
 
 class Decision(Protocol):
@@ -38,7 +38,7 @@ class Ended:
     reason: str
     figures: Mapping[str, Any] = field(default_factory=dict)
     version: str = ""  # of the candidate
-    exit_code: int = 0  # of a command that ran it; as in stores/errors.py, and 70 for a defect
+    exit_code: int = 0  # of a command that ran it; as in stores/base/errors.py, and 70 for a defect
 
 
 def failed(round_id: int, error: Exception) -> Ended:

@@ -34,8 +34,8 @@ from assistant.learning.training_child import (
     started_from,
     train_apart,
 )
+from stores.base.errors import DEFECT, VouchError
 from stores.checkpoints import Checkpoints
-from stores.errors import DEFECT, VouchError
 from stores.lessons import Lesson, Lessons, tells_when_to_end, what_is_lacking
 from stores.live_models import LiveModels
 from stores.rounds import Rounds

@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from stores.passages import searchable_text
+from stores.base.passages import searchable_text
 
 Label = Literal["answer", "relevant", "irrelevant"]
 LABELS: tuple[Label, ...] = get_args(Label)

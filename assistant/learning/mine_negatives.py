@@ -33,7 +33,7 @@ from assistant.learning.reader_pairs import (
 from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.locations import find_locations
 from assistant.wiring import Assistant
-from stores.passages import SHARED
+from stores.base.passages import SHARED
 
 _KEPT = 10  # passages noted for a question
 _USER = "learning"

@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from assistant.learning.lineage import learnable, lineage, repeats
-from stores.clock import now
-from stores.errors import VouchError
+from stores.base.clock import now
+from stores.base.errors import VouchError
 from stores.lessons import Lessons
 from stores.records import Round
 from stores.rounds import Rounds

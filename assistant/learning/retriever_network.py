@@ -30,7 +30,7 @@ from agents.models.encoder import PACKAGED_NAME, EncoderDescription, OnnxEncoder
 from agents.models.export_encoder import CHECK_TEXTS, LARGEST_DIFFERENCE, EncoderSource, read_source
 from agents.models.exporter_process import run_exporter
 from agents.models.pooling import text_vectors
-from stores.errors import EncoderUnavailable
+from stores.base.errors import EncoderUnavailable
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

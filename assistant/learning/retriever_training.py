@@ -31,7 +31,7 @@ from agents.losses.contrastive import (
 from assistant.learning.checkpoints import optimizer_tensors, restore_optimizer
 from assistant.learning.lesson_batches import LessonBatch
 from assistant.learning.retriever_network import FrozenVectors, RetrieverNetwork
-from stores.errors import InvalidSetting
+from stores.base.errors import InvalidSetting
 
 UpdateSide = Literal["query", "both"]
 

@@ -45,7 +45,7 @@ from assistant.learning.retriever_training import (
     train,
 )
 from assistant.learning.stop_signal import Stopped, StopSignal
-from stores.errors import DEFECT, TryAgain, VouchError
+from stores.base.errors import DEFECT, TryAgain, VouchError
 
 CHECKPOINT = "checkpoint.safetensors"
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from assistant.learning.steering import Budget, Steering
 from assistant.low_priority import give_way
-from stores.errors import DEFECT, OverTime, VouchError
+from stores.base.errors import DEFECT, OverTime, VouchError
 from stores.lessons import Lesson
 from stores.vectors import read_vectors
 

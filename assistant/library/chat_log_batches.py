@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from stores.errors import UnreadableDocument
+from stores.base.errors import UnreadableDocument
 from stores.session_import import ToldSession, ToldTurn
 
 MOST_TURNS = 200

@@ -28,7 +28,7 @@ from assistant.library.readers import (
     read_whole,
     too_large,
 )
-from stores.errors import UnreadableDocument
+from stores.base.errors import UnreadableDocument
 
 RECORD_WORDS = 200  # up to here a record is a passage as it is
 RECORD_BYTES = 16_000_000

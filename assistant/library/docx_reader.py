@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from assistant.library.outlines import HEADING_CHARACTERS, Outline, Reading, with_title
 from assistant.library.plain_text import plain_line
-from stores.errors import UnreadableDocument
+from stores.base.errors import UnreadableDocument
 
 if TYPE_CHECKING:
     from docx.table import Table, _Cell

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assistant.library.outlines import HEADING_CHARACTERS, Outline, Reading, with_title
 from assistant.library.plain_text import plain_line
 from assistant.library.text_reader import decoded
-from stores.errors import UnreadableDocument
+from stores.base.errors import UnreadableDocument
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag

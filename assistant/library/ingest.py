@@ -20,7 +20,7 @@ import numpy as np
 
 from agents.interfaces import Encoder
 from assistant.library.documents import PreparedDocument
-from stores.errors import UnreadableDocument
+from stores.base.errors import UnreadableDocument
 from stores.indexer import Indexer
 from stores.stored_documents import Change, NewDocument, NewPassage, StoredDocuments
 

@@ -8,7 +8,7 @@ import re
 
 from assistant.library.outlines import NO_TEXT, TOO_MUCH, TOO_MUCH_MEMORY, Reading
 from assistant.library.plain_text import Section, plain, unwrapped
-from stores.errors import UnreadableDocument
+from stores.base.errors import UnreadableDocument
 
 
 def read_pdf(data: bytes, source: str) -> Reading:

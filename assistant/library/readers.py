@@ -16,7 +16,7 @@ from assistant.library.markdown_reader import read_markdown
 from assistant.library.outlines import TOO_MUCH_MEMORY, Reading
 from assistant.library.pdf_reader import read_pdf
 from assistant.library.text_reader import read_text
-from stores.errors import UnreadableDocument
+from stores.base.errors import UnreadableDocument
 
 WHOLE_FILE_BYTES = 100_000_000  # PDF and .docx, which are mostly pictures
 TEXT_BYTES = 20_000_000  # text, Markdown and HTML: cut or parsed they take many times their size

@@ -22,7 +22,7 @@ from typing import IO, Any
 from assistant.library.documents import PreparedDocument, PreparedPassage, read_documents, read_stream
 from assistant.library.outlines import TOO_MUCH_MEMORY
 from assistant.library.plain_text import shown_path
-from stores.errors import UnreadableDocument
+from stores.base.errors import UnreadableDocument
 
 MEMORY_BYTES = 450_000_000  # the reading process's address space, so that its resident set is smaller yet
 PROCESSOR_SECONDS = 60.0  # for one document, and as many again for each megabyte of the file

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assistant.library.outlines import NOT_TEXT, Reading
 from assistant.library.plain_text import Section, unwrapped
-from stores.errors import UnreadableDocument
+from stores.base.errors import UnreadableDocument
 
 _BYTE_ORDER_MARKS = {
     b"\xef\xbb\xbf": "utf-8",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assistant.parts.search import QUERY_ENCODER
 from assistant.parts.turns import Turns
-from stores.errors import DamagedEncoder, EncoderUnavailable
+from stores.base.errors import DamagedEncoder, EncoderUnavailable
 
 if TYPE_CHECKING:
     from agents.interfaces import Judge

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from assistant.parts.search import Search
-from stores.errors import ModelUnreachable
+from stores.base.errors import ModelUnreachable
 
 if TYPE_CHECKING:
     from agents.chat_interfaces import ChatModel

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assistant.parts.stores import Stores
-from stores.errors import EncoderUnavailable, VouchError
+from stores.base.errors import EncoderUnavailable, VouchError
 
 if TYPE_CHECKING:
     from agents.interfaces import Encoder

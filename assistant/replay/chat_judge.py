@@ -13,7 +13,7 @@ from typing import get_args
 from agents.chat_interfaces import ChatMessage, ChatModel, Source
 from agents.interfaces import Candidate, Judged, Label, Verdict
 from agents.prompts.answer import entry
-from stores.errors import MalformedReply
+from stores.base.errors import MalformedReply
 
 _LABELS: tuple[Label, ...] = get_args(Label)
 INSTRUCTIONS = """\

@@ -21,12 +21,12 @@ from assistant.replay.named_models import is_retriever, make_live, searched_by, 
 from assistant.replay.recorded_chat import Recording
 from assistant.replay.replay_assistant import ReplayAssistant, ReplayClock, own_locations, own_settings
 from assistant.turns.events import Finished
+from stores.base.clock import now, time_by
+from stores.base.errors import NotFound, WrongUsage
+from stores.base.passages import SHARED
 from stores.checkpoints import Checkpoints
-from stores.clock import now, time_by
 from stores.database import database_file
 from stores.earlier_state import copy_untouched, go_back_to
-from stores.errors import NotFound, WrongUsage
-from stores.passages import SHARED
 from stores.records import Turn
 
 EXTRACTIVE = "extractive"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.figures import ALL, THIRDS
 from assistant.replay.measures import MEASURES, Named, measured
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 
 GAIN = "gain"
 

@@ -29,7 +29,7 @@ from assistant.replay.datasets import (
 from assistant.replay.figure_names import GAIN
 from assistant.replay.figures import ALL, THIRDS
 from assistant.replay.own_tables import Found, Tell, asked, read_own
-from stores.errors import UnreadableDocument, WrongUsage
+from stores.base.errors import UnreadableDocument, WrongUsage
 
 
 @dataclass(frozen=True)

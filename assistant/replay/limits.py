@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from assistant.replay.figure_names import FigureName
 from assistant.replay.measures import FEWER_IS_BETTER
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 
 _LEAST_PERCENT = 10  # a limit above 1 is meant as percent from here on
 

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 
 
 def encoded(content: Any) -> bytes:

@@ -29,7 +29,7 @@ from assistant.replay.rafe import Rafe
 from assistant.replay.simulated_writers import SimulatedDocuments, SimulatedRewrites
 from assistant.replay.tent import Tent
 from assistant.replay.writers import ChatWriter
-from stores.errors import InvalidSetting, WrongUsage
+from stores.base.errors import InvalidSetting, WrongUsage
 from stores.lessons import Lesson
 
 METHODS = ("frozen", "luf", "query2doc", "query-rewrite", "rafe", "tent")

@@ -17,9 +17,9 @@ from assistant.learning.both_sides import NAME, RECIPE
 from assistant.learning.deciding import SERVED, UNTRAINED
 from assistant.replay.replay_assistant import ReplayAssistant
 from assistant.wiring import QUERY_ENCODER
+from stores.base.errors import NotFound, VouchError
 from stores.checkpoints import Checkpoints
 from stores.encoder_versions import EncoderVersion
-from stores.errors import NotFound, VouchError
 
 LIVE, PREVIOUS = "live", "previous"
 _QUERY_SIDE = "retriever"  # under which models of the query side are kept

@@ -23,8 +23,8 @@ from assistant.library.ingest import Encoding, Ingested
 from assistant.library.plain_text import plain_line, unwrapped
 from assistant.replay.datasets import EVERYBODY, ReplayPassage, ReplayQuestion
 from assistant.wiring import Assistant
-from stores.clock import time_by
-from stores.passages import SHARED, Passage
+from stores.base.clock import time_by
+from stores.base.passages import SHARED, Passage
 
 NAMES = "names.json"  # in a filled store
 _FORM = 2  # of a filled store; another number has all of them filled anew

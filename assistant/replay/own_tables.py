@@ -21,8 +21,8 @@ from assistant.replay.tables import (
     table_questions,
     text_id,
 )
-from stores.errors import WrongUsage
-from stores.well_formed import well_formed
+from stores.base.errors import WrongUsage
+from stores.base.well_formed import well_formed
 
 Columns = TypeVar("Columns", QuestionColumns, PassageColumns)
 Tell = Callable[[str], None]

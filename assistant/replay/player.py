@@ -24,8 +24,8 @@ from assistant.replay.replay_assistant import ReplayAssistant, ReplayClock
 from assistant.replay.simulate import SimulatedFeedback
 from assistant.replay.steps import AskedStep, LearnedStep, Steps
 from assistant.turns.events import Event, Finished, Searched
-from stores.clock import time_by
-from stores.errors import TryAgain
+from stores.base.clock import time_by
+from stores.base.errors import TryAgain
 
 Watch = Callable[[int, int], None]  # questions done, of how many
 

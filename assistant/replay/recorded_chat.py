@@ -18,7 +18,7 @@ from typing import Any
 
 from agents.chat_interfaces import ChatMessage, ChatModel, ContinuationScore, CutAtLimit, ReplyRequest
 from assistant.replay.line_file import LineFile
-from stores.errors import MalformedReply, ModelUnreachable, NoLogProbabilities
+from stores.base.errors import MalformedReply, ModelUnreachable, NoLogProbabilities
 
 
 class Recording:

@@ -61,9 +61,9 @@ from assistant.replay.simulate import SimulatedJudge, Truth, gold_truth
 from assistant.replay.simulated_chat import SimulatedChat
 from assistant.replay.steps import Steps
 from assistant.wiring import Assistant, trainable
-from stores.errors import StoreUnavailable, WrongUsage
+from stores.base.errors import StoreUnavailable, WrongUsage
+from stores.base.passages import Passage
 from stores.lessons import Lessons
-from stores.passages import Passage
 
 FORMAT = 2  # of what a replay leaves behind
 _OF_THE_MODEL = ("backend", "name", "max_tokens", "context_tokens", "temperature")  # what its replies hang on

@@ -22,7 +22,7 @@ from assistant.replay.methods import Asked, Found, Method, Search, SearchedSpace
 from assistant.replay.recorded_chat import RecordedChat, Recording
 from assistant.turns.searching import Searching
 from assistant.wiring import Assistant
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 FILLED_AT = datetime(2020, 1, 1, tzinfo=UTC)  # what is there before anybody asks
 _BEGINS = datetime(2026, 1, 1, tzinfo=UTC)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from assistant.replay.memory_copies import forget_copies
-from stores.errors import StoreUnavailable, WrongUsage
+from stores.base.errors import StoreUnavailable, WrongUsage
 
 LOCK, PLAN, REPLIES, RUNS, STEPS = "lock", "plan.json", "replies.jsonl", "runs", "steps.jsonl"
 STORE, STORE_IN_MAKING, TRAINED = "store", "store.making", "trained"

@@ -19,7 +19,7 @@ from assistant.replay.method_choice import FROZEN
 from assistant.replay.pooled import gains_over_questions, over_questions
 from assistant.replay.steps import Steps
 from assistant.replay.trainings import learns, trainings_of
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 
 SCHEMA = 1
 CURVES = ("dense R@5", "fused R@5", MAIN, "tokens")

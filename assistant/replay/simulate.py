@@ -19,7 +19,7 @@ from agents.interfaces import Candidate, Judged, Verdict
 from agents.token_budget import estimated_tokens
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.metrics import has_answer
-from stores.passages import Passage
+from stores.base.passages import Passage
 
 Truth: TypeAlias = Callable[[str, Passage], bool]  # of a question's text and a passage
 

@@ -9,7 +9,7 @@ from agents.token_budget import estimated_tokens
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.own_store import Names
 from assistant.replay.simulate import SimulatedAnswerer
-from stores.errors import ModelRefused, NoLogProbabilities
+from stores.base.errors import ModelRefused, NoLogProbabilities
 
 _REFUSAL = "the simulated answerer only answers the questions of its stream"
 

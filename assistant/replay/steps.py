@@ -18,7 +18,7 @@ from agents.interfaces import Candidate, Verdict
 from agents.reranker import Judgement
 from assistant.replay.line_file import LineFile
 from assistant.replay.methods import Asked, JudgedQuestion
-from stores.passages import Passage
+from stores.base.passages import Passage
 
 _ASKED, _LEARNED = "asked", "learned"
 

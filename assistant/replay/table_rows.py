@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from assistant.replay.datasets import Record
-from stores.errors import UnreadableDocument, WrongUsage
+from stores.base.errors import UnreadableDocument, WrongUsage
 
 LAYOUTS = (
     "A table is a .jsonl, .json or .csv file (also as .gz), a .parquet or .arrow one, or a folder of them."

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from assistant.replay.datasets import DEFAULT_USER, ReplayPassage, ReplayQuestion
 from assistant.replay.table_rows import TableRow
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 
 
 @dataclass(frozen=True, kw_only=True)

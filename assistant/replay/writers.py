@@ -17,8 +17,8 @@ from typing import Protocol
 
 from agents.chat_interfaces import ChatMessage, ChatModel
 from assistant.replay.methods import Asked
-from stores.errors import MalformedReply
-from stores.one_line import one_line
+from stores.base.errors import MalformedReply
+from stores.base.one_line import one_line
 
 LONGEST_TEXT = 2_000  # characters of a written text that are kept
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agents.chat_interfaces import CutAtLimit, Source
 from assistant.terminal.memory_history import when
-from stores.one_line import one_line, short
+from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING
 
 from assistant.terminal.replaying import models_to_compare, play_both
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.compare_facts import Pair, Side

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assistant.terminal.undoing import told_in_chat
 from assistant.terminal.written_here import Written
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

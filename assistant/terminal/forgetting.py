@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from assistant.terminal.menus import asked_number, is_yes
 from assistant.terminal.typed_ids import typed_id
-from stores.errors import NotFound, StoreUnavailable, VouchError, WrongUsage
-from stores.one_line import one_line, short
+from stores.base.errors import NotFound, StoreUnavailable, VouchError, WrongUsage
+from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.drafts import Drafts

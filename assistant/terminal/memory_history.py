@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from stores.clock import local, stamp
-from stores.one_line import one_line
+from stores.base.clock import local, stamp
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
+    from stores.base.passages import Passage
     from stores.passage_history import History
     from stores.passage_lines import PassageLine
-    from stores.passages import Passage
     from stores.records import PassageVersion, StatedClaim
     from stores.version_states import VersionState
 

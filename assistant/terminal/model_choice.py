@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assistant.terminal.menus import asked_number
-from stores.errors import NotFound, VouchError
-from stores.one_line import one_line
+from stores.base.errors import NotFound, VouchError
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.config import ModelSettings

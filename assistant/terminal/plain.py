@@ -16,8 +16,8 @@ from assistant.terminal.plain_commands import PlainCommands
 from assistant.terminal.plain_reply import PlainReply
 from assistant.terminal.plain_waiting import wait_out
 from assistant.terminal.screens.trying_again import can_wait
-from stores.errors import ModelBusy, VouchError
-from stores.one_line import one_line
+from stores.base.errors import ModelBusy, VouchError
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

@@ -15,9 +15,9 @@ from assistant.terminal.plain_transcript import transcript_lines
 from assistant.terminal.slash_commands import SLASH_COMMANDS, SlashCommands
 from assistant.terminal.standing_text import standing_there
 from assistant.terminal.typed_ids import turn_and_text, typed_id
-from stores.clock import local
-from stores.errors import NotFound, WrongUsage
-from stores.one_line import one_line, short
+from stores.base.clock import local
+from stores.base.errors import NotFound, WrongUsage
+from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from stores.records import Turn

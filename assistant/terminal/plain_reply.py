@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from assistant.turns.events import Accepted, Chosen, Event, Searched, Wrote
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 _SAID_EVERY_SECONDS = 10.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 from stores.records import Turn
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from assistant.terminal.screens.trying_again import wait_seconds
 
 if TYPE_CHECKING:
-    from stores.errors import ModelBusy
+    from stores.base.errors import ModelBusy
 
 _TELLS_EVERY_SECONDS = 10.0
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assistant.terminal.menus import is_yes
 from assistant.terminal.written_here import Written
-from stores.one_line import one_line, short
+from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

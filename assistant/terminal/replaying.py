@@ -11,8 +11,8 @@ from collections.abc import AsyncGenerator, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from assistant.terminal.typed_ids import typed_id
-from stores.errors import NotFound
-from stores.one_line import one_line, short
+from stores.base.errors import NotFound
+from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.compare_facts import Pair

@@ -21,7 +21,7 @@ from aiohttp import web
 from textual_serve.server import Server
 
 from assistant.end_signals import not_ignored
-from stores.errors import TryAgain
+from stores.base.errors import TryAgain
 
 SERVED = "VOUCH_SERVED"  # set for a chat whose screen is a browser's
 _COOKIE = "vouch_token_{port}"  # a browser keeps no ports apart, and each server has a token of its own

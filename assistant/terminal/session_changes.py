@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from stores.one_line import one_line, short
+from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

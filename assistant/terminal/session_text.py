@@ -9,13 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stores.clock import local, stamp
-from stores.errors import NotFound, WrongUsage
-from stores.one_line import one_line
+from stores.base.clock import local, stamp
+from stores.base.errors import NotFound, WrongUsage
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.passages import Passage
+    from stores.base.passages import Passage
     from stores.records import Turn
     from stores.session_list import SessionTree
 

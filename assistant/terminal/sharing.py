@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stores.base.errors import WrongUsage
 from stores.claim_decisions import Learned
 from stores.claims import NewClaim
-from stores.errors import WrongUsage
 from stores.knowledge import EDITABLE
 
 if TYPE_CHECKING:

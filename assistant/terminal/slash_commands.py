@@ -26,9 +26,9 @@ from assistant.terminal.typed_ids import typed_id
 from assistant.terminal.undoing import in_chat, told_in_chat, undone_lines, what_stays, what_was_said
 from assistant.terminal.weighed_first import Wait
 from assistant.terminal.written_here import Written, WrittenHere, undo_latest_here, withdraw_proposal
-from stores.clock import local
-from stores.errors import NotFound, VouchError, WrongUsage
-from stores.one_line import one_line, short
+from stores.base.clock import local
+from stores.base.errors import NotFound, VouchError, WrongUsage
+from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
@@ -305,8 +305,8 @@ class SlashCommands:
         from assistant.library import documents
         from assistant.library.ingest import Ingested
         from assistant.library.reading_process import ReadingProcess
-        from stores.errors import UnreadableDocument
-        from stores.passages import own_space
+        from stores.base.errors import UnreadableDocument
+        from stores.base.passages import own_space
 
         if not path:
             yield self._refusal("Name a file or a folder: /ingest notes.md")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from assistant.terminal.screens.training_facts import without_state
-from stores.errors import VouchError, WrongUsage
-from stores.one_line import one_line
+from stores.base.errors import VouchError, WrongUsage
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stores.one_line import short
+from stores.base.one_line import short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.errors import VouchError
+    from stores.base.errors import VouchError
     from stores.knowledge import Undone
     from stores.passage_lines import PassageLine
     from stores.records import Receipt

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from stores.clock import local, now
-from stores.one_line import one_line
+from stores.base.clock import local, now
+from stores.base.one_line import one_line
 from stores.waiting_jobs import WaitingJob
 
 

@@ -17,9 +17,9 @@ from assistant.terminal.weighed_first import (
     unweighed_message,
     wait_until_weighed,
 )
-from stores.errors import CannotUndo
-from stores.one_line import short
-from stores.passages import SHARED
+from stores.base.errors import CannotUndo
+from stores.base.one_line import short
+from stores.base.passages import SHARED
 
 if TYPE_CHECKING:
     from datetime import datetime

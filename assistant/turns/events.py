@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from agents.chat_interfaces import CutAtLimit, LeftOut, Source
 from agents.interfaces import AugmentedQuery, Candidate
-from stores.errors import VouchError
+from stores.base.errors import VouchError
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from assistant.log import fields
-from stores.errors import VouchError
+from stores.base.errors import VouchError
 
 _log = logging.getLogger(__name__)
 

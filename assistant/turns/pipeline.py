@@ -33,12 +33,12 @@ from assistant.turns.reworded import MessagesBehind, beside_their_messages
 from assistant.turns.searching import Searching
 from assistant.turns.settled import without_settled
 from assistant.turns.turn_in_progress import TurnInProgress
-from stores.clock import now
-from stores.errors import VouchError, WrongUsage
+from stores.base.clock import now
+from stores.base.errors import VouchError, WrongUsage
+from stores.base.passages import Passage
+from stores.base.well_formed import well_formed
 from stores.journal import Journal
-from stores.passages import Passage
 from stores.records import Turn
-from stores.well_formed import well_formed
 
 P = ParamSpec("P")
 R = TypeVar("R")

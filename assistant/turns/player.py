@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 from assistant.turns.events import Event, Finished
 from assistant.turns.pipeline import TurnPipeline
 from assistant.turns.remembering import Remembering
+from stores.base.errors import OverTime
 from stores.claim_decisions import Learned
-from stores.errors import OverTime
 
 T = TypeVar("T")
 

@@ -24,10 +24,10 @@ from assistant.turns.claim_agents import Agents
 from assistant.turns.holding import holding
 from assistant.turns.searching import Searching
 from assistant.turns.weighing import Weighing
+from stores.base.errors import VouchError
 from stores.claim_decisions import Learned, Outdated
 from stores.claim_jobs import ClaimJob, ClaimJobs
 from stores.claims import Claims, NewClaim, ToldTurn
-from stores.errors import VouchError
 from stores.records import known_id
 
 _log = logging.getLogger(__name__)

@@ -18,8 +18,8 @@ from typing import TypeAlias
 from agents.claim_interfaces import Claim, Curation, Weighed
 from agents.interfaces import Candidate
 from agents.sentences import Sentence, sentences
+from stores.base.passages import Passage
 from stores.earlier_versions import Rewritten
-from stores.passages import Passage
 from stores.receipts import shortened
 from stores.told_dates import GonePassage, ToldLater
 

@@ -11,7 +11,7 @@ from agents.reranker import Reranked
 from agents.responder import Citations
 from agents.retriever import Retrieved
 from assistant.turns.events import Finished
-from stores.errors import VouchError
+from stores.base.errors import VouchError
 from stores.journal import FoundPassage, Judged, Outcome
 
 

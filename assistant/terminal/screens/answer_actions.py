@@ -8,7 +8,7 @@ from assistant.terminal.screens.messages import Message
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.rate_strip import RateStrip
 from assistant.terminal.screens.surroundings import Surroundings
-from stores.one_line import short
+from stores.base.one_line import short
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.why_facts import WhyFacts

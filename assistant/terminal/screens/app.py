@@ -27,8 +27,8 @@ from assistant.terminal.screens.passage_actions import PassageActions
 from assistant.terminal.screens.prompt import BURST_SECONDS
 from assistant.terminal.screens.untaken_keys import untaken_told
 from assistant.terminal.screens.work import Telling
-from stores.errors import VouchError
-from stores.one_line import one_line
+from stores.base.errors import VouchError
+from stores.base.one_line import one_line
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assistant.terminal.screens.answer_actions import AnswerActions
 from assistant.terminal.screens.messages import Message
 from assistant.terminal.typed_ids import turn_and_text
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from stores.session_branches import BranchPlace

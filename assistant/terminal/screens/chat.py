@@ -30,7 +30,7 @@ from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.why_view import WhyView
 from assistant.terminal.screens.work import host
 from assistant.terminal.screens.wrapped_line import WrappedLine
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from stores.claim_decisions import Learned

@@ -23,7 +23,7 @@ from assistant.terminal.screens.reading_actions import ReadingActions
 from assistant.terminal.screens.training_actions import TrainingActions
 from assistant.terminal.screens.work import Host, host
 from assistant.terminal.typed_ids import typed_id
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     pass

@@ -16,8 +16,8 @@ from assistant.terminal.screens.messages import Message, past_messages, quotes_o
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import host
 from assistant.terminal.screens.writing_again import WritingAgain
-from stores.errors import NotFound, VouchError
-from stores.one_line import one_line
+from stores.base.errors import NotFound, VouchError
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assistant.low_priority import give_way
-from stores.errors import VouchError
+from stores.base.errors import VouchError
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

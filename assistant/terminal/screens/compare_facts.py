@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assistant.terminal.screens.printable import printable
-from stores.one_line import short
+from stores.base.one_line import short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
@@ -86,7 +86,7 @@ def with_found(assistant: Assistant, user_id: int, pairs: Sequence[Pair]) -> lis
     """The pairs, those that differ with what their turns had found."""
     from dataclasses import replace
 
-    from stores.errors import NotFound
+    from stores.base.errors import NotFound
     from stores.pair_choices import PairChoices
 
     choices, known = PairChoices(assistant.database), []

@@ -33,8 +33,8 @@ from assistant.terminal.screens.screen_help import HasHelp
 from assistant.terminal.screens.training_lines import bar
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import GivesWay, host
-from stores.errors import VouchError
-from stores.one_line import one_line
+from stores.base.errors import VouchError
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk

@@ -21,7 +21,7 @@ from assistant.terminal.screens.loop_calls import asking, on_loop
 from assistant.terminal.screens.messages import Message, messages_of, past_messages
 from assistant.terminal.screens.worker_thread import WorkerThread
 from assistant.terminal.screens.writing import Stopped, Writing
-from stores.errors import StoreUnavailable, VouchError
+from stores.base.errors import StoreUnavailable, VouchError
 
 if TYPE_CHECKING:
     from assistant.terminal.slash_commands import SlashCommands

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 
 
 def edit(text: str, environ: Mapping[str, str]) -> str:

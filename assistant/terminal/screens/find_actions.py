@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assistant.terminal.screens.draft_keeping import DraftKeeping
 from assistant.terminal.screens.keys import SCREEN_COMMANDS
 from assistant.terminal.screens.messages import Message
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from stores.turn_search import FoundTurn

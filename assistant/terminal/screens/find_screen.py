@@ -15,8 +15,8 @@ from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.keys import FIND
 from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.screens.work import Telling
-from stores.clock import local
-from stores.one_line import one_line, short
+from stores.base.clock import local
+from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from stores.turn_search import FoundTurn

@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stores.errors import WrongUsage
+from stores.base.errors import WrongUsage
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 MOST_LINES = 500
 _MOST_BYTES = 400_000

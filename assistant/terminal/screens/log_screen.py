@@ -18,7 +18,7 @@ from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.screen_help import HasHelp
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import Telling
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk

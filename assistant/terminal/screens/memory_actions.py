@@ -17,8 +17,8 @@ from assistant.terminal.screens.memory_page import SCOPES, MemoryRow, Wanted
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.privacy_door import PrivacyDoor
 from assistant.terminal.screens.small_screens import Question
-from stores.errors import NotFound, VouchError
-from stores.one_line import one_line, short
+from stores.base.errors import NotFound, VouchError
+from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.terminal.written_here import Written

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from assistant.terminal.screens.answer_actions import AnswerActions
 from assistant.terminal.screens.desk import Counts
 from assistant.terminal.screens.privacy_door import PrivacyDoor
-from stores.one_line import short
+from stores.base.one_line import short
 
 
 class MemoryDoor(AnswerActions, PrivacyDoor):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from assistant.terminal.proposal_lines import proposals_shown, proposed_line
 from assistant.terminal.typed_ids import typed_id
 from assistant.terminal.waiting import told_failure, told_reason
-from stores.errors import NotFound
-from stores.one_line import one_line
+from stores.base.errors import NotFound
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

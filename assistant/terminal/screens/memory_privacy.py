@@ -16,7 +16,7 @@ from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.keys import PRIVACY
 from assistant.terminal.screens.printable import printable
 from assistant.terminal.screens.work import Telling
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

@@ -21,8 +21,8 @@ from assistant.terminal.screens.printable import printable
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import as_sentences, host
 from assistant.terminal.typed_ids import typed_id
-from stores.errors import VouchError
-from stores.one_line import one_line
+from stores.base.errors import VouchError
+from stores.base.one_line import one_line
 
 _LOOKS_EVERY_SECONDS = 2.0  # at what waits: it is done in the background
 _NARROW, _LOW = 60, 14  # columns and rows

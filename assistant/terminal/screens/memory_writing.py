@@ -11,11 +11,11 @@ from assistant.terminal.forgetting import forget_for_good
 from assistant.terminal.sharing import share_memory, shared_line, weigh_for_all
 from assistant.terminal.undoing import in_chat, told_in_chat
 from assistant.terminal.written_here import Written, withdraw_proposal
-from stores.errors import VouchError, WrongUsage
+from stores.base.errors import VouchError, WrongUsage
+from stores.base.one_line import one_line, short
+from stores.base.passages import SHARED
 from stores.knowledge import EDITABLE
 from stores.memory_rows import MemoryRows
-from stores.one_line import one_line, short
-from stores.passages import SHARED
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

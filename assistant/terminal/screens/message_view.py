@@ -11,7 +11,7 @@ from assistant.terminal.screens.blank_box import BlankBox
 from assistant.terminal.screens.messages import FORGOTTEN, Message
 from assistant.terminal.screens.printable import as_markdown, printable
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
-from stores.one_line import open_end
+from stores.base.one_line import open_end
 
 
 class MessageView(BlankBox):

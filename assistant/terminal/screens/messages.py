@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from stores.one_line import one_line, short
+from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from agents.chat_interfaces import Source
     from assistant.wiring import Assistant
+    from stores.base.passages import Passage
     from stores.glance import GlancedTurn
-    from stores.passages import Passage
     from stores.records import Turn
 
 State: TypeAlias = Literal["queued", "waiting", "writing", "done", "stopped", "failed", "unanswered"]

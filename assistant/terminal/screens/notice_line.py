@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from assistant.terminal.screens.wrapped_line import WrappedLine, broken
-from stores.clock import local, now
+from stores.base.clock import local, now
 
 STAYS_SECONDS = 10.0  # at least
 _NARROW = 60  # columns under which one way on is told

@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from assistant.terminal.screens.printable import printable
 from assistant.terminal.screens.work import Telling
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 
 class PageScreen(Screen[None], Telling):

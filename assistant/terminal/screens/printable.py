@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stores.one_line import without_controls
+from stores.base.one_line import without_controls
 
 _TAB = " " * 4
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>&=:])")  # what Markdown may take for something else

@@ -12,7 +12,7 @@ from assistant.terminal.screens.copying import code_blocks, copy_by_tool
 from assistant.terminal.screens.find_actions import FindActions
 from assistant.terminal.screens.messages import Message
 from assistant.terminal.screens.page_screen import PageScreen
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 
 class ReadingActions(BranchActions, FindActions, AnswerActions):

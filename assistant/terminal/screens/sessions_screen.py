@@ -19,8 +19,8 @@ from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import GivesWay, Telling
 from assistant.terminal.session_changes import Change, SessionChange, deleting, putting_away, renaming
-from stores.clock import local
-from stores.one_line import one_line, short
+from stores.base.clock import local
+from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from stores.session_list import SessionLine, Shelf

@@ -11,8 +11,8 @@ from assistant.terminal.screens.notice_line import NoticeLine
 from assistant.terminal.screens.prompt import ASKS
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.wrapped_line import fits
-from stores.errors import StoreUnavailable, VouchError
-from stores.one_line import one_line
+from stores.base.errors import StoreUnavailable, VouchError
+from stores.base.one_line import one_line
 
 PRIVATE_TITLE = "(private)"  # what such a session is called in the stores
 PRIVATE = "Private: not remembered, trained on or found"

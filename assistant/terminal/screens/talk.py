@@ -14,8 +14,8 @@ from assistant.terminal.screens.messages import Message, cited_source, quotes_on
 from assistant.terminal.screens.streaming import Pace
 from assistant.terminal.screens.trying_again import TryingAgain, can_wait
 from assistant.terminal.screens.writing import Stopped, Writing
-from stores.errors import ModelBusy, VouchError
-from stores.one_line import one_line
+from stores.base.errors import ModelBusy, VouchError
+from stores.base.one_line import one_line
 
 
 @dataclass(frozen=True)

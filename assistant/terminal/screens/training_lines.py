@@ -20,7 +20,7 @@ from assistant.terminal.screens.training_facts import (
     reason_of,
     slices_of,
 )
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 from stores.round_phases import in_words
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from assistant.terminal.screens.training_facts import (
     version_of,
 )
 from assistant.terminal.screens.training_lines import slice_name, state_now
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

@@ -36,7 +36,7 @@ from assistant.terminal.screens.training_lines import (
 from assistant.terminal.screens.training_steering import Compare, TrainingSteering
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import Telling
-from stores.one_line import one_line
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk

@@ -10,7 +10,7 @@ from assistant.terminal.screens.screen_help import HasHelp
 from assistant.terminal.screens.small_screens import Question
 from assistant.terminal.screens.training_facts import TrainingFacts, version_of
 from assistant.terminal.screens.work import as_sentences
-from stores.errors import VouchError
+from stores.base.errors import VouchError
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk

@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Callable
 
-from stores.errors import ModelBusy, ModelUnreachable, VouchError
+from stores.base.errors import ModelBusy, ModelUnreachable, VouchError
 
 _FIRST_SECONDS, _LONGEST_SECONDS = 5.0, 60.0  # where the server does not say how long
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assistant.terminal.screens.messages import passage_name
-from stores.one_line import one_line, short
+from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
+    from stores.base.passages import Passage
     from stores.journal import FoundPassage
     from stores.memory_uses import Uses
     from stores.passage_history import History
-    from stores.passages import Passage
     from stores.records import StatedClaim, Turn
 
 _SHOWN = 12  # passages

@@ -20,7 +20,7 @@ from assistant.terminal.screens.passage_actions import PassageActions
 from assistant.terminal.screens.passage_page import PassagePage
 from assistant.terminal.screens.why_facts import FoundRow, WhyFacts, passage_page, why_facts
 from assistant.terminal.screens.work import Telling
-from stores.one_line import one_line, short
+from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk

@@ -10,7 +10,7 @@ from textual.await_complete import AwaitComplete
 from textual.css.query import NoMatches
 from textual.widget import Widget
 
-from stores.errors import VouchError
+from stores.base.errors import VouchError
 
 T = TypeVar("T")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assistant.terminal.screens.chat_actions import ChatActions
-from stores.errors import VouchError
-from stores.one_line import one_line
+from stores.base.errors import VouchError
+from stores.base.one_line import one_line
 
 
 class WritingAgain(ChatActions):

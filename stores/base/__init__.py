@@ -1,0 +1,8 @@
+"""What everything above the stores handles: errors, the clock, passages, and text from outside.
+
+errors       what can go wrong, each with its exit code and what to do next
+clock        the present moment, or in a replay a time of its own
+passages     the plain `Passage` that everything above handles, and the spaces it stands in
+one_line     text from outside, fit for one line of a terminal
+well_formed  text from outside, as any database can hold it
+"""
