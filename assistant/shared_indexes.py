@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 from agents.interfaces import Encoder
 from assistant.config import Settings, without_password
 from stores.base.errors import IndexWrittenElsewhere, InvalidSetting, StoreUnavailable
-from stores.database import Database
+from stores.database.database import Database
 from stores.shared_index import shared_vectors
 
 if TYPE_CHECKING:

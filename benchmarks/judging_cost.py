@@ -39,7 +39,7 @@ from assistant.turns.events import Finished
 from assistant.wiring import Assistant
 from benchmarks.questions import read_questions
 from stores.backup import write_backup
-from stores.database import Database
+from stores.database.database import Database
 
 QUESTIONS = Path(__file__).with_name("manual_questions.txt")
 VOUCH = str(Path(sys.executable).with_name("vouch"))

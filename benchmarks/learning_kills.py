@@ -39,10 +39,10 @@ from assistant.learning.both_sides import kept_as
 from benchmarks.durable_checks import NotDurable, require
 from stores.base.clock import now
 from stores.checkpoints import Checkpoints
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.tables import PassageVector, Round, Turn
 from stores.encoder_versions import EncoderVersions
 from stores.live_models import LiveModels
-from stores.records import PassageVector, Round, Turn
 from stores.rounds import Rounds
 from tests.learning_child import CANDIDATE_FILES, WHO, Life, make_world
 

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 from benchmarks.durability import fresh_database
 from benchmarks.durable_checks import NotDurable, require
 from benchmarks.remembering_checks import Told, check, split_subjects
-from stores.database import Database
+from stores.database.database import Database
 from tests.remembering_child import SCENES, Life
 
 AT_RANDOM = "at a random moment"

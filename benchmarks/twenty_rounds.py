@@ -51,8 +51,8 @@ from assistant.replay.simulated_chat import SimulatedChat
 from benchmarks.kept_rounds import KeptRounds
 from stores.base.clock import time_by
 from stores.base.passages import SHARED, Passage
-from stores.database import Database
-from stores.records import Document
+from stores.database.database import Database
+from stores.database.tables import Document
 
 DOMAINS = ("covidqa", "realtimeqa", "friendsqa", "nq")
 Row = dict[str, dict[str, float]]  # R@5 by signal and domain

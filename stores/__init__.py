@@ -1,13 +1,6 @@
 """What outlives a turn.
 
-records          the tables: the schema that there is now
-database         one SQL database: transactions, durability, schema
-write_lock       whether the database can be written now
-rows             rows of a statement as the driver gives them
-rows_by_ids      rows by more ids than one statement holds
-migrations/      every schema there has been
 earlier_state    what was known at an earlier moment, in a copy
-data_directory   who uses a data directory, and who replaces what lies in it
 backup           everything that cannot be made again, in one file
 
 changes          the one door: texts become findable or unfindable, with all that goes with it
@@ -30,7 +23,6 @@ version_states   what became of a version since an answer used it
 turn_models      by which models a turn was searched and judged
 memory_rows      what a list of memories tells beside their texts
 memory_uses      answers made with a memory, marks, rounds that saw it, and where it was sent
-living_processes which processes live, and which was killed while it answered
 claim_jobs       what is left to find and to weigh when a turn has ended
 waiting_jobs     what of that is not done, and why
 claims           what users stated, and what became of it
@@ -95,4 +87,5 @@ word_check       whether the words and their statistics are those of the texts
 turn_check       whether Find finds every turn by its words
 vector_check     whether the vectors can be used, and are those of the texts
 base/            what everything above the stores handles: errors, the clock, passages, and text from outside
+database/        one SQL database: its tables, transactions, rows, locks and the processes that use it
 """

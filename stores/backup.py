@@ -24,9 +24,9 @@ from pathlib import Path
 from sqlalchemy import URL, delete
 
 from stores.base.errors import NotABackup, SchemaTooNew, StoreUnavailable, WrongUsage
-from stores.data_directory import DirectoryLock
-from stores.database import KNOWN_SCHEMAS, Database, told_plainly
-from stores.records import FilledIndex
+from stores.database.data_directory import DirectoryLock
+from stores.database.database import KNOWN_SCHEMAS, Database, told_plainly
+from stores.database.tables import FilledIndex
 
 INDEX_FOLDERS = ("chroma", "faiss")  # of a data directory; derived
 _BEING_WRITTEN = ".vouch-backup-"  # how unfinished files begin

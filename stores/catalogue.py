@@ -13,11 +13,11 @@ from sqlmodel import col
 
 from stores.base.passages import SHARED, Passage, own_space
 from stores.base.well_formed import well_formed
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.tables import Document, PassageIdentity, PassageVersion, known_id
 from stores.live_versions import live_passages
 from stores.passage_history import History, history_of
 from stores.passage_lines import PassageLine, visible_line
-from stores.records import Document, PassageIdentity, PassageVersion, known_id
 from stores.version_states import VersionState, version_states
 
 _ROWS_AT_ONCE = 2_000

@@ -13,12 +13,12 @@ from stores.base.passages import SHARED, own_space
 from stores.base.well_formed import well_formed, well_formed_values
 from stores.changes import NewVersion, add_versions, remove_versions
 from stores.claim_passages import AUTHOR, live_with_text, set_words_aside
+from stores.database.tables import PassageVersion, StatedClaim, known_id
 from stores.earlier_versions import Rewritten, keep_earlier, rewrite
 from stores.live_versions import live_passages
 from stores.passage_lines import live_version_ids
 from stores.proposals import propose, propose_change
 from stores.receipts import open_receipt, shortened
-from stores.records import PassageVersion, StatedClaim, known_id
 from stores.shared_changes import SharedChange
 from stores.told_dates import claim_told, version_told
 

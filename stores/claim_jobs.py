@@ -21,8 +21,8 @@ from sqlmodel import col
 from stores.base.clock import now
 from stores.base.passages import own_space
 from stores.base.well_formed import well_formed
-from stores.database import Database
-from stores.records import Job, known_id
+from stores.database.database import Database
+from stores.database.tables import Job, known_id
 from stores.waiting_jobs import (
     ANSWERED_BY,
     FAILED_AT,
@@ -72,7 +72,7 @@ class ClaimJobs:
     ) -> None:
         """has_died: whether the process of a name, as it is noted with a job, is known to be gone.
 
-        process: the name of this one, as in `stores.living_processes`.
+        process: the name of this one, as in `stores.database.living_processes`.
         """
         self._database = database
         self._has_died = has_died
@@ -197,7 +197,7 @@ class ClaimJobs:
 def ask_to_summarize(sql: SqlSession, user_id: int, turn_id: int, *, process: str = "") -> None:
     """Commits, with the message, that what it states is to be found once the turn has ended.
 
-    process: the name of the one that answers it, as in `stores.living_processes`.
+    process: the name of the one that answers it, as in `stores.database.living_processes`.
     """
     moment = now()
     sql.add(

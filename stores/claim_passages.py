@@ -12,8 +12,8 @@ from sqlmodel import col
 from stores.base.passages import own_space
 from stores.base.well_formed import well_formed
 from stores.changes import NewVersion, add_versions, remove_versions, text_hash
+from stores.database.tables import PassageIdentity, PassageVersion, StatedClaim, known_id
 from stores.receipts import open_receipt, shortened
-from stores.records import PassageIdentity, PassageVersion, StatedClaim, known_id
 
 AUTHOR = "remembering"  # of the versions written for claims
 

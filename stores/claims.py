@@ -21,10 +21,9 @@ from stores.base.passages import SHARED
 from stores.base.well_formed import well_formed
 from stores.claim_decisions import Decision, Learned, carry_out
 from stores.claim_jobs import ask_to_weigh, is_open, mark_done
-from stores.database import Database
-from stores.lexical import tokens
-from stores.proposals import propose_as, propose_change
-from stores.records import (
+from stores.database.database import Database
+from stores.database.rows_by_ids import found_by
+from stores.database.tables import (
     REMOVAL,
     PassageIdentity,
     PassageVersion,
@@ -34,7 +33,8 @@ from stores.records import (
     Turn,
     known_id,
 )
-from stores.rows_by_ids import found_by
+from stores.lexical import tokens
+from stores.proposals import propose_as, propose_change
 from stores.session_branches import earlier_turns
 from stores.shared_changes import SharedChange
 from stores.told_dates import ToldLater, told_later

@@ -15,8 +15,8 @@ from sqlmodel import col
 
 from stores.base.clock import now
 from stores.changes import remove_versions, revive_versions
-from stores.database import Database
-from stores.records import Job, PassageIdentity, PassageVersion, Proposal, Receipt, StatedClaim
+from stores.database.database import Database
+from stores.database.tables import Job, PassageIdentity, PassageVersion, Proposal, Receipt, StatedClaim
 
 _LEFT_TO_DO = ("summarize", "weigh")
 _MOST_TRIES = 3  # without a lock, of a database that is written meanwhile

@@ -18,7 +18,7 @@ from sqlmodel import col
 
 from stores.changes import NewVersion, add_versions, remove_versions
 from stores.claim_passages import AUTHOR
-from stores.records import PassageVersion, Receipt, StatedClaim, known_id
+from stores.database.tables import PassageVersion, Receipt, StatedClaim, known_id
 from stores.told_dates import claim_told, written
 
 

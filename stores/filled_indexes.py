@@ -14,8 +14,8 @@ from sqlmodel import col
 
 from stores.base.passages import SHARED
 from stores.changes import ask_to_index
-from stores.records import FilledIndex, Job, known_id
-from stores.rows import rows
+from stores.database.rows import rows
+from stores.database.tables import FilledIndex, Job, known_id
 
 _AT_ONCE = 2_000  # versions in one job
 

@@ -22,7 +22,21 @@ from sqlmodel import col
 from stores.base.clock import now
 from stores.base.errors import StoreUnavailable
 from stores.base.passages import SHARED, own_space
-from stores.database import Database, told_plainly
+from stores.database.database import Database, told_plainly
+from stores.database.rows_by_ids import AT_ONCE, all_ids, found_by, update_by
+from stores.database.tables import (
+    Document,
+    DocumentVersion,
+    Feedback,
+    FilledIndex,
+    Job,
+    PassageIdentity,
+    PassageVersion,
+    Receipt,
+    Session,
+    Turn,
+    known_id,
+)
 from stores.forgotten_bytes import compact_file, compact_server
 from stores.forgotten_choice import Chosen, unerased
 from stores.forgotten_mentions import find_mentions
@@ -42,20 +56,6 @@ from stores.forgotten_turns import (
 )
 from stores.forgotten_words import FORGOTTEN, Pieces
 from stores.passage_lines import PassageLine
-from stores.records import (
-    Document,
-    DocumentVersion,
-    Feedback,
-    FilledIndex,
-    Job,
-    PassageIdentity,
-    PassageVersion,
-    Receipt,
-    Session,
-    Turn,
-    known_id,
-)
-from stores.rows_by_ids import AT_ONCE, all_ids, found_by, update_by
 from stores.seeing_rounds import rounds_that_saw
 from stores.session_list import session_of
 from stores.turn_words import note_turns

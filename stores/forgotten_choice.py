@@ -16,9 +16,8 @@ from sqlmodel import col
 
 from stores.base.errors import NotFound
 from stores.base.passages import SHARED, own_space
-from stores.forgotten_words import overlap, stands_in
-from stores.passage_lines import PassageLine, not_visible
-from stores.records import (
+from stores.database.rows_by_ids import all_ids, found_by
+from stores.database.tables import (
     Document,
     PassageIdentity,
     PassageVersion,
@@ -28,7 +27,8 @@ from stores.records import (
     User,
     known_id,
 )
-from stores.rows_by_ids import all_ids, found_by
+from stores.forgotten_words import overlap, stands_in
+from stores.passage_lines import PassageLine, not_visible
 
 _HOLDING = ("pending", "stored", "confirmed", "withdrawn")  # claims whose passage says what they say
 _WRITTEN = ("stored", "withdrawn")  # claims whose passage was written for them

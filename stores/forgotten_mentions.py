@@ -17,10 +17,10 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.passages import own_space
+from stores.database.rows_by_ids import AT_ONCE
+from stores.database.tables import PassageIdentity, PassageVersion, Turn, known_id
 from stores.forgotten_choice import Chosen, unerased
 from stores.forgotten_words import Pieces
-from stores.records import PassageIdentity, PassageVersion, Turn, known_id
-from stores.rows_by_ids import AT_ONCE
 
 _MOST = 10  # passages, from which a value is nothing special
 _VALUES = 20  # looked for, the longest

@@ -10,9 +10,8 @@ from sqlmodel import col
 
 from stores.base.clock import now
 from stores.changes import remove_versions, text_hash
-from stores.forgotten_choice import Chosen, unerased
-from stores.forgotten_words import FORGOTTEN, Pieces
-from stores.records import (
+from stores.database.rows_by_ids import all_ids, found_by, in_parts, update_by
+from stores.database.tables import (
     Document,
     DocumentVersion,
     PassageVector,
@@ -22,7 +21,8 @@ from stores.records import (
     StatedClaim,
     known_id,
 )
-from stores.rows_by_ids import all_ids, found_by, in_parts, update_by
+from stores.forgotten_choice import Chosen, unerased
+from stores.forgotten_words import FORGOTTEN, Pieces
 
 _NAMES_ONLY = {"ingest", "import"}  # authors whose receipts name a file or a number, and quote nothing
 

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import SQLModel, col
 
 from stores.base.clock import now
-from stores.forgotten_words import FORGOTTEN, Pieces
-from stores.records import (
+from stores.database.rows_by_ids import AT_ONCE, found_by, in_parts
+from stores.database.tables import (
     Feedback,
     Job,
     PassageIdentity,
@@ -22,7 +22,7 @@ from stores.records import (
     Turn,
     known_id,
 )
-from stores.rows_by_ids import AT_ONCE, found_by, in_parts
+from stores.forgotten_words import FORGOTTEN, Pieces
 from stores.turn_words import note_turns
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from stores.base.errors import StoreUnavailable
-from stores.data_directory import DirectoryLock
+from stores.database.data_directory import DirectoryLock
 
 _LAST_SESSION = """
     SELECT s.id, s.title FROM turns t JOIN sessions s ON s.id = t.session_id
@@ -36,7 +36,7 @@ _TURNS = """
 
 @dataclass(frozen=True)
 class GlancedTurn:
-    """What is shown of a turn; the words are those of `stores.records.Turn`."""
+    """What is shown of a turn; the words are those of `stores.database.tables.Turn`."""
 
     id: int
     message: str

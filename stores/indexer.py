@@ -25,11 +25,11 @@ from stores.base.clock import now
 from stores.base.errors import StoreUnavailable
 from stores.base.passages import SHARED, searchable_text
 from stores.changes import ask_to_index
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.tables import Job, PassageVector, known_id
 from stores.filled_indexes import note_missed
 from stores.live_models import live_version
 from stores.live_versions import without_vector
-from stores.records import Job, PassageVector, known_id
 from stores.shared_index import SharedIndex
 from stores.vectors import Vectors, vector_bytes
 

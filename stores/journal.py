@@ -18,11 +18,11 @@ from stores.base.clock import now
 from stores.base.errors import NotFound
 from stores.base.well_formed import well_formed
 from stores.claim_jobs import ask_to_summarize, may_summarize
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.rows_by_ids import found_by
+from stores.database.tables import Judgement, Retrieval, RetrievedPassage, Session, Turn, User, known_id
 from stores.forgotten_turns import blank_if_forgotten
 from stores.ratings import keep_rating
-from stores.records import Judgement, Retrieval, RetrievedPassage, Session, Turn, User, known_id
-from stores.rows_by_ids import found_by
 from stores.session_branches import branch, earlier_turns, parent
 from stores.session_list import ASKED, SessionLine, session_lines, session_of, was_held_here
 from stores.session_words import keep_words, said_before
@@ -89,7 +89,7 @@ class Journal:
     """Keeps conversations."""
 
     def __init__(self, database: Database, *, process: Callable[[], str] = lambda: "") -> None:
-        """process: the name of the one that answers, as in `stores.living_processes`; empty tells nothing."""
+        """process: the name of the one that answers, as in `stores.database.living_processes`; empty tells nothing."""
         self._database = database
         self._process = process
 

@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.errors import VouchError
+from stores.database.rows_by_ids import in_parts
+from stores.database.tables import Session, Turn, known_id
 from stores.lessons import Lesson, teaches, texts_learned_from
-from stores.records import Session, Turn, known_id
-from stores.rows_by_ids import in_parts
 
 
 class LessonsGone(VouchError):

@@ -19,7 +19,17 @@ from stores.base.errors import CannotUndo, NotFound, WrongUsage
 from stores.base.passages import SHARED, own_space
 from stores.base.well_formed import well_formed
 from stores.changes import NewVersion, add_versions, remove_versions, revive_versions
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.tables import (
+    DocumentVersion,
+    Feedback,
+    PassageVersion,
+    Proposal,
+    Receipt,
+    StatedClaim,
+    User,
+    known_id,
+)
 from stores.earlier_versions import close_up
 from stores.live_versions import live_passages
 from stores.passage_lines import PassageLine, live_version_ids, visible_line
@@ -31,16 +41,6 @@ from stores.receipts import (
     receipt_to_undo,
     shortened,
     standing_receipts,
-)
-from stores.records import (
-    DocumentVersion,
-    Feedback,
-    PassageVersion,
-    Proposal,
-    Receipt,
-    StatedClaim,
-    User,
-    known_id,
 )
 from stores.undone_imports import imported_versions, withdraw_history
 

@@ -15,8 +15,9 @@ from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.database import Database
-from stores.records import (
+from stores.database.database import Database
+from stores.database.rows_by_ids import in_parts
+from stores.database.tables import (
     Feedback,
     Judgement,
     PassageIdentity,
@@ -28,7 +29,6 @@ from stores.records import (
     Turn,
     known_id,
 )
-from stores.rows_by_ids import in_parts
 from stores.said_of_passages import SaidOf, said_of_passages
 
 HELD_OUT = 5  # one question in so many is never trained on

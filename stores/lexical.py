@@ -20,7 +20,7 @@ import Stemmer
 from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.rows import rows
+from stores.database.rows import rows
 from stores.word_indexes import word_index
 
 SATURATION = 1.2  # k1: how soon a repeated word stops counting

@@ -12,8 +12,8 @@ from sqlmodel import col
 
 from stores.base.clock import now
 from stores.base.errors import CannotUndo
-from stores.database import Database
-from stores.records import LiveModel, ModelVersion, known_id
+from stores.database.database import Database
+from stores.database.tables import LiveModel, ModelVersion, known_id
 
 
 @dataclass(frozen=True)

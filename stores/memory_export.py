@@ -20,9 +20,9 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.passages import SHARED, own_space
-from stores.database import Database
-from stores.public_grounds import outward
-from stores.records import (
+from stores.database.database import Database
+from stores.database.rows_by_ids import found_by
+from stores.database.tables import (
     REMOVAL,
     Document,
     DocumentVersion,
@@ -34,7 +34,7 @@ from stores.records import (
     Turn,
     known_id,
 )
-from stores.rows_by_ids import found_by
+from stores.public_grounds import outward
 
 SCHEMA = 2  # of the lines; fields are added to it, never renamed
 Scope: TypeAlias = Literal["yours", "shared", "all"]

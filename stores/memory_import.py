@@ -20,12 +20,9 @@ from stores.base.clock import now
 from stores.base.passages import SHARED, own_space
 from stores.changes import NewVersion, add_history, add_versions
 from stores.claims import text_key
-from stores.database import Database
-from stores.import_choice import ImportChoice, Needed
-from stores.memory_lines import Memory, Record
-from stores.public_grounds import inward
-from stores.receipts import open_receipt
-from stores.records import (
+from stores.database.database import Database
+from stores.database.rows_by_ids import found_by
+from stores.database.tables import (
     Document,
     DocumentVersion,
     PassageIdentity,
@@ -37,7 +34,10 @@ from stores.records import (
     known_id,
     new_public_id,
 )
-from stores.rows_by_ids import found_by
+from stores.import_choice import ImportChoice, Needed
+from stores.memory_lines import Memory, Record
+from stores.public_grounds import inward
+from stores.receipts import open_receipt
 from stores.undone_imports import make_room_after_undone
 
 _AUTHOR = "import"  # of versions that a file tells nothing of but their text

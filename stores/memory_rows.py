@@ -16,9 +16,8 @@ from sqlmodel import col
 
 from stores.base.passages import SHARED, own_space
 from stores.catalogue import says
-from stores.database import Database
-from stores.passage_lines import PassageLine
-from stores.records import (
+from stores.database.database import Database
+from stores.database.tables import (
     PassageIdentity,
     PassageVersion,
     Receipt,
@@ -28,6 +27,7 @@ from stores.records import (
     Turn,
     known_id,
 )
+from stores.passage_lines import PassageLine
 from stores.version_states import State, version_states
 
 

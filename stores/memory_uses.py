@@ -12,8 +12,9 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.passages import SHARED, own_space
-from stores.database import Database
-from stores.records import (
+from stores.database.database import Database
+from stores.database.rows_by_ids import all_ids
+from stores.database.tables import (
     Feedback,
     PassageIdentity,
     PassageVersion,
@@ -26,7 +27,6 @@ from stores.records import (
     User,
     known_id,
 )
-from stores.rows_by_ids import all_ids
 from stores.seeing_rounds import live_round, rounds_that_saw
 
 

@@ -11,8 +11,8 @@ from sqlmodel import col
 
 from stores.base.passages import own_space
 from stores.claim_passages import AUTHOR
-from stores.database import Database
-from stores.records import PassageVersion, StatedClaim, Turn, known_id
+from stores.database.database import Database
+from stores.database.tables import PassageVersion, StatedClaim, Turn, known_id
 
 _LOOK_UP = 500  # ids in one statement
 

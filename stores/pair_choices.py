@@ -15,8 +15,8 @@ from sqlmodel import col
 
 from stores.base.clock import now
 from stores.base.errors import NotFound
-from stores.database import Database
-from stores.records import (
+from stores.database.database import Database
+from stores.database.tables import (
     Feedback,
     Judgement,
     PassageVersion,

@@ -11,8 +11,7 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.passages import SHARED, own_space
-from stores.passage_lines import PassageLine, not_visible
-from stores.records import (
+from stores.database.tables import (
     Document,
     Judgement,
     PassageIdentity,
@@ -24,6 +23,7 @@ from stores.records import (
     Turn,
     known_id,
 )
+from stores.passage_lines import PassageLine, not_visible
 from stores.told_dates import written
 from stores.version_states import VersionState, version_states
 

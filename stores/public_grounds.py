@@ -14,8 +14,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.records import PassageIdentity, PassageVersion, known_id
-from stores.rows_by_ids import in_parts
+from stores.database.rows_by_ids import in_parts
+from stores.database.tables import PassageIdentity, PassageVersion, known_id
 
 _VERSIONS = ("version", "decided_by")  # keys under which a version is named
 _PASSAGES = ("passage",)

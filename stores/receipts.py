@@ -13,7 +13,7 @@ from stores.base.clock import now
 from stores.base.errors import CannotUndo, NotFound
 from stores.base.passages import SHARED
 from stores.base.well_formed import well_formed
-from stores.records import PassageIdentity, PassageVersion, Receipt, StatedClaim, Turn, known_id
+from stores.database.tables import PassageIdentity, PassageVersion, Receipt, StatedClaim, Turn, known_id
 
 
 def open_receipt(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 from sqlmodel import col
 
-from stores.database import Database
-from stores.records import Feedback, Judgement, Round, Turn
+from stores.database.database import Database
+from stores.database.tables import Feedback, Judgement, Round, Turn
 
 _AT_ONCE = 500
 

@@ -19,9 +19,9 @@ from sqlmodel import col
 
 from stores.base.clock import now
 from stores.base.errors import StoreUnavailable, TryAgain
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.tables import Round, known_id
 from stores.live_models import live_version, model_id, swap
-from stores.records import Round, known_id
 from stores.seeing_rounds import live_round
 
 LEASE = timedelta(seconds=60)
@@ -45,7 +45,7 @@ class Rounds:
     ) -> None:
         """has_died: whether the process of a name, as it is noted with a lease, is known to be gone.
 
-        process: the name of this one, as in `stores.living_processes`. leaves_unended: is called where the
+        process: the name of this one, as in `stores.database.living_processes`. leaves_unended: is called where the
         end of a round cannot be written down, as on a full disk.
         """
         self._database = database

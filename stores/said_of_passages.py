@@ -17,7 +17,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.records import Feedback, Retrieval, RetrievedPassage, Turn, known_id
+from stores.database.tables import Feedback, Retrieval, RetrievedPassage, Turn, known_id
 
 Said: TypeAlias = Literal["answers", "useless", "no answer"]
 

@@ -6,8 +6,8 @@ from sqlalchemy import inspect
 from sqlalchemy.engine import Inspector
 from sqlmodel import SQLModel
 
-from stores import records
-from stores.database import Database
+from stores.database import tables as records
+from stores.database.database import Database
 
 _WORD_TABLES = {
     "sqlite": ("shared_words", "own_words", "turn_words"),

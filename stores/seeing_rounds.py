@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.records import LiveModel, Round, known_id
+from stores.database.tables import LiveModel, Round, known_id
 
 
 def rounds_that_saw(sql: SqlSession, versions: Set[int], turns: Set[int]) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.records import Session, Turn, known_id
+from stores.database.tables import Session, Turn, known_id
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from sqlmodel import col
 from stores.base.clock import now
 from stores.base.well_formed import well_formed
 from stores.claim_jobs import ask_to_summarize, may_summarize
-from stores.database import Database
-from stores.records import Job, PassageIdentity, Session, Turn, known_id
-from stores.rows_by_ids import found_by
+from stores.database.database import Database
+from stores.database.rows_by_ids import found_by
+from stores.database.tables import Job, PassageIdentity, Session, Turn, known_id
 from stores.session_words import keep_words
 from stores.turn_words import note_turns
 

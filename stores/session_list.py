@@ -19,9 +19,9 @@ from sqlmodel import col
 from stores.base.clock import now
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.well_formed import well_formed
-from stores.database import Database
-from stores.records import Session, Turn
-from stores.rows_by_ids import found_by
+from stores.database.database import Database
+from stores.database.rows_by_ids import found_by
+from stores.database.tables import Session, Turn
 from stores.session_branches import (
     BranchPlace,
     branch,

@@ -11,7 +11,7 @@ from sqlmodel import col
 from stores.base.clock import now
 from stores.base.passages import own_space
 from stores.changes import NewVersion, add_versions
-from stores.records import Document, PassageIdentity, PassageVersion, Turn, known_id
+from stores.database.tables import Document, PassageIdentity, PassageVersion, Turn, known_id
 from stores.session_branches import parents_in
 
 

@@ -15,9 +15,9 @@ from stores.base.errors import CannotAccept
 from stores.base.passages import SHARED
 from stores.changes import NewVersion, add_versions, remove_versions
 from stores.claim_passages import AUTHOR, live_with_text
+from stores.database.tables import REMOVAL, PassageVersion, Proposal, StatedClaim, known_id
 from stores.passage_lines import live_version_ids
 from stores.receipts import open_receipt, shortened
-from stores.records import REMOVAL, PassageVersion, Proposal, StatedClaim, known_id
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,12 +23,12 @@ from sqlalchemy.orm import Session as SqlSession
 
 from stores.base.clock import now
 from stores.base.passages import SHARED
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.rows import rows
+from stores.database.tables import FilledIndex
 from stores.filled_indexes import done_after, fills, last_job_known, note_whole
 from stores.live_models import live_version
 from stores.live_versions import stored_vectors, waiting_versions
-from stores.records import FilledIndex
-from stores.rows import rows
 from stores.vectors import VectorIndex, Vectors, read_vectors
 
 _AT_ONCE = 2_000  # vectors brought over at a time

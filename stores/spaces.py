@@ -16,7 +16,8 @@ from sqlalchemy.orm import Session as SqlSession
 
 from stores import lexical
 from stores.base.passages import SHARED, Found, Passage, own_space
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.rows import rows
 from stores.live_versions import (
     in_parts,
     live_among,
@@ -25,7 +26,6 @@ from stores.live_versions import (
     waiting_versions,
     within,
 )
-from stores.rows import rows
 from stores.shared_index import SharedIndex
 from stores.statements import KeptStatements, replaced_statements
 from stores.vectors import StoredVectors, Vector, VectorIndex, read_vectors

@@ -19,9 +19,9 @@ from stores.base.clock import now
 from stores.base.errors import CannotUndo
 from stores.base.passages import searchable_text
 from stores.changes import NewVersion, add_versions, remove_versions, text_hash
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.tables import Document, DocumentVersion, PassageVersion, Receipt, known_id
 from stores.receipts import open_receipt
-from stores.records import Document, DocumentVersion, PassageVersion, Receipt, known_id
 from stores.vectors import Vectors
 
 Change: TypeAlias = Literal["new", "same", "replaced"]

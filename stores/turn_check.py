@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.rows import rows
 from stores.lexical import tokens
-from stores.rows import rows
 from stores.turn_words import lexemes, note_anew
 from stores.word_indexes import is_fts5_whole, rebuild_fts5
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlmodel import col
 
-from stores.database import Database
-from stores.records import Judgement, ModelVersion, Retrieval, Round, Turn
+from stores.database.database import Database
+from stores.database.tables import Judgement, ModelVersion, Retrieval, Round, Turn
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.well_formed import well_formed
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.tables import Session, Turn
 from stores.lexical import tokens
-from stores.records import Session, Turn
 from stores.turn_words import turns_holding
 
 _ASKED_AT_ONCE = 200

@@ -14,10 +14,10 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
+from stores.database.rows import rows
+from stores.database.rows_by_ids import found_by
+from stores.database.tables import Session, Turn, known_id
 from stores.lexical import tokens
-from stores.records import Session, Turn, known_id
-from stores.rows import rows
-from stores.rows_by_ids import found_by
 from stores.typed_words import stems_of_longer
 
 BEGINNING = 3  # letters from which on the last word of a search may be a beginning

@@ -7,7 +7,14 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.clock import now
-from stores.records import DocumentVersion, PassageIdentity, PassageVersion, Receipt, StatedClaim, known_id
+from stores.database.tables import (
+    DocumentVersion,
+    PassageIdentity,
+    PassageVersion,
+    Receipt,
+    StatedClaim,
+    known_id,
+)
 
 
 def imported_versions(sql: SqlSession, receipt_id: int) -> list[int]:

@@ -16,9 +16,9 @@ from sqlmodel import col
 
 from stores.base.passages import searchable_text
 from stores.changes import ask_to_index
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.tables import ModelVersion, PassageVector
 from stores.live_versions import in_parts
-from stores.records import ModelVersion, PassageVector
 from stores.vectors import Vectors, read_vectors
 
 LENGTH_TOLERANCE = 1e-3  # of a unit vector; encoders err by some 1e-7

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from stores.records import Job, known_id
+from stores.database.tables import Job, known_id
 
 Why = Literal["due", "answering", "running", "left", "failed"]
 

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
 
 from stores.base.passages import searchable_text
-from stores.database import Database
+from stores.database.database import Database
 from stores.lexical import tokens
 from stores.word_indexes import word_index
 

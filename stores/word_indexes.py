@@ -19,7 +19,7 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session as SqlSession
 
 from stores.base.passages import SHARED
-from stores.rows import rows
+from stores.database.rows import rows
 
 _IDS_AT_ONCE = 5_000  # in one statement
 _SPARE = 4  # how many times as many passages PostgreSQL keeps

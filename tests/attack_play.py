@@ -34,7 +34,7 @@ from stores.base.passages import SHARED, own_space
 from stores.changes import NewVersion, add_versions
 from stores.claim_decisions import Learned
 from stores.claim_passages import AUTHOR
-from stores.database import Database
+from stores.database.database import Database
 from stores.receipts import open_receipt
 from tests.attack_cases import Case, Step, Suite, holds
 

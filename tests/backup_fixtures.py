@@ -7,7 +7,7 @@ from typing import Any
 
 from store_fixtures import Stores, document, findable
 
-from stores.database import Database
+from stores.database.database import Database
 
 
 def small_stores(folder: Path) -> Stores:

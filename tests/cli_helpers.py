@@ -25,7 +25,7 @@ from typing import Any
 
 from command_forks import COMMAND, ForkedCommand
 
-from stores.database import Database
+from stores.database.database import Database
 
 ENDS_WITHIN_SECONDS = 180  # generous: only a command that waits for ever fails by it
 

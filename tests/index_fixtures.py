@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session as SqlSession
 
 from stores.base.clock import now
 from stores.changes import remove_versions
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.tables import PassageIdentity, PassageVersion
 from stores.faiss_vectors import FaissVectors
-from stores.records import PassageIdentity, PassageVersion
 from stores.vectors import StoredVectors, Vector, Vectors, vector_bytes
 
 SPACE = "user:1"

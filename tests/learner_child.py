@@ -9,7 +9,7 @@ from pathlib import Path
 from store_fixtures import Stores
 from test_learner import World
 
-from stores.database import Database
+from stores.database.database import Database
 
 
 class Reopened(World):

@@ -35,12 +35,12 @@ from assistant.learning.ended import Compared
 from assistant.learning.learner import Learner
 from assistant.turns.searching import Searching
 from stores.checkpoints import Checkpoints
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.tables import PassageVector, PassageVersion, known_id
 from stores.encoder_versions import EncoderVersion, EncoderVersions
 from stores.indexer import Indexer
 from stores.lessons import Lesson, Lessons
 from stores.live_models import LiveModels
-from stores.records import PassageVector, PassageVersion, known_id
 from stores.rounds import Rounds
 from stores.shared_index import SharedIndex
 from stores.spaces import Spaces

@@ -15,8 +15,8 @@ from assistant.wiring import Assistant
 from stores.base.passages import SHARED
 from stores.changes import NewVersion, add_versions
 from stores.claim_decisions import Learned
+from stores.database.tables import StatedClaim
 from stores.receipts import open_receipt
-from stores.records import StatedClaim
 
 Parts: TypeAlias = Callable[[Assistant], None]
 

@@ -19,7 +19,7 @@ from sqlalchemy import text
 
 from stores.base.passages import SHARED, own_space, searchable_text
 from stores.catalogue import Catalogue
-from stores.database import Database
+from stores.database.database import Database
 from stores.indexer import Indexer
 from stores.journal import Journal
 from stores.knowledge import Knowledge

@@ -17,7 +17,7 @@ from benchmarks.durable_work import Papers
 from benchmarks.durable_worker import Specification
 from stores.backup import BackupContents, inspect_backup, restore_backup, write_backup
 from stores.base.errors import NotABackup, StoreUnavailable, WrongUsage
-from stores.database import HEAD, Database
+from stores.database.database import HEAD, Database
 
 _ROOT = Path(__file__).parent.parent
 

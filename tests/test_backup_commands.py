@@ -11,7 +11,7 @@ from backup_fixtures import names_in
 from cli_helpers import HANDBOOK, QUESTION, Vouch
 from store_fixtures import Stores, document, findable
 
-from stores.database import Database, server_address
+from stores.database.database import Database, server_address
 
 
 @pytest.fixture(scope="module")

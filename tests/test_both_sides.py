@@ -15,8 +15,8 @@ from test_rounds import expire
 
 from assistant.learning.both_sides import RECIPE
 from stores.base.errors import CannotUndo
+from stores.database.tables import PassageVector, PassageVersion, Turn
 from stores.lessons import is_held_out
-from stores.records import PassageVector, PassageVersion, Turn
 from stores.rounds import Rounds
 
 __all__ = ["tiny", "torch_encodes"]  # fixtures

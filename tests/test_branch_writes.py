@@ -10,7 +10,7 @@ from sqlalchemy import event, text
 from store_fixtures import Stores
 
 from stores.base.errors import NotFound
-from stores.database import Database
+from stores.database.database import Database
 from stores.journal import Outcome
 from stores.session_branches import BranchPlace
 from stores.session_list import Sessions

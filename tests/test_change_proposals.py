@@ -19,10 +19,10 @@ from stores.base.passages import SHARED
 from stores.changes import NewVersion, add_versions, remove_versions
 from stores.claim_decisions import Decision, Learned, Outdated
 from stores.claims import Claims
+from stores.database.tables import PassageVersion
 from stores.forgetting import Forgetting
 from stores.proposals import Proposals
 from stores.receipts import open_receipt
-from stores.records import PassageVersion
 from stores.shared_changes import SharedChange
 
 NINE, TEN = "The room opens at nine.", "The room opens at ten."

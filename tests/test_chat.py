@@ -10,7 +10,7 @@ import pytest
 from cli_helpers import ENDS_WITHIN_SECONDS, HANDBOOK, QUESTION, Vouch, read_until, tell_to_end
 from scripted_server import ScriptedServer, hangs, refuses, says
 
-from stores.records import Turn
+from stores.database.tables import Turn
 
 
 @pytest.fixture(scope="module")

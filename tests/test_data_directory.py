@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stores.base.errors import StoreUnavailable
-from stores.data_directory import DirectoryLock
+from stores.database.data_directory import DirectoryLock
 
 
 def test_nobody_begins_to_use_a_directory_while_it_is_restored(tmp_path: Path) -> None:

@@ -23,12 +23,12 @@ from sqlalchemy import create_engine, select, text
 from sqlmodel import SQLModel, col
 from store_fixtures import fresh_database
 
-import stores.database
+import stores.database.database
 from stores.base.errors import SchemaDamaged, SchemaTooNew, StoreUnavailable
-from stores.database import HEAD, Database
-from stores.records import Session, User
+from stores.database.database import HEAD, Database
+from stores.database.tables import Session, User
 
-_MIGRATIONS = Path(stores.database.__file__).parent / "migrations"
+_MIGRATIONS = Path(stores.database.database.__file__).parent / "migrations"
 _MOMENT = datetime(2024, 5, 6, 7, 8, 9, 123456, tzinfo=UTC)
 
 
@@ -75,9 +75,9 @@ def test_a_process_killed_inside_a_transaction_loses_that_one_and_no_earlier_one
         """
         import os, signal, sys
         from pathlib import Path
-        from stores.database import Database
+        from stores.database.database import Database
         from stores.base.clock import now
-        from stores.records import User
+        from stores.database.tables import User
         database = Database.at(Path(sys.argv[1]))
         with database.writing() as sql:
             sql.add(User(name="kept", created_at=now()))
@@ -157,9 +157,9 @@ def test_processes_that_open_an_empty_folder_at_once_all_succeed(tmp_path: Path)
     script = """
         import sys
         from pathlib import Path
-        from stores.database import Database
+        from stores.database.database import Database
         from stores.base.clock import now
-        from stores.records import User
+        from stores.database.tables import User
         print("ready", flush=True)
         sys.stdin.readline()
         with Database.at(Path(sys.argv[1])).writing() as sql:
@@ -198,7 +198,7 @@ def test_threads_that_open_an_empty_folder_in_the_same_moment_all_succeed(tmp_pa
         together = threading.Barrier(2)
 
         def opens(folder: Path = folder, together: threading.Barrier = together) -> None:
-            engine = stores.database._engine(f"sqlite:///{folder / 'vouch.db'}")
+            engine = stores.database.database._engine(f"sqlite:///{folder / 'vouch.db'}")
             together.wait()
             with engine.connect() as connection:
                 connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
@@ -253,13 +253,15 @@ def test_the_newest_schema_is_the_newest_migration() -> None:
     config.set_main_option("script_location", str(_MIGRATIONS))
     scripts = ScriptDirectory.from_config(config)
     assert scripts.get_heads() == [HEAD]
-    assert {script.revision for script in scripts.walk_revisions()} == set(stores.database.KNOWN_SCHEMAS)
+    assert {script.revision for script in scripts.walk_revisions()} == set(
+        stores.database.database.KNOWN_SCHEMAS
+    )
 
 
 def test_opening_a_database_again_migrates_nothing(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stores.database, "_migrate", lambda _engine: pytest.fail("it is up to date"))
+    monkeypatch.setattr(stores.database.database, "_migrate", lambda _engine: pytest.fail("it is up to date"))
     again = Database(database.url)
     assert again.schema() == HEAD
     again.close()
@@ -278,7 +280,7 @@ def test_a_database_locked_for_too_long_is_told_with_exit_code_3(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fresh_database(tmp_path).close()
-    monkeypatch.setattr(stores.database, "_BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(stores.database.database, "_BUSY_SECONDS", 0.05)
     impatient = Database.at(tmp_path)
     other = sqlite3.connect(tmp_path / "vouch.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -313,15 +315,15 @@ def test_a_database_that_another_process_migrates_meanwhile_is_not_taken_for_a_d
     url = f"sqlite:///{tmp_path / 'new.db'}"
     if kind == "postgresql":
         url = request.getfixturevalue("postgres").new_database()
-    real = stores.database._schema_of
+    real = stores.database.database._schema_of
 
     def schema_before_the_other_was_done(connection: Any) -> str:
-        monkeypatch.setattr(stores.database, "_schema_of", real)
+        monkeypatch.setattr(stores.database.database, "_schema_of", real)
         found = real(connection)
         Database(url).close()
         return found
 
-    monkeypatch.setattr(stores.database, "_schema_of", schema_before_the_other_was_done)
+    monkeypatch.setattr(stores.database.database, "_schema_of", schema_before_the_other_was_done)
     opened = Database(url)
     assert opened.schema() == HEAD
     opened.close()
@@ -400,5 +402,8 @@ def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
 
 
 def test_the_place_that_is_told_has_no_password() -> None:
-    assert stores.database._place("postgresql://ann:secret@host/vouch") == "postgresql://ann:***@host/vouch"
-    assert stores.database._place("sqlite:////home/me/vouch.db") == "/home/me/vouch.db"
+    assert (
+        stores.database.database._place("postgresql://ann:secret@host/vouch")
+        == "postgresql://ann:***@host/vouch"
+    )
+    assert stores.database.database._place("sqlite:////home/me/vouch.db") == "/home/me/vouch.db"

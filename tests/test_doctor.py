@@ -38,7 +38,7 @@ from assistant.locations import Locations
 from assistant.wiring import Assistant
 from stores.base.errors import DamagedEncoder
 from stores.base.passages import SHARED, searchable_text
-from stores.database import Database
+from stores.database.database import Database
 from stores.journal import Outcome
 from stores.turn_search import TurnSearch
 from stores.vectors import vector_bytes

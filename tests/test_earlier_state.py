@@ -15,8 +15,8 @@ from store_fixtures import Stores
 from test_claims import state
 
 from stores.base.clock import now, time_by
+from stores.database.tables import StatedClaim
 from stores.earlier_state import copy_untouched, go_back_to
-from stores.records import StatedClaim
 
 ROWS = (
     4_000  # of two tables that every transaction changes alike; more than a page cache of a few pages holds

@@ -35,14 +35,24 @@ from stores.chroma_vectors import ChromaVectors
 from stores.claim_decisions import Decision, Learned
 from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims, NewClaim
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.tables import (
+    Document,
+    Feedback,
+    Job,
+    Receipt,
+    Retrieval,
+    Round,
+    Session,
+    StatedClaim,
+    Turn,
+)
 from stores.faiss_vectors import FaissVectors
 from stores.forgetting import Forgetting, Forgotten
 from stores.forgotten_turns import blank_if_forgotten
 from stores.forgotten_words import FORGOTTEN
 from stores.journal import FoundPassage, Outcome
 from stores.proposals import Proposals
-from stores.records import Document, Feedback, Job, Receipt, Retrieval, Round, Session, StatedClaim, Turn
 from stores.shared_index import shared_vectors
 from stores.text_check import changed_texts
 from stores.waiting_jobs import TAKEN_BY
@@ -351,7 +361,7 @@ KILLED = textwrap.dedent("""
     from pathlib import Path
     import stores.forgetting as forgetting
     import stores.forgotten_bytes as forgotten_bytes
-    from stores.database import Database
+    from stores.database.database import Database
     folder, passage, steps = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     def end():
         os.kill(os.getpid(), signal.SIGKILL)

@@ -8,8 +8,8 @@ import pytest
 from store_fixtures import Stores, fresh_database
 
 from assistant.terminal.screens.messages import messages_of
-from stores.data_directory import DirectoryLock
-from stores.database import Database
+from stores.database.data_directory import DirectoryLock
+from stores.database.database import Database
 from stores.glance import Glance, glance
 from stores.journal import Outcome
 from stores.session_list import Sessions

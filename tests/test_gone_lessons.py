@@ -13,9 +13,9 @@ from test_lessons import ask
 
 from assistant.learning.deciding import ROLE
 from assistant.learning.ended import Compared
+from stores.database.tables import Judgement, PassageVersion, Turn
 from stores.forgetting import Forgetting
 from stores.lessons import is_held_out
-from stores.records import Judgement, PassageVersion, Turn
 
 MESSAGE = "Refused: a message that it learns from was forgotten meanwhile."
 PASSAGE = "Refused: a passage that it learns from was forgotten or undone meanwhile."

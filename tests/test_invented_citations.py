@@ -16,7 +16,7 @@ from assistant.terminal.screens.why_facts import why_facts
 from assistant.terminal.session_text import session_object
 from stores.base.clock import now
 from stores.base.passages import SHARED
-from stores.records import ModelVersion
+from stores.database.tables import ModelVersion
 from stores.turn_models import TurnModels, models_of
 
 

@@ -20,8 +20,8 @@ from agents.interfaces import Candidate
 from agents.retriever import Fusion, Retriever
 from assistant.turns.searching import Searching
 from stores.claims import Claims
+from stores.database.tables import StatedClaim
 from stores.forgetting import Forgetting
-from stores.records import StatedClaim
 from stores.vectors import VectorIndex
 
 __all__ = ["kind"]  # the fixture

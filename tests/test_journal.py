@@ -15,10 +15,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 from store_fixtures import Stores, document, fake_encode, findable, fresh_database
 
-import stores.database
+import stores.database.database
 from stores.base.errors import NotFound
 from stores.base.passages import own_space
-from stores.database import Database
+from stores.database.database import Database
 from stores.journal import FoundPassage, Judged, Outcome
 
 
@@ -85,7 +85,7 @@ def test_a_message_outlives_the_process_that_accepted_it(tmp_path: Path) -> None
                 """
                 import os, signal, sys
                 from pathlib import Path
-                from stores.database import Database
+                from stores.database.database import Database
                 from stores.journal import Journal
                 journal = Journal(Database.at(Path(sys.argv[1])))
                 user = journal.user_id("ann")
@@ -95,7 +95,7 @@ def test_a_message_outlives_the_process_that_accepted_it(tmp_path: Path) -> None
             ),
             str(tmp_path),
         ],
-        cwd=Path(stores.database.__file__).parent.parent,
+        cwd=Path(stores.database.database.__file__).parents[2],
     )
     assert killed.returncode == -9
     opened = Stores.over(Database.at(tmp_path))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from assistant.commands.train_status import _as_json
 from stores.base.clock import stamp
-from stores.records import Round
+from stores.database.tables import Round
 
 MOMENT = datetime(2026, 11, 21, 9, 30, 0, 123456, tzinfo=UTC)
 

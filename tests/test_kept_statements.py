@@ -20,9 +20,9 @@ from stores import statements
 from stores.base.errors import VouchError
 from stores.base.passages import own_space
 from stores.changes import remove_versions, revive_versions
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.tables import PassageVersion, known_id
 from stores.forgetting import Forgetting
-from stores.records import PassageVersion, known_id
 from stores.spaces import Spaces
 from stores.statements import KeptStatements, newest_statements, replaced_statements
 
@@ -97,7 +97,7 @@ def test_another_process_that_changes_or_forgets_is_heeded(tmp_path: Path) -> No
     assert {text for _, text in space.statements(10)} == {"My locker is 12.", "My pin is 4711."}
     acts = f"""
         from pathlib import Path
-        from stores.database import Database
+        from stores.database.database import Database
         from stores.forgetting import Forgetting
         from stores.knowledge import Knowledge
         database = Database.at(Path({str(tmp_path)!r}))

@@ -23,9 +23,9 @@ from stores.base.clock import now
 from stores.base.errors import CannotUndo, NotFound
 from stores.base.passages import SHARED, own_space
 from stores.changes import NewVersion, add_versions
+from stores.database.tables import Receipt, StatedClaim
 from stores.passage_lines import PassageLine
 from stores.receipts import open_receipt
-from stores.records import Receipt, StatedClaim
 
 # Setting aside
 

@@ -31,9 +31,9 @@ from stores.base.clock import now
 from stores.base.errors import CannotUndo, OverTime, TryAgain
 from stores.base.passages import own_space
 from stores.checkpoints import Checkpoints
+from stores.database.tables import Round
 from stores.lessons import Lesson, Lessons, is_held_out, tells_when_to_end
 from stores.live_models import LiveModels
-from stores.records import Round
 from stores.rounds import Rounds
 
 QUESTIONS = [f"when does room {number} open?" for number in range(20)]
@@ -323,7 +323,7 @@ def test_of_two_learners_at_once_one_is_sent_away(
 ) -> None:
     if kind == "postgresql":
         server = request.getfixturevalue("postgres")
-        from stores.database import Database
+        from stores.database.database import Database
 
         stores = Stores.over(Database(server.new_database(template="vouch_empty")))
     else:

@@ -26,8 +26,8 @@ from assistant.replay.bootstrap import promotion
 from assistant.turns.answers_first import AnswersFirst
 from stores.base.clock import now
 from stores.base.errors import EncoderUnavailable
+from stores.database.tables import Round
 from stores.lessons import HeldOut, Lessons, is_held_out
-from stores.records import Round
 from stores.rounds import Rounds
 from stores.too_few_held_out import DECIDING, TooFewHeldOut
 

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from store_fixtures import Stores, assert_words_are_exact, document, findable, fresh_database
 
 from stores.base.passages import SHARED
-from stores.database import Database
+from stores.database.database import Database
 from stores.lexical import (
     WordStatistics,
     add_words,

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from stores.living_processes import LivingProcess
+from stores.database.living_processes import LivingProcess
 
 _LIVES = """
 import sys
 from pathlib import Path
-from stores.living_processes import LivingProcess
+from stores.database.living_processes import LivingProcess
 print(LivingProcess(Path(sys.argv[1])).name, flush=True)
 sys.stdin.read()
 """

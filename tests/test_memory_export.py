@@ -17,13 +17,13 @@ from sqlalchemy import text
 from store_fixtures import Stores, assert_words_are_exact, document, fake_encode, fresh_database
 from test_claims import state
 
-import stores.database as stores_database
+import stores.database.database as stores_database
 from stores.base.errors import VouchError
 from stores.base.passages import SHARED, own_space
 from stores.claim_decisions import Decision
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.tables import Receipt, StatedClaim
 from stores.forgetting import Forgetting
-from stores.records import Receipt, StatedClaim
 
 LOCKER = "My locker number is 214."
 GROUNDS: dict[str, Any] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assistant.terminal.memory_history import claim_lines
 from stores.base.clock import now
-from stores.records import StatedClaim
+from stores.database.tables import StatedClaim
 
 
 def test_the_prior_and_the_models_of_a_claim_are_told() -> None:

@@ -14,9 +14,9 @@ from stores.base.errors import WrongUsage
 from stores.base.passages import SHARED, own_space
 from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims
+from stores.database.tables import StatedClaim, Turn
 from stores.memory_lines import KINDS, read_memory
 from stores.proposals import Proposals
-from stores.records import StatedClaim, Turn
 
 LOCKER = "My locker number is 214."
 WORLD = "The gate opens at nine."

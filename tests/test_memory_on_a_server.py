@@ -13,7 +13,7 @@ from memory_house import House, Parts, loaded_parts
 from memory_model import MemoryModel, decided_by, stated, verdict
 from scripted_server import Behaviour, ScriptedServer, answers_json, cuts, hangs, refuses, says, unused_url
 
-from stores.records import Receipt
+from stores.database.tables import Receipt
 
 MILL = "The old mill grinds rye every autumn."
 KNOWS_MILL = {"knows_topic": True, "paragraph": "The old mill grinds rye every autumn, at night."}

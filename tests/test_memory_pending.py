@@ -12,8 +12,8 @@ from store_fixtures import Stores
 
 from stores import claim_jobs
 from stores.claim_jobs import ClaimJob, ClaimJobs
+from stores.database.living_processes import LivingProcess
 from stores.journal import Journal, Outcome
-from stores.living_processes import LivingProcess
 
 LEASE = timedelta(minutes=5)
 MESSAGES = ("It is answered.", "A chat is busy.", "Its chat died.", "It failed.", "It is due.")

@@ -22,7 +22,7 @@ from assistant.turns.searching import Searching
 from stores.base.errors import ContextTooLong, ModelUnreachable, WrongUsage
 from stores.base.passages import SHARED
 from stores.catalogue import Catalogue
-from stores.database import Database
+from stores.database.database import Database
 from stores.indexer import Indexer
 from stores.journal import Journal
 from stores.knowledge import Knowledge

@@ -19,8 +19,8 @@ from assistant.terminal.undoing import undone_lines
 from assistant.terminal.written_here import Written
 from assistant.wiring import Assistant
 from stores.base.errors import CannotUndo
+from stores.database.tables import Receipt
 from stores.knowledge import Undone
-from stores.records import Receipt
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ from stores.base.errors import ModelUnreachable, OverTime
 from stores.claim_decisions import Learned
 from stores.claim_jobs import ClaimJob, ClaimJobs
 from stores.claims import Claims
-from stores.records import Turn
+from stores.database.tables import Turn
 from stores.waiting_jobs import WaitingJob
 
 LONG = 90.0  # seconds: whoever waits for them has missed something

@@ -34,8 +34,8 @@ from assistant.learning.ended import Ended
 from assistant.learning.retriever_network import RetrieverNetwork, load_network
 from assistant.learning.training_child import _write_lessons
 from assistant.wiring import Assistant
+from stores.database.tables import Judgement
 from stores.lessons import Lesson
-from stores.records import Judgement
 from stores.vectors import read_vectors
 
 MAKER = Path(__file__).with_name("tiny_bert.py")

@@ -16,16 +16,16 @@ from postgres_server import PostgresServer
 from sqlalchemy import create_engine, text
 from store_fixtures import Stores, assert_words_are_exact, findable
 
-import stores.database as database_module
+import stores.database.database as database_module
 from stores.base.clock import now
 from stores.base.errors import StoreUnavailable, WrongUsage
 from stores.base.passages import SHARED
-from stores.database import HEAD, Database
+from stores.database.database import HEAD, Database
+from stores.database.rows import rows
+from stores.database.tables import User
 from stores.lexical import tokens
-from stores.records import User
-from stores.rows import rows
 
-ROOT = Path(database_module.__file__).parent.parent
+ROOT = Path(database_module.__file__).parents[2]
 
 
 @pytest.fixture
@@ -69,9 +69,9 @@ def test_a_process_killed_inside_a_transaction_loses_that_one_and_frees_the_lock
     killed = process(
         """
         import sys
-        from stores.database import Database
+        from stores.database.database import Database
         from stores.base.clock import now
-        from stores.records import User
+        from stores.database.tables import User
         database = Database(sys.argv[1])
         with database.writing() as sql:
             sql.add(User(name="kept", created_at=now()))
@@ -117,9 +117,9 @@ def test_processes_that_open_an_empty_database_at_once_all_succeed(postgres: Pos
     empty = postgres.new_database()
     script = """
         import sys
-        from stores.database import Database
+        from stores.database.database import Database
         from stores.base.clock import now
-        from stores.records import User
+        from stores.database.tables import User
         print("ready", flush=True)
         sys.stdin.readline()
         with Database(sys.argv[1]).writing() as sql:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-import stores.database as database_module
-from stores.database import Database
+import stores.database.database as database_module
+from stores.database.database import Database
 from stores.proposals import Proposals
 
 _CLAIM = (

@@ -26,7 +26,7 @@ from benchmarks.remembering_kills import (
     nurseries,
     points_of,
 )
-from stores.database import Database
+from stores.database.database import Database
 from tests.remembering_child import SCENES, Life, stated
 
 KILLS = {"sqlite": 8, "postgresql": 5}

@@ -19,9 +19,9 @@ from store_fixtures import Stores, findable
 from stores.backup import BackupContents, inspect_backup, restore_backup, write_backup
 from stores.base.clock import now
 from stores.base.errors import NotABackup, SchemaTooNew, StoreUnavailable, WrongUsage
-from stores.data_directory import DirectoryLock
-from stores.database import HEAD, Database
-from stores.records import FilledIndex
+from stores.database.data_directory import DirectoryLock
+from stores.database.database import HEAD, Database
+from stores.database.tables import FilledIndex
 
 _ROOT = Path(__file__).parent.parent
 
@@ -176,7 +176,7 @@ def test_an_older_schema_is_migrated(tmp_path: Path) -> None:
 
 
 def _make_first_schema(file: Path) -> None:
-    from stores.database import _engine, _migrate
+    from stores.database.database import _engine, _migrate
 
     engine = _engine(f"sqlite:///{file}")
     _migrate(engine, "0001")

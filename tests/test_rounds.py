@@ -9,8 +9,8 @@ from store_fixtures import Stores
 
 from stores.base.clock import now
 from stores.base.errors import TryAgain
+from stores.database.tables import Round
 from stores.live_models import LiveModels
-from stores.records import Round
 from stores.rounds import Rounds
 
 

@@ -11,7 +11,7 @@ from store_fixtures import Stores
 from assistant.library import chat_log_batches
 from assistant.library.chat_log_batches import in_batches
 from stores.base.errors import UnreadableDocument
-from stores.database import Database
+from stores.database.database import Database
 from stores.forgetting import Forgetting
 from stores.forgotten_words import FORGOTTEN
 from stores.session_import import SessionImport, TakenIn, ToldSession, ToldTurn

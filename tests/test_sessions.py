@@ -14,7 +14,7 @@ from assistant.terminal.typed_ids import typed_id
 from stores.base.clock import time_by
 from stores.base.errors import NotFound, WrongUsage
 from stores.claims import Claims
-from stores.database import Database
+from stores.database.database import Database
 from stores.journal import Outcome
 from stores.ratings import Ratings
 from stores.session_branches import BranchPlace

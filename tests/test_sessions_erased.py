@@ -14,7 +14,7 @@ from store_fixtures import Stores
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.small_screens import Question
 from stores.base.errors import NotFound
-from stores.database import Database
+from stores.database.database import Database
 from stores.forgetting import Forgetting
 from stores.journal import Outcome
 from stores.session_list import Sessions

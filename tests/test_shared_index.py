@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import text
 from store_fixtures import DIMENSION, Stores, document, fake_encode, forget_fill
 
-import stores.database
+import stores.database.database
 from stores.base.passages import SHARED
 from stores.changes import NewVersion, add_versions
-from stores.database import Database
+from stores.database.database import Database
 from stores.shared_index import SharedIndex
 from stores.vectors import ExactVectors, Vector, Vectors
 
@@ -310,8 +310,8 @@ def test_what_an_earlier_release_noted_as_filled_is_filled_again(
     url = f"sqlite:///{tmp_path / 'old.db'}"
     if kind == "postgresql":
         url = request.getfixturevalue("postgres").new_database()
-    engine = stores.database._engine(url)
-    stores.database._migrate(engine, "0002")
+    engine = stores.database.database._engine(url)
+    stores.database.database._migrate(engine, "0002")
     with engine.execution_options(vouch_writes=True).begin() as sql:
         sql.execute(text("INSERT INTO filled_indexes VALUES ('tests', 'fake-1', CURRENT_TIMESTAMP, 7)"))
     engine.dispose()

@@ -19,7 +19,7 @@ from store_fixtures import (
 
 from stores.base.errors import CannotUndo, NotFound
 from stores.base.passages import SHARED, own_space
-from stores.database import Database
+from stores.database.database import Database
 from stores.stored_documents import Stored
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from screen_fixtures import HOLD, QUESTION, assistant_in, on_screen
 
-from stores.records import Turn
+from stores.database.tables import Turn
 
 
 async def test_a_turn_that_ends_while_the_screen_is_taken_down_is_stored_and_no_defect(

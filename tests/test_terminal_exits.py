@@ -14,7 +14,7 @@ import pytest
 from cli_helpers import HANDBOOK, Person, Vouch
 from scripted_server import ScriptedServer, hangs
 
-from stores.records import Turn
+from stores.database.tables import Turn
 
 LEAVES_SCREEN = "\x1b[?1049l"
 _PROMPT = "Ask anything"

@@ -17,7 +17,7 @@ from scripted_server import ScriptedServer, cuts, refuses, says, unused_url
 
 from assistant.terminal.screens.trying_again import wait_seconds
 from stores.base.errors import ModelBusy
-from stores.records import Turn
+from stores.database.tables import Turn
 
 _PROMPT = "Ask anything"
 

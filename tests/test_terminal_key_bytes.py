@@ -15,7 +15,7 @@ from cli_helpers import HANDBOOK, Person, Vouch
 from scripted_server import ScriptedServer, hangs, says
 
 from assistant.terminal.screens.keys import APP, CHAT, PROMPT
-from stores.records import Turn
+from stores.database.tables import Turn
 
 CLASSIC = {
     "send": "\r",

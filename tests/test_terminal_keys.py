@@ -18,7 +18,7 @@ from assistant.terminal.screens.sessions_screen import SessionsScreen
 from assistant.terminal.screens.small_screens import PastPrompts, Question
 from assistant.terminal.screens.why_view import WhyScreen
 from stores.base.errors import WrongUsage
-from stores.records import Feedback, Turn
+from stores.database.tables import Feedback, Turn
 
 
 def ratings(chat: ChatOnScreen) -> list[tuple[int, str, int | None]]:

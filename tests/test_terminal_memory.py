@@ -27,7 +27,7 @@ from assistant.wiring import Assistant
 from stores.base.clock import now
 from stores.base.one_line import short
 from stores.claims import NewClaim
-from stores.records import Round, StatedClaim
+from stores.database.tables import Round, StatedClaim
 
 # Opening ----------------------------------------------------------------------------------------
 

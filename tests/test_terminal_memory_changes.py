@@ -33,7 +33,7 @@ from assistant.terminal.screens.small_screens import Question
 from assistant.wiring import Assistant
 from stores.base.errors import StoreUnavailable
 from stores.base.passages import SHARED
-from stores.records import Feedback, StatedClaim, Turn
+from stores.database.tables import Feedback, StatedClaim, Turn
 
 # Changing ---------------------------------------------------------------------------------------
 

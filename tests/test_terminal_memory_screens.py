@@ -19,7 +19,7 @@ from assistant.terminal.screens.small_screens import Question
 from assistant.wiring import Assistant
 from stores.base.clock import now, time_by
 from stores.claims import NewClaim
-from stores.records import StatedClaim, Turn
+from stores.database.tables import StatedClaim, Turn
 
 SIZES = [(40, 12), (80, 24), (120, 40)]
 
@@ -164,7 +164,7 @@ async def test_the_forgotten_ones_say_what_became_of_them(tmp_path: Path) -> Non
 def _another_day(assistant: Assistant, _user: int) -> None:
     from sqlalchemy import update
 
-    from stores.records import PassageVersion
+    from stores.database.tables import PassageVersion
 
     day = datetime(2026, 11, 20, 12, tzinfo=UTC)
     with assistant.database.writing() as sql:

@@ -9,7 +9,7 @@ from cli_helpers import Vouch
 from screen_fixtures import on_screen
 from scripted_server import ScriptedServer, says
 
-from stores.records import Turn
+from stores.database.tables import Turn
 
 LEAVES_SCREEN = "\x1b[?1049l"
 

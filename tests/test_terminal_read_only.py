@@ -12,8 +12,8 @@ from cli_helpers import Vouch
 from screen_fixtures import ANSWER, HANDBOOK, QUESTION, on_screen
 
 from assistant.terminal.screens.desk import SessionChoice
-from stores.database import Database
-from stores.records import Session, Turn
+from stores.database.database import Database
+from stores.database.tables import Session, Turn
 
 
 @contextmanager
@@ -134,7 +134,7 @@ async def test_what_is_typed_while_the_store_is_locked_is_a_draft_when_one_leave
 async def test_a_lock_in_mid_chat_is_told_in_the_header_until_it_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stores.database._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("stores.database.database._BUSY_SECONDS", 0.05)
     async with on_screen(tmp_path, replies=[["At ten."]]) as chat:
         with locked(tmp_path / "data") as other:
             await chat.sends("And on Sundays?")

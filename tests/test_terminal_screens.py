@@ -17,7 +17,7 @@ from screen_fixtures import HOLD, QUESTION, ChatOnScreen, on_screen, without_tim
 from assistant.terminal.screens.desk import SessionChoice
 from assistant.terminal.screens.notice_line import Notice
 from assistant.terminal.screens.why_view import WhyScreen, WhyView
-from stores.records import Judgement
+from stores.database.tables import Judgement
 
 SCREENS = Path(__file__).parent / "screens"
 SIZES = [(40, 12), (80, 24), (120, 40)]
@@ -124,7 +124,7 @@ async def test_why_tells_of_an_old_turn_after_a_restart_and_keeps_what_is_said_o
         await chat.shows("[1] +shared")
         await chat.presses("minus")
         await chat.shows("[1] -shared")
-        from stores.records import Feedback
+        from stores.database.tables import Feedback
 
         with chat.app.chat.desk._known_assistant.database.reading() as sql:
             kept = [(f.turn_id, f.rating, f.version_id) for f in sql.query(Feedback).order_by(Feedback.id)]

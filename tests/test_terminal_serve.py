@@ -28,7 +28,7 @@ from chromium_page import page_in_chromium  # noqa: E402
 from textual_serve.app_service import AppService  # noqa: E402
 
 from assistant.terminal.serving import ScreenServer, address, is_loopback, is_own_name  # noqa: E402
-from stores.records import Turn, User  # noqa: E402
+from stores.database.tables import Turn, User  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from cli_helpers import ENDS_WITHIN_SECONDS, HANDBOOK, Person, Vouch
 
-from stores.records import StatedClaim, Turn
+from stores.database.tables import StatedClaim, Turn
 
 STEPS = {  # of which module which method, and whether before it or behind it
     "searching": ("agents.retriever", "Retriever.retrieve", "before"),

@@ -12,7 +12,7 @@ from assistant.terminal.screens.folded_paste import FoldedPastes
 from assistant.terminal.screens.memory_screen import MemoryScreen
 from assistant.terminal.screens.messages import FORGOTTEN, messages_of, passage_name
 from stores.base.passages import Passage
-from stores.records import Turn
+from stores.database.tables import Turn
 
 
 async def test_a_narrow_notice_shortens_the_quoted_text_and_never_the_way_back(tmp_path: Path) -> None:

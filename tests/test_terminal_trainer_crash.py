@@ -19,8 +19,8 @@ from test_learner import expire
 from test_lessons import ask
 
 from assistant.learning.deciding import ROLE
+from stores.database.tables import Round
 from stores.live_models import LiveModels
-from stores.records import Round
 
 TRAINS = """
 import os, signal, sys, time

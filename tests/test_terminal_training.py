@@ -30,9 +30,9 @@ from assistant.terminal.screens.training_lines import (
 from assistant.terminal.screens.training_screen import TrainingScreen
 from assistant.terminal.training import steer_training
 from stores.base.errors import VouchError
+from stores.database.tables import Round
 from stores.lessons import HeldOut
 from stores.live_models import LiveModels
-from stores.records import Round
 from stores.too_few_held_out import TooFewHeldOut
 
 

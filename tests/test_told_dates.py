@@ -28,8 +28,8 @@ from assistant.turns.searching import Searching
 from stores.claim_decisions import Learned
 from stores.claim_passages import AUTHOR
 from stores.claims import Claims
-from stores.database import Database
-from stores.records import PassageVersion, known_id
+from stores.database.database import Database
+from stores.database.tables import PassageVersion, known_id
 from stores.session_import import SessionImport, ToldSession, ToldTurn
 
 Dated = tuple[int, str]  # the year in which it was told, and what

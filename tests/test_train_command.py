@@ -243,7 +243,7 @@ def test_a_poisoned_round_is_refused(person: Person, chat: Assistant) -> None:
     person.train()
     live = chat.live_models.live(ROLE)
     with chat.database.writing() as sql:
-        from stores.records import Judgement
+        from stores.database.tables import Judgement
 
         for row in sql.query(Judgement):
             row.label = "irrelevant" if row.label == "answer" else "answer"

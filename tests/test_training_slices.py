@@ -12,7 +12,7 @@ from round_rows import comparison
 from assistant.terminal.screens.training_facts import comparison_of, slices_of
 from assistant.terminal.screens.training_lines import slice_name, table_lines
 from assistant.terminal.screens.training_round import _figures
-from stores.records import Round
+from stores.database.tables import Round
 
 LOSS = {"name": "/home/ann/documents/rules of the rooms", "gain": -0.031, "low": -0.05, "high": 0.0}
 OWN = {"name": "own", "gain": 0.02, "low": 0.0, "high": 0.05, "questions": 31}

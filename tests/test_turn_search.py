@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import text
 from store_fixtures import Stores
 
-import stores.database as database_module
+import stores.database.database as database_module
 import stores.turn_words as turn_words
-from stores.database import Database
+from stores.database.database import Database
 from stores.forgetting import Forgetting
 from stores.journal import Outcome
 from stores.session_list import Sessions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from store_fixtures import Stores
 
-from stores.database import Database
+from stores.database.database import Database
 from stores.lexical import tokens
 from stores.turn_search import TurnSearch
 from stores.typed_words import stems_of_longer

@@ -29,7 +29,7 @@ from stores.chroma_vectors import ChromaVectors
 from stores.claim_decisions import Decision
 from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims, NewClaim
-from stores.database import Database
+from stores.database.database import Database
 from stores.forgetting import Forgetting
 from stores.vectors import VectorIndex
 

@@ -27,7 +27,7 @@ from assistant.terminal.weighed_first import Wait
 from assistant.turns.claim_agents import Agents
 from assistant.wiring import Assistant
 from stores.base.errors import CannotUndo, ModelUnreachable
-from stores.records import StatedClaim
+from stores.database.tables import StatedClaim
 
 TEA, LOCKER, QUESTION = "I like tea.", "My locker number is 214.", "Is it open?"
 TAUGHT_NOTHING = ["Your last message taught nothing.", f"Take back “{TEA}”? [y/N]"]

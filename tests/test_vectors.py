@@ -30,8 +30,8 @@ from stores.base.clock import now
 from stores.base.errors import StoreUnavailable
 from stores.changes import NewVersion, add_versions
 from stores.chroma_vectors import ChromaServerVectors, ChromaVectors
-from stores.database import Database
-from stores.records import PassageVersion
+from stores.database.database import Database
+from stores.database.tables import PassageVersion
 from stores.vectors import (
     ExactVectors,
     StoredVectors,

@@ -13,9 +13,9 @@ from assistant.terminal.waiting import told_failure, told_reason
 from benchmarks.remembering_checks import Told
 from benchmarks.remembering_kills import Nursery
 from stores.claim_jobs import ClaimJob, ClaimJobs
-from stores.database import Database
+from stores.database.database import Database
+from stores.database.living_processes import LivingProcess
 from stores.journal import Journal, Outcome
-from stores.living_processes import LivingProcess
 from stores.waiting_jobs import MOST_DEATHS, WaitingJob
 from tests.remembering_child import Life
 

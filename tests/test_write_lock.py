@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import text
 from store_fixtures import fresh_database
 
-from stores.database import Database
-from stores.write_lock import why_not_writable
+from stores.database.database import Database
+from stores.database.write_lock import why_not_writable
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -33,7 +33,7 @@ def command(ctx: click.Context, file: Path, replace: bool) -> int:
     call = Invocation(ctx)
     with call.assistant() as assistant:
         from stores.backup import write_backup
-        from stores.database import server_address
+        from stores.database.database import server_address
 
         database = assistant.database
         if database.is_postgresql:

@@ -148,7 +148,7 @@ def _on_the_screen(call: Invocation, session_id: int | None, last: bool) -> int:
 
 def _only_to_be_read(assistant: Assistant, user: str) -> VouchError | None:
     """Why a store can only be read; None where it can be written, or holds nothing of the user."""
-    from stores.write_lock import why_not_writable
+    from stores.database.write_lock import why_not_writable
 
     if not assistant.journal.known_user_id(user):
         return None

@@ -17,8 +17,8 @@ from stores.base.one_line import one_line
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.claim_decisions import Learned
+    from stores.database.tables import StatedClaim
     from stores.open_proposals import OpenProposal
-    from stores.records import StatedClaim
     from stores.waiting_jobs import WaitingJob
 
 

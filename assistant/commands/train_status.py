@@ -18,7 +18,7 @@ from stores.base.clock import stamp
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from stores.records import Round
+    from stores.database.tables import Round
     from stores.rounds import Rounds
 
 _HEAD = ("round", "state", "began", "lessons", "version")

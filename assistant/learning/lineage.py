@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from stores.database.tables import Round
 from stores.lessons import Lesson, Lessons
-from stores.records import Round
 
 CHANGED_MEANWHILE = "Refused: the live model changed meanwhile."
 _CHANGED = {

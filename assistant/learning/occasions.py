@@ -15,8 +15,8 @@ from typing import Any
 from assistant.learning.lineage import learnable, lineage, repeats
 from stores.base.clock import now
 from stores.base.errors import VouchError
+from stores.database.tables import Round
 from stores.lessons import Lessons
-from stores.records import Round
 from stores.rounds import Rounds
 from stores.too_few_held_out import DECIDING, TooFewHeldOut
 

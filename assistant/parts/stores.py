@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from stores.checkpoints import Checkpoints
     from stores.claim_jobs import ClaimJobs
     from stores.claims import Claims
-    from stores.data_directory import DirectoryLock
-    from stores.database import Database
+    from stores.database.data_directory import DirectoryLock
+    from stores.database.database import Database
+    from stores.database.living_processes import LivingProcess
     from stores.encoder_versions import EncoderVersions
     from stores.journal import Journal
     from stores.knowledge import Knowledge
     from stores.live_models import LiveModels
-    from stores.living_processes import LivingProcess
     from stores.memory_export import MemoryExport
     from stores.memory_import import MemoryImport
     from stores.proposals import Proposals
@@ -55,8 +55,8 @@ class Stores:
     @cached_property
     def database(self) -> Database:
         """The SQL database. No backup is restored over its file until `close`."""
-        from stores.data_directory import DirectoryLock
-        from stores.database import Database, database_file
+        from stores.database.data_directory import DirectoryLock
+        from stores.database.database import Database, database_file
 
         url = self.settings.store.url
         file = database_file(url) if url else self.locations.data / "vouch.db"
@@ -67,7 +67,7 @@ class Stores:
     @cached_property
     def this_process(self) -> LivingProcess:
         """By which others know whether the turns of this process can still end; until `close`."""
-        from stores.living_processes import LivingProcess
+        from stores.database.living_processes import LivingProcess
 
         return LivingProcess(self.locations.data / "processes")
 

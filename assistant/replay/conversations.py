@@ -25,9 +25,9 @@ from stores.base.clock import now, time_by
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.passages import SHARED
 from stores.checkpoints import Checkpoints
-from stores.database import database_file
+from stores.database.database import database_file
+from stores.database.tables import Turn
 from stores.earlier_state import copy_untouched, go_back_to
-from stores.records import Turn
 
 EXTRACTIVE = "extractive"
 _DATABASE = "vouch.db"

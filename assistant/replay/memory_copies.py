@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 from stores.backup import write_backup
-from stores.database import Database
+from stores.database.database import Database
 
 _NAMES = "memory-*.db"
 

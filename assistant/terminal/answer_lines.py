@@ -11,8 +11,8 @@ from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
+    from stores.database.tables import Turn
     from stores.journal import FoundPassage
-    from stores.records import Turn
     from stores.version_states import VersionState
 
 _SHOWN = 10  # passages of a turn that are told

@@ -11,9 +11,9 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from stores.base.passages import Passage
+    from stores.database.tables import PassageVersion, StatedClaim
     from stores.passage_history import History
     from stores.passage_lines import PassageLine
-    from stores.records import PassageVersion, StatedClaim
     from stores.version_states import VersionState
 
 _MODELS = ("summarizer", "discriminator", "curator")  # who decides about a claim, as its grounds name them

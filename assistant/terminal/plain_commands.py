@@ -20,7 +20,7 @@ from stores.base.errors import NotFound, WrongUsage
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from stores.records import Turn
+    from stores.database.tables import Turn
     from stores.turn_search import FoundTurn
 
 PLAIN_COMMANDS = {

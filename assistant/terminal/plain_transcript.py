@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from stores.base.one_line import one_line
-from stores.records import Turn
+from stores.database.tables import Turn
 
 
 def transcript_lines(turns: Iterable[Turn]) -> Iterator[str]:

@@ -33,8 +33,8 @@ from stores.base.one_line import one_line, short
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.claim_decisions import Learned
+    from stores.database.tables import Turn
     from stores.passage_lines import PassageLine
-    from stores.records import Turn
 
 _TELLS_EVERY_SECONDS = 10.0  # in plain mode, how far it is
 SLASH_COMMANDS = {

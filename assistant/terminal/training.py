@@ -11,7 +11,7 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.records import Round
+    from stores.database.tables import Round
 
 _ROUNDS = 5  # shown
 _PAUSED = "Training in this chat is paused. /train continue goes on."

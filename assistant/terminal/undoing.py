@@ -11,9 +11,9 @@ from stores.base.one_line import short
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.base.errors import VouchError
+    from stores.database.tables import Receipt
     from stores.knowledge import Undone
     from stores.passage_lines import PassageLine
-    from stores.records import Receipt
 
 _NAMED = 3  # passages and writes that are told one by one
 _SHORT = 48  # characters of each, where several stand on one line

@@ -28,7 +28,7 @@ from stores.base.errors import VouchError
 from stores.claim_decisions import Learned, Outdated
 from stores.claim_jobs import ClaimJob, ClaimJobs
 from stores.claims import Claims, NewClaim, ToldTurn
-from stores.records import known_id
+from stores.database.tables import known_id
 
 _log = logging.getLogger(__name__)
 _LEASE = timedelta(minutes=5)  # renewed while the job is done: a model may take longer for one claim

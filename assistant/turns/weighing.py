@@ -20,8 +20,8 @@ from assistant.turns.told_order import Placed, ToldOrder
 from stores.claim_decisions import Decision, Learned
 from stores.claim_jobs import ClaimJob
 from stores.claims import Claims
+from stores.database.tables import StatedClaim, known_id
 from stores.receipts import shortened
-from stores.records import StatedClaim, known_id
 from stores.shared_changes import SharedChange
 
 _EVIDENCE = 5  # shared passages beside a claim (LUF, section 2.3)

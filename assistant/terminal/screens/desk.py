@@ -147,7 +147,7 @@ class Desk:
 
     async def is_writable(self) -> bool:
         """Whether no other process keeps the store from being written now. Nobody is waited for."""
-        from stores.write_lock import why_not_writable
+        from stores.database.write_lock import why_not_writable
 
         return await self.look(
             lambda assistant, _user_id: why_not_writable(assistant.database, patience_seconds=0.0) is None
@@ -177,7 +177,9 @@ class Desk:
         context = self._opens(tell)
         assistant = context.__enter__()
         self._context = context
-        from stores.write_lock import why_not_writable  # with what maps tables, which the opening has loaded
+        from stores.database.write_lock import (
+            why_not_writable,  # with what maps tables, which the opening has loaded
+        )
 
         journal = assistant.journal
         self.refusal = why_not_writable(assistant.database, patience_seconds=_WAITS_FOR_A_WRITER_SECONDS)

@@ -13,7 +13,7 @@ from assistant.terminal.screens.work import host
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.records import Round
+    from stores.database.tables import Round
 
 _LOOKS_EVERY_SECONDS = 1.0
 _SENTENCE_STAYS_SECONDS = 6.0  # in the status line

@@ -10,7 +10,7 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.records import Round
+    from stores.database.tables import Round
     from stores.round_lineage import RoundLineage
     from stores.too_few_held_out import TooFewHeldOut
 
@@ -68,7 +68,7 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
     The lessons are counted again when a round has begun or ended since.
     """
     from assistant.wiring import QUERY_ENCODER
-    from stores.records import known_id
+    from stores.database.tables import known_id
 
     rounds = _rounds(assistant, known.rounds if known is not None else ())
     last = next((row for row in rounds if row.state == "promoted"), None)

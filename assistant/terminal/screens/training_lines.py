@@ -24,7 +24,7 @@ from stores.base.one_line import one_line
 from stores.round_phases import in_words
 
 if TYPE_CHECKING:
-    from stores.records import Round
+    from stores.database.tables import Round
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _NARROW = 60  # columns

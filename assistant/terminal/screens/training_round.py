@@ -20,7 +20,7 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.records import Round
+    from stores.database.tables import Round
     from stores.round_lineage import RoundLineage
 
 _SPANS_TOLD = 40  # of turns, the last ones

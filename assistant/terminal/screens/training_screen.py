@@ -40,7 +40,7 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk
-    from stores.records import Round
+    from stores.database.tables import Round
 
 LOOKS_EVERY_SECONDS = 1.0
 _COUNTS_EVERY_SECONDS = 10.0  # lessons: that takes longer than all the rest

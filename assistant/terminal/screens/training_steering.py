@@ -15,7 +15,7 @@ from stores.base.errors import VouchError
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk
     from assistant.wiring import Assistant
-    from stores.records import Round
+    from stores.database.tables import Round
 
 Compare = Callable[[str, str], None]  # opens the comparison of the live model with this one, and its name
 

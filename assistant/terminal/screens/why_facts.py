@@ -12,10 +12,10 @@ from stores.base.one_line import one_line, short
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.base.passages import Passage
+    from stores.database.tables import StatedClaim, Turn
     from stores.journal import FoundPassage
     from stores.memory_uses import Uses
     from stores.passage_history import History
-    from stores.records import StatedClaim, Turn
 
 _SHOWN = 12  # passages
 _NOTHING_NEW = "Nothing new: what it says was known, or states nothing to keep."

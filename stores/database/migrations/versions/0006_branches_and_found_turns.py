@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlmodel.sql.sqltypes import AutoString
 
-from stores.migrations.words_of_0006 import lexemes
+from stores.database.migrations.words_of_0006 import lexemes
 
 revision = "0006"
 down_revision = "0005"

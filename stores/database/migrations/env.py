@@ -1,11 +1,11 @@
-"""Runs the migrations on the connection that `stores.database` hands over."""
+"""Runs the migrations on the connection that `stores.database.database` hands over."""
 
 from __future__ import annotations
 
 from alembic import context
 from sqlmodel import SQLModel
 
-import stores.records  # noqa: F401 - registers the tables
+import stores.database.tables  # noqa: F401 - registers the tables
 
 context.configure(
     connection=context.config.attributes["connection"],

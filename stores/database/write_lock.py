@@ -8,7 +8,7 @@ from contextlib import closing
 from sqlalchemy import Engine
 
 from stores.base.errors import StoreUnavailable
-from stores.database import WRITE_LOCK, Database, told_plainly
+from stores.database.database import WRITE_LOCK, Database, told_plainly
 
 # writes no row, and is refused by what may only be read, where the lock alone is not
 _NOTHING = "DELETE FROM alembic_version WHERE 1 = 0"

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlmodel.sql.sqltypes import AutoString
 
-from stores.records import UtcDateTime
+from stores.database.tables import UtcDateTime
 
 revision = "0002"
 down_revision = "0001"

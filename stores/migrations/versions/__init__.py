@@ -1,1 +1,0 @@
-"""One file a schema; a released one is never changed."""
