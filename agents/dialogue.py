@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from stores.lexical import tokens
+from stores.words.lexical import tokens
 
 _LABEL = re.compile(
     r"\s*([^\W\d_][\w.'’-]{0,30}"  # one word, or up to three with capitals

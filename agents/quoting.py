@@ -22,7 +22,7 @@ from agents.interfaces import AnswerSpan, Encoder, Reading
 from agents.memory_page import asked
 from agents.readings import Readings
 from agents.sentences import Sentence, is_question, sentences
-from stores.lexical import tokens
+from stores.words.lexical import tokens
 
 Floats = npt.NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from agents.fusion import lifts, mixed
 from agents.interfaces import Candidate, Encoder, SearchableSpace, Vector
 from agents.sentences import asks_only
 from stores.base.passages import Passage
-from stores.lexical import tokens
+from stores.words.lexical import tokens
 
 
 @dataclass(frozen=True)

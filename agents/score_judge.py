@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from agents.interfaces import Candidate, Judged, Label, Verdict
 from agents.sentences import asks_only
-from stores.lexical import tokens
+from stores.words.lexical import tokens
 
 # Fitted by benchmarks/fit_answering.py on training questions; see docs/history/experiments.md.
 _COSINE_WEIGHT = 12.634

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from stores.lexical import tokens
+from stores.words.lexical import tokens
 
 
 class Value(NamedTuple):

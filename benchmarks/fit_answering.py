@@ -42,7 +42,7 @@ from assistant.wiring import Assistant
 from benchmarks.offline_answers import default_reranker
 from benchmarks.questions import holds_answer
 from stores.base.passages import SHARED
-from stores.lexical import tokens
+from stores.words.lexical import tokens
 
 Floats = npt.NDArray[np.float64]
 

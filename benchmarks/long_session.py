@@ -25,7 +25,7 @@ from stores.base.clock import now
 from stores.database.database import Database
 from stores.database.tables import Session, Turn, known_id
 from stores.journal import Journal
-from stores.turn_words import note_turns
+from stores.words.turn_words import note_turns
 
 USER = "benchmark"
 SESSIONS = ("alpha", "beta")  # the one spoken in last is named first

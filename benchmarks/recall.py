@@ -51,7 +51,7 @@ from benchmarks.recall_collections import (
     mixed,
     read_conversations,
 )
-from stores.lexical import WordStatistics, bm25, tokens
+from stores.words.lexical import WordStatistics, bm25, tokens
 
 Scores = npt.NDArray[np.float64]
 Recalls = dict[str, list[list[float]]]  # of each way of searching: a row a question, a column a depth

@@ -27,7 +27,7 @@ from stores.database.database import Database
 from stores.database.tables import Session, Turn, known_id
 from stores.journal import Journal
 from stores.turn_search import TurnSearch
-from stores.turn_words import note_turns
+from stores.words.turn_words import note_turns
 from tests.postgres_server import MISSING, find_programs, running_server
 
 VOCABULARY = 20_000

@@ -11,8 +11,6 @@ session_list     a user's sessions: listed, named, put away, deleted
 session_branches what was said instead of something, beside it
 session_words    what is said in a session, as passages of a user's own memory
 session_import   sessions that were held with other programs, each turn once
-turn_words       which turns hold which words
-typed_words      a word that is still being typed
 turn_search      Find: the turns of one user that hold words
 receipts         what each write can be taken back by
 stored_documents documents added and replaced, passage by passage
@@ -43,7 +41,6 @@ memory_import    what they tell, taken in under one receipt
 undone_imports   taking that back
 public_grounds   passages in the grounds of a write, named for another database
 forgetting       texts leave every row and file, for good
-forgotten_words  the words looked for, and the mark in their place
 forgotten_choice what goes with what was named
 forgotten_mentions what else holds a number, a code or a name of it
 forgotten_passages passages, claims, receipts and documents without the words
@@ -53,8 +50,6 @@ live_versions    live versions looked up by id, in given spaces
 live_models      which model of each role answers, and which one before it
 encoder_versions which encoder's vectors are searched, and the swap to another's
 
-lexical          words: tokens, BM25, full-text search
-word_indexes     the full-text index of each database
 vectors          meaning: the `VectorIndex` protocol and exact search
 chroma_vectors   the shared space's vectors in ChromaDB
 faiss_vectors    a large shared space's vectors in files
@@ -88,4 +83,5 @@ turn_check       whether Find finds every turn by its words
 vector_check     whether the vectors can be used, and are those of the texts
 base/            what everything above the stores handles: errors, the clock, passages, and text from outside
 database/        one SQL database: its tables, transactions, rows, locks and the processes that use it
+words/           words: tokens, BM25, and the full-text indexes of passages and of turns
 """

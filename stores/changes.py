@@ -19,7 +19,7 @@ from stores.base.clock import now
 from stores.base.passages import searchable_text
 from stores.base.well_formed import well_formed
 from stores.database.tables import Job, PassageIdentity, PassageVector, PassageVersion, known_id
-from stores.lexical import add_words, remove_words
+from stores.words.lexical import add_words, remove_words
 
 if TYPE_CHECKING:
     from stores.vectors import Vector

@@ -33,11 +33,11 @@ from stores.database.tables import (
     Turn,
     known_id,
 )
-from stores.lexical import tokens
 from stores.proposals import propose_as, propose_change
 from stores.session_branches import earlier_turns
 from stores.shared_changes import SharedChange
 from stores.told_dates import ToldLater, told_later
+from stores.words.lexical import tokens
 
 _NEGATIONS = frozenset("not no never cannot without neither nor none nobody nothing".split())
 _EARLIER_TURNS = 6

@@ -27,8 +27,8 @@ from stores.database.tables import (
     User,
     known_id,
 )
-from stores.forgotten_words import overlap, stands_in
 from stores.passage_lines import PassageLine, not_visible
+from stores.words.word_overlap import overlap, stands_in
 
 _HOLDING = ("pending", "stored", "confirmed", "withdrawn")  # claims whose passage says what they say
 _WRITTEN = ("stored", "withdrawn")  # claims whose passage was written for them

@@ -20,7 +20,7 @@ from stores.base.passages import own_space
 from stores.database.rows_by_ids import AT_ONCE
 from stores.database.tables import PassageIdentity, PassageVersion, Turn, known_id
 from stores.forgotten_choice import Chosen, unerased
-from stores.forgotten_words import Pieces
+from stores.words.word_overlap import Pieces
 
 _MOST = 10  # passages, from which a value is nothing special
 _VALUES = 20  # looked for, the longest

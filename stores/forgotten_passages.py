@@ -22,7 +22,7 @@ from stores.database.tables import (
     known_id,
 )
 from stores.forgotten_choice import Chosen, unerased
-from stores.forgotten_words import FORGOTTEN, Pieces
+from stores.words.word_overlap import FORGOTTEN, Pieces
 
 _NAMES_ONLY = {"ingest", "import"}  # authors whose receipts name a file or a number, and quote nothing
 

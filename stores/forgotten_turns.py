@@ -22,8 +22,8 @@ from stores.database.tables import (
     Turn,
     known_id,
 )
-from stores.forgotten_words import FORGOTTEN, Pieces
-from stores.turn_words import note_turns
+from stores.words.turn_words import note_turns
+from stores.words.word_overlap import FORGOTTEN, Pieces
 
 
 def blank_if_forgotten(sql: SqlSession, turn_id: int) -> None:

@@ -26,7 +26,7 @@ from stores.ratings import keep_rating
 from stores.session_branches import branch, earlier_turns, parent
 from stores.session_list import ASKED, SessionLine, session_lines, session_of, was_held_here
 from stores.session_words import keep_words, said_before
-from stores.turn_words import note_turns
+from stores.words.turn_words import note_turns
 
 _retrieved: Table = RetrievedPassage.__table__  # type: ignore[attr-defined]
 _judgements: Table = Judgement.__table__  # type: ignore[attr-defined]

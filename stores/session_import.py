@@ -24,7 +24,7 @@ from stores.database.database import Database
 from stores.database.rows_by_ids import found_by
 from stores.database.tables import Job, PassageIdentity, Session, Turn, known_id
 from stores.session_words import keep_words
-from stores.turn_words import note_turns
+from stores.words.turn_words import note_turns
 
 _LONGEST_TITLE = 200
 

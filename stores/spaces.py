@@ -14,7 +14,6 @@ from typing import Literal
 
 from sqlalchemy.orm import Session as SqlSession
 
-from stores import lexical
 from stores.base.passages import SHARED, Found, Passage, own_space
 from stores.database.database import Database
 from stores.database.rows import rows
@@ -29,6 +28,7 @@ from stores.live_versions import (
 from stores.shared_index import SharedIndex
 from stores.statements import KeptStatements, replaced_statements
 from stores.vectors import StoredVectors, Vector, VectorIndex, read_vectors
+from stores.words import lexical
 
 _USERS_IN_MEMORY = 32  # whose vectors and statements are kept between turns
 

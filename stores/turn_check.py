@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session as SqlSession
 
 from stores.database.database import Database
 from stores.database.rows import rows
-from stores.lexical import tokens
-from stores.turn_words import lexemes, note_anew
-from stores.word_indexes import is_fts5_whole, rebuild_fts5
+from stores.words.full_text import is_fts5_whole, rebuild_fts5
+from stores.words.lexical import tokens
+from stores.words.turn_words import lexemes, note_anew
 
 _LOOKED_AT_ONCE = 100  # turns, each of which may be megabytes long
 _REPAIRED_AT_ONCE = 200

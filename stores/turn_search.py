@@ -17,8 +17,8 @@ from sqlmodel import col
 from stores.base.well_formed import well_formed
 from stores.database.database import Database
 from stores.database.tables import Session, Turn
-from stores.lexical import tokens
-from stores.turn_words import turns_holding
+from stores.words.lexical import tokens
+from stores.words.turn_words import turns_holding
 
 _ASKED_AT_ONCE = 200
 _BEFORE = 24  # characters of an excerpt in front of what was found

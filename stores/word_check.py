@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session as SqlSession
 
 from stores.base.passages import searchable_text
 from stores.database.database import Database
-from stores.lexical import tokens
-from stores.word_indexes import word_index
+from stores.words.full_text import word_index
+from stores.words.lexical import tokens
 
 _ROWS_AT_ONCE = 2_000
 

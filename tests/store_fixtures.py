@@ -23,7 +23,6 @@ from stores.database.database import Database
 from stores.indexer import Indexer
 from stores.journal import Journal
 from stores.knowledge import Knowledge
-from stores.lexical import tokens
 from stores.memory_export import MemoryExport, Scope
 from stores.memory_import import Imported, MemoryImport
 from stores.memory_lines import read_memory
@@ -31,6 +30,7 @@ from stores.shared_index import SharedIndex
 from stores.spaces import Spaces
 from stores.stored_documents import NewDocument, NewPassage, Stored, StoredDocuments
 from stores.vectors import VectorIndex, Vectors
+from stores.words.lexical import tokens
 
 V = TypeVar("V", bound=VectorIndex)
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.dialogue import asks_when, is_named, replies, speaker, tells_time
-from stores.lexical import tokens
+from stores.words.lexical import tokens
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,12 @@ from stores.database.tables import (
 from stores.faiss_vectors import FaissVectors
 from stores.forgetting import Forgetting, Forgotten
 from stores.forgotten_turns import blank_if_forgotten
-from stores.forgotten_words import FORGOTTEN
 from stores.journal import FoundPassage, Outcome
 from stores.proposals import Proposals
 from stores.shared_index import shared_vectors
 from stores.text_check import changed_texts
 from stores.waiting_jobs import TAKEN_BY
+from stores.words.word_overlap import FORGOTTEN
 
 ROOT = Path(__file__).parent.parent
 SHARE = Decision(status="correct", confidence=0.9, scope="shared", action="add")

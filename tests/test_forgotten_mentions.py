@@ -18,7 +18,7 @@ from assistant.terminal.screens.small_screens import Question
 from stores.claims import Claims
 from stores.forgetting import Forgetting, Mentions
 from stores.forgotten_mentions import values_of
-from stores.forgotten_words import FORGOTTEN
+from stores.words.word_overlap import FORGOTTEN
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from store_fixtures import Stores, assert_words_are_exact, document, findable, f
 
 from stores.base.passages import SHARED
 from stores.database.database import Database
-from stores.lexical import (
+from stores.words.lexical import (
     WordStatistics,
     add_words,
     bm25,

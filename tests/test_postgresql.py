@@ -23,7 +23,7 @@ from stores.base.passages import SHARED
 from stores.database.database import HEAD, Database
 from stores.database.rows import rows
 from stores.database.tables import User
-from stores.lexical import tokens
+from stores.words.lexical import tokens
 
 ROOT = Path(database_module.__file__).parents[2]
 

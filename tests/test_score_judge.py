@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.score_judge import ScoreJudge, answer_probability, shared_words
-from stores.lexical import tokens
+from stores.words.lexical import tokens
 
 share = st.floats(0, 1)
 

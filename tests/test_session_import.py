@@ -13,10 +13,10 @@ from assistant.library.chat_log_batches import in_batches
 from stores.base.errors import UnreadableDocument
 from stores.database.database import Database
 from stores.forgetting import Forgetting
-from stores.forgotten_words import FORGOTTEN
 from stores.session_import import SessionImport, TakenIn, ToldSession, ToldTurn
 from stores.session_list import Sessions
 from stores.turn_search import TurnSearch
+from stores.words.word_overlap import FORGOTTEN
 
 
 @pytest.fixture

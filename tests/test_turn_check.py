@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from store_fixtures import Stores
 
-import stores.turn_words as turn_words
+import stores.words.turn_words as turn_words
 from stores.journal import Outcome
 from stores.turn_check import TurnWordFaults, repair_turn_words, turn_word_faults
 from stores.turn_search import TurnSearch

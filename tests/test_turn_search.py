@@ -9,7 +9,7 @@ from sqlalchemy import text
 from store_fixtures import Stores
 
 import stores.database.database as database_module
-import stores.turn_words as turn_words
+import stores.words.turn_words as turn_words
 from stores.database.database import Database
 from stores.forgetting import Forgetting
 from stores.journal import Outcome

@@ -6,9 +6,9 @@ import pytest
 from store_fixtures import Stores
 
 from stores.database.database import Database
-from stores.lexical import tokens
 from stores.turn_search import TurnSearch
-from stores.typed_words import stems_of_longer
+from stores.words.lexical import tokens
+from stores.words.prefixes import stems_of_longer
 
 _WORDS = (
     "opening running studies studied making happiness organization nationality hopefully swimming babies "

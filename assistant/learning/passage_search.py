@@ -1,6 +1,6 @@
 """Passages ranked by the words they share with a question, in memory: where hard negatives come from.
 
-BM25 with the tokens and constants of the product's own word search (stores/lexical.py).
+BM25 with the tokens and constants of the product's own word search (stores/words/lexical.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import islice
 
 import numpy as np
 
-from stores.lexical import LENGTH_SHARE, SATURATION, tokens
+from stores.words.lexical import LENGTH_SHARE, SATURATION, tokens
 
 _COMMON = 0.1  # a token in more passages than this share orders nothing
 

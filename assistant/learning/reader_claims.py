@@ -23,7 +23,7 @@ from assistant.learning.example import (
 )
 from assistant.learning.passage_search import PassageSearch
 from assistant.learning.statement_claims import NOT_ENOUGH, REFUTES, SUPPORTS, statement_claims
-from stores.lexical import tokens
+from stores.words.lexical import tokens
 
 SILENT_SHARE = 0.4  # of claims that also come with silent evidence
 _WEIGHTS = {

@@ -20,7 +20,7 @@ from assistant.learning.changed_answers import Answers, changed, kind_of
 from assistant.learning.example import Example, Part, answer_spans, part_of
 from assistant.learning.reader_pairs import Corpus, Question, read_corpus, read_questions
 from assistant.learning.statements import Statement, statement
-from stores.lexical import tokens
+from stores.words.lexical import tokens
 
 SUPPORTS, REFUTES, NOT_ENOUGH = 0, 1, 2
 SILENT_SHARE = 0.8  # of statements that also come with silent evidence

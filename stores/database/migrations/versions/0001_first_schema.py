@@ -399,7 +399,7 @@ def upgrade() -> None:
         )
         batch_op.create_index(batch_op.f("ix_retrieved_passages_version_id"), ["version_id"], unique=False)
 
-    # Tokens are made by stores.lexical; the full-text index only has to split at spaces.
+    # Tokens are made by stores.words.lexical; the full-text index only has to split at spaces.
     if op.get_bind().dialect.name == "postgresql":
         op.execute(
             "CREATE TABLE passage_words (version_id INTEGER PRIMARY KEY, "

@@ -21,7 +21,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
 
 from stores.database.rows import rows
-from stores.word_indexes import word_index
+from stores.words.full_text import word_index
 
 SATURATION = 1.2  # k1: how soon a repeated word stops counting
 LENGTH_SHARE = 0.75  # b: how much a long passage is marked down

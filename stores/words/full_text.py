@@ -1,6 +1,6 @@
 """The full-text index of each database: which passages hold which tokens.
 
-Tokens come ready-made from `stores.lexical` and are never split, stemmed or weighed here, so SQLite
+Tokens come ready-made from `stores.words.lexical` and are never split, stemmed or weighed here, so SQLite
 (FTS5) and PostgreSQL (tsvector under GIN) find the same passages. They differ in one thing: where more
 passages hold a token than are asked for, FTS5 keeps of the shared ones those it ranks best by its own BM25,
 and of a user's own, which it could only rank by everybody's, all up to the newest 2,000; PostgreSQL cannot

@@ -17,8 +17,8 @@ from sqlmodel import col
 from stores.database.rows import rows
 from stores.database.rows_by_ids import found_by
 from stores.database.tables import Session, Turn, known_id
-from stores.lexical import tokens
-from stores.typed_words import stems_of_longer
+from stores.words.lexical import tokens
+from stores.words.prefixes import stems_of_longer
 
 BEGINNING = 3  # letters from which on the last word of a search may be a beginning
 _LONGEST_LEXEME = 200  # PostgreSQL takes 2,046 bytes; a longer one is known by its hash

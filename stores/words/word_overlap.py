@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from stores.lexical import tokens
+from stores.words.lexical import tokens
 
 FORGOTTEN = "[forgotten]"  # stands where a text was
 _UNSPACED_FROM = "\u2e80"  # scripts from here on put no space between words

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from stores.lexical import tokens
+from stores.words.lexical import tokens
 
 _ENDINGS = tuple(  # of English words, which their stems lose in part or as a whole
     """s es ies ied y e ed edly er ers ing ings ingly ly ily al ally ality alities alism ation ations
