@@ -20,8 +20,8 @@ from stores.database.database import Database
 from stores.shared_index import shared_vectors
 
 if TYPE_CHECKING:
-    from stores.chroma_vectors import ChromaServerVectors, ChromaVectors
-    from stores.faiss_vectors import FaissVectors
+    from stores.vectors.chroma_index import ChromaServerVectors, ChromaVectors
+    from stores.vectors.faiss_index import FaissVectors
 
     OpenedIndex: TypeAlias = ChromaVectors | ChromaServerVectors | FaissVectors
 
@@ -102,11 +102,11 @@ class SharedIndexes:
 
     def _made(self, version: str, dimension: int, *, writes: bool) -> OpenedIndex:
         if self._url:
-            from stores.chroma_vectors import ChromaServerVectors
+            from stores.vectors.chroma_index import ChromaServerVectors
 
             return ChromaServerVectors(self._url, version)
         if self._kind == "faiss":
-            from stores.faiss_vectors import FaissVectors
+            from stores.vectors.faiss_index import FaissVectors
 
             return FaissVectors(
                 self._data / "faiss" / version,
@@ -115,7 +115,7 @@ class SharedIndexes:
                 writes=writes,
                 all_vectors=partial(shared_vectors, self._database, version, dimension),
             )
-        from stores.chroma_vectors import ChromaVectors
+        from stores.vectors.chroma_index import ChromaVectors
 
         return ChromaVectors(self._data / "chroma" / version, version, writes=writes)
 

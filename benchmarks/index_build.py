@@ -19,9 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
-from stores.faiss_library import gpus
-from stores.faiss_vectors import EXACT_UP_TO, FaissVectors
-from stores.vectors import Vectors
+from stores.vectors.exact import Vectors
+from stores.vectors.faiss_index import EXACT_UP_TO, FaissVectors
+from stores.vectors.faiss_library import gpus
 
 DIMENSION = 384
 ROWS_AT_ONCE = 10_000

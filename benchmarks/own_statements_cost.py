@@ -42,7 +42,7 @@ from stores.journal import Journal
 from stores.passage_lines import live_version_ids
 from stores.shared_index import SharedIndex
 from stores.spaces import Spaces
-from stores.vectors import vector_bytes
+from stores.vectors.exact import vector_bytes
 
 DIMENSION = 384
 ENCODER = "made-up"

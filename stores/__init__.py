@@ -50,14 +50,6 @@ live_versions    live versions looked up by id, in given spaces
 live_models      which model of each role answers, and which one before it
 encoder_versions which encoder's vectors are searched, and the swap to another's
 
-vectors          meaning: the `VectorIndex` protocol and exact search
-chroma_vectors   the shared space's vectors in ChromaDB
-faiss_vectors    a large shared space's vectors in files
-built_vectors    the part of those files that never changes, searched
-build_vectors    builds that part
-built_files      checks that it is as it was written
-faiss_library    FAISS itself, imported where it is needed
-vector_log       the part that does: what changed since
 shared_index     whether the shared space has an index, and whether it is whole
 filled_indexes   the rows that say so
 spaces           what one user may search: the one place where isolation is decided
@@ -84,4 +76,5 @@ vector_check     whether the vectors can be used, and are those of the texts
 base/            what everything above the stores handles: errors, the clock, passages, and text from outside
 database/        one SQL database: its tables, transactions, rows, locks and the processes that use it
 words/           words: tokens, BM25, and the full-text indexes of passages and of turns
+vectors/         vectors: exact search, and the indexes that hold a large shared space
 """

@@ -22,7 +22,7 @@ from stores.database.tables import Job, PassageIdentity, PassageVector, PassageV
 from stores.words.lexical import add_words, remove_words
 
 if TYPE_CHECKING:
-    from stores.vectors import Vector
+    from stores.vectors.exact import Vector
 
 _passages: Table = PassageIdentity.__table__  # type: ignore[attr-defined]
 _versions: Table = PassageVersion.__table__  # type: ignore[attr-defined]
@@ -65,7 +65,7 @@ def add_versions(
     """
     if not new:
         return []
-    from stores.vectors import vector_bytes  # brings numpy, which what only reads does without
+    from stores.vectors.exact import vector_bytes  # brings numpy, which what only reads does without
 
     moment = now()
     new = [replace(each, title=well_formed(each.title), text=well_formed(each.text)) for each in new]

@@ -31,7 +31,7 @@ from stores.filled_indexes import note_missed
 from stores.live_models import live_version
 from stores.live_versions import without_vector
 from stores.shared_index import SharedIndex
-from stores.vectors import Vectors, vector_bytes
+from stores.vectors.exact import Vectors, vector_bytes
 
 _log = logging.getLogger(__name__)
 _JOBS_AT_ONCE = 16

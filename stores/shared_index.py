@@ -29,7 +29,7 @@ from stores.database.tables import FilledIndex
 from stores.filled_indexes import done_after, fills, last_job_known, note_whole
 from stores.live_models import live_version
 from stores.live_versions import stored_vectors, waiting_versions
-from stores.vectors import VectorIndex, Vectors, read_vectors
+from stores.vectors.exact import VectorIndex, Vectors, read_vectors
 
 _AT_ONCE = 2_000  # vectors brought over at a time
 _NEIGHBOURS = 10  # among which a version is looked for by its own vector

@@ -27,7 +27,7 @@ from stores.live_versions import (
 )
 from stores.shared_index import SharedIndex
 from stores.statements import KeptStatements, replaced_statements
-from stores.vectors import StoredVectors, Vector, VectorIndex, read_vectors
+from stores.vectors.exact import StoredVectors, Vector, VectorIndex, read_vectors
 from stores.words import lexical
 
 _USERS_IN_MEMORY = 32  # whose vectors and statements are kept between turns

@@ -22,7 +22,7 @@ from stores.changes import NewVersion, add_versions, remove_versions, text_hash
 from stores.database.database import Database
 from stores.database.tables import Document, DocumentVersion, PassageVersion, Receipt, known_id
 from stores.receipts import open_receipt
-from stores.vectors import Vectors
+from stores.vectors.exact import Vectors
 
 Change: TypeAlias = Literal["new", "same", "replaced"]
 

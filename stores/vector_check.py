@@ -19,7 +19,7 @@ from stores.changes import ask_to_index
 from stores.database.database import Database
 from stores.database.tables import ModelVersion, PassageVector
 from stores.live_versions import in_parts
-from stores.vectors import Vectors, read_vectors
+from stores.vectors.exact import Vectors, read_vectors
 
 LENGTH_TOLERANCE = 1e-3  # of a unit vector; encoders err by some 1e-7
 STALE_UNDER = 1 - 1e-3  # cosine of a stored vector and its text's; another batch moves it by some 1e-6

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from index_fixtures import TruthFile
 
-from stores.faiss_vectors import FaissVectors
-from stores.vectors import Vectors
+from stores.vectors.exact import Vectors
+from stores.vectors.faiss_index import FaissVectors
 
 DIMENSION = 16
 VERSIONS = 150

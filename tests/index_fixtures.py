@@ -16,8 +16,8 @@ from stores.base.clock import now
 from stores.changes import remove_versions
 from stores.database.database import Database
 from stores.database.tables import PassageIdentity, PassageVersion
-from stores.faiss_vectors import FaissVectors
-from stores.vectors import StoredVectors, Vector, Vectors, vector_bytes
+from stores.vectors.exact import StoredVectors, Vector, Vectors, vector_bytes
+from stores.vectors.faiss_index import FaissVectors
 
 SPACE = "user:1"
 

@@ -44,7 +44,7 @@ from stores.live_models import LiveModels
 from stores.rounds import Rounds
 from stores.shared_index import SharedIndex
 from stores.spaces import Spaces
-from stores.vectors import vector_bytes
+from stores.vectors.exact import vector_bytes
 
 QUESTIONS = 30
 WORDS = "key table blue where sun moon cat dog red green".split()

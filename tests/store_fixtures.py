@@ -29,7 +29,7 @@ from stores.memory_lines import read_memory
 from stores.shared_index import SharedIndex
 from stores.spaces import Spaces
 from stores.stored_documents import NewDocument, NewPassage, Stored, StoredDocuments
-from stores.vectors import VectorIndex, Vectors
+from stores.vectors.exact import VectorIndex, Vectors
 from stores.words.lexical import tokens
 
 V = TypeVar("V", bound=VectorIndex)

@@ -19,9 +19,9 @@ import pytest
 from chroma_server import ChromaServer
 from index_fixtures import clusters
 
-import stores.chroma_vectors
+import stores.vectors.chroma_index
 from stores.base.errors import StoreUnavailable
-from stores.chroma_vectors import ChromaServerVectors
+from stores.vectors.chroma_index import ChromaServerVectors
 from tests.free_ports import free_port
 
 EAST, NORTH, UP, BEYOND = np.eye(4, dtype=np.float32)
@@ -106,7 +106,7 @@ def test_a_server_of_something_else_is_told_in_a_line(status: int, page: bytes) 
 
 
 def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stores.chroma_vectors, "_ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(stores.vectors.chroma_index, "_ANSWER_SECONDS", 0.1)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
@@ -193,7 +193,7 @@ def test_many_threads_and_processes_write_and_search_at_once_and_all_is_found(
     script = """
         import sys
         from index_fixtures import clusters
-        from stores.chroma_vectors import ChromaServerVectors
+        from stores.vectors.chroma_index import ChromaServerVectors
         url, version, first = sys.argv[1], sys.argv[2], int(sys.argv[3])
         index, vectors = ChromaServerVectors(url, version), clusters(400, 16)
         for i in range(first, first + 100, 10):

@@ -41,7 +41,7 @@ from stores.base.passages import SHARED, searchable_text
 from stores.database.database import Database
 from stores.journal import Outcome
 from stores.turn_search import TurnSearch
-from stores.vectors import vector_bytes
+from stores.vectors.exact import vector_bytes
 
 LOOK = Look(repairs=False)
 ANIMALS = ("cat and dog", "dog and owl", "owl and elk", "elk and cat", "a lone wolf")

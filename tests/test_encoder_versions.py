@@ -10,7 +10,7 @@ from store_fixtures import DIMENSION, Stores, document, fake_encode
 from stores.base.errors import CannotUndo
 from stores.base.passages import SHARED
 from stores.encoder_versions import EncoderVersion, EncoderVersions
-from stores.vectors import ExactVectors, Vectors
+from stores.vectors.exact import ExactVectors, Vectors
 
 OLD = EncoderVersion("fake-1", "", DIMENSION)
 NEW = EncoderVersion("fake-2", "/models/new", DIMENSION)

@@ -18,13 +18,13 @@ import pytest
 from faiss_child import apply, change_of, open_index, vectors_of
 from index_fixtures import TrueFaiss, TruthFile, clusters
 
-import stores.build_vectors
-import stores.built_vectors
-import stores.faiss_library
+import stores.vectors.build_snapshot
+import stores.vectors.faiss_library
+import stores.vectors.snapshot
 from stores.base.errors import StoreUnavailable
-from stores.build_vectors import lists_for
-from stores.faiss_vectors import FaissVectors
-from stores.vectors import Vector
+from stores.vectors.build_snapshot import lists_for
+from stores.vectors.exact import Vector
+from stores.vectors.faiss_index import FaissVectors
 
 DIMENSION = 4
 EAST, NORTH, UP, BEYOND = np.eye(4, dtype=np.float32)
@@ -135,7 +135,7 @@ def test_lists_are_probed_until_recall_is_enough_or_all_are(
 ) -> None:
     probed = {}
     for wanted in (0.1, 0.98, 1.1):
-        monkeypatch.setattr(stores.build_vectors, "WANTED_RECALL", wanted)
+        monkeypatch.setattr(stores.vectors.build_snapshot, "WANTED_RECALL", wanted)
         index = opened(tmp_path / str(wanted), exact_up_to=0, rebuild_after=10)
         index.upsert(range(300), MANY)
         probed[wanted] = index.index.description()["nprobe"]["10"]
@@ -195,7 +195,7 @@ def test_a_reader_sees_changes_and_builds_of_another_process(tmp_path: Path) -> 
         import sys
         import numpy as np
         from pathlib import Path
-        from stores.faiss_vectors import FaissVectors
+        from stores.vectors.faiss_index import FaissVectors
         axes = np.eye(4, dtype=np.float32)
         truth = [([2, 3], axes[1:3])]
         writer = FaissVectors(
@@ -590,7 +590,7 @@ def test_searching_goes_on_while_all_is_built_again(tmp_path: Path) -> None:
 def test_without_a_gpu_asking_for_one_changes_nothing(
     inverted: TrueFaiss, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stores.faiss_library, "gpus", lambda: 0)
+    monkeypatch.setattr(stores.vectors.faiss_library, "gpus", lambda: 0)
     asked = inverted._open(writes=False, use_gpu=True)
     assert asked.nearest(MANY[7], 5) == inverted.nearest(MANY[7], 5)
     asked.close()
@@ -622,7 +622,7 @@ def test_on_a_gpu_what_was_removed_is_not_found_either(
         made.append(FakeGpu(file))
         return made[-1]
 
-    monkeypatch.setattr(stores.built_vectors, "copy_on_gpu", copied)
+    monkeypatch.setattr(stores.vectors.snapshot, "copy_on_gpu", copied)
     gone = [version_id for version_id, _ in inverted.nearest(EAST, 30) if version_id < 300]
     inverted.remove([*gone, 1_000])
     on_gpu = inverted._open(writes=False, use_gpu=True)

@@ -31,7 +31,6 @@ from test_claims import UNKNOWN, new, state, taken, tell
 
 from stores.base.clock import now
 from stores.base.errors import CannotUndo, NotFound, StoreUnavailable
-from stores.chroma_vectors import ChromaVectors
 from stores.claim_decisions import Decision, Learned
 from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims, NewClaim
@@ -47,13 +46,14 @@ from stores.database.tables import (
     StatedClaim,
     Turn,
 )
-from stores.faiss_vectors import FaissVectors
 from stores.forgetting import Forgetting, Forgotten
 from stores.forgotten_turns import blank_if_forgotten
 from stores.journal import FoundPassage, Outcome
 from stores.proposals import Proposals
 from stores.shared_index import shared_vectors
 from stores.text_check import changed_texts
+from stores.vectors.chroma_index import ChromaVectors
+from stores.vectors.faiss_index import FaissVectors
 from stores.waiting_jobs import TAKEN_BY
 from stores.words.word_overlap import FORGOTTEN
 

@@ -20,7 +20,7 @@ from stores.database.database import Database
 from stores.indexer import Indexer, next_step
 from stores.live_models import LiveModels
 from stores.shared_index import SharedIndex
-from stores.vectors import ExactVectors, Vector, Vectors
+from stores.vectors.exact import ExactVectors, Vector, Vectors
 
 
 class Killed(BaseException):

@@ -22,7 +22,7 @@ from assistant.turns.searching import Searching
 from stores.claims import Claims
 from stores.database.tables import StatedClaim
 from stores.forgetting import Forgetting
-from stores.vectors import VectorIndex
+from stores.vectors.exact import VectorIndex
 
 __all__ = ["kind"]  # the fixture
 

@@ -263,7 +263,7 @@ def test_a_full_disk_is_not_taken_for_another_process(house: Open, monkeypatch: 
     def no_room(*_: Any, **__: Any) -> None:
         raise StoreUnavailable("No space left on device")
 
-    monkeypatch.setattr("stores.faiss_vectors.FaissVectors._begin_writing", no_room)
+    monkeypatch.setattr("stores.vectors.faiss_index.FaissVectors._begin_writing", no_room)
     read(assistant, 0, 20)
     assert assistant.indexer.hindrance is not None
     with pytest.raises(StoreUnavailable, match="No space left"):

@@ -14,7 +14,7 @@ from stores.base.passages import SHARED
 from stores.changes import NewVersion, add_versions
 from stores.database.database import Database
 from stores.shared_index import SharedIndex
-from stores.vectors import ExactVectors, Vector, Vectors
+from stores.vectors.exact import ExactVectors, Vector, Vectors
 
 
 class WatchedVectors(ExactVectors):

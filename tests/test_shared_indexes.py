@@ -22,8 +22,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from index_fixtures import DatabaseVectors, TrueFaiss, clusters
 from store_fixtures import fresh_database
 
-from stores.chroma_vectors import ChromaServerVectors, ChromaVectors
-from stores.vectors import ExactVectors, VectorIndex
+from stores.vectors.chroma_index import ChromaServerVectors, ChromaVectors
+from stores.vectors.exact import ExactVectors, VectorIndex
 
 DIMENSION = 16
 POOL = clusters(400, DIMENSION)

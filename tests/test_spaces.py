@@ -15,7 +15,7 @@ from stores.base.passages import SHARED, own_space
 from stores.changes import remove_versions
 from stores.live_versions import live_among, live_passages, stored_vectors
 from stores.spaces import Space
-from stores.vectors import ExactVectors, Vector, Vectors
+from stores.vectors.exact import ExactVectors, Vector, Vectors
 
 
 class Claims:

@@ -25,13 +25,13 @@ from test_claims import LEASE, tell
 
 from stores.base.errors import CannotUndo
 from stores.base.passages import SHARED, own_space
-from stores.chroma_vectors import ChromaVectors
 from stores.claim_decisions import Decision
 from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims, NewClaim
 from stores.database.database import Database
 from stores.forgetting import Forgetting
-from stores.vectors import VectorIndex
+from stores.vectors.chroma_index import ChromaVectors
+from stores.vectors.exact import VectorIndex
 
 KINDS = ("sqlite", "postgresql", "chroma")  # exact search on either database; an index of the shared space
 PROPERTY = settings(

@@ -17,7 +17,7 @@ from assistant.learning.noting import Progress
 from assistant.replay.datasets import ReplayPassage
 from benchmarks.trained_once import TrainedOnce, newest_passage
 from benchmarks.update_sides import Gold, Phases, copies, short_passages
-from stores.vectors import Vectors
+from stores.vectors.exact import Vectors
 
 TEXTS = ("one cat sat there", "two dogs ran off now", "three birds sang until dawn")
 ORIGINALS = [ReplayPassage(f"p{number}", f"t{number}", text) for number, text in enumerate(TEXTS)]

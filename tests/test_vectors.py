@@ -24,15 +24,15 @@ from index_fixtures import SPACE, DatabaseVectors, TrueFaiss
 from sqlalchemy import text
 from store_fixtures import fresh_database
 
-import stores.chroma_vectors
-import stores.vectors
+import stores.vectors.chroma_index
+import stores.vectors.exact
 from stores.base.clock import now
 from stores.base.errors import StoreUnavailable
 from stores.changes import NewVersion, add_versions
-from stores.chroma_vectors import ChromaServerVectors, ChromaVectors
 from stores.database.database import Database
 from stores.database.tables import PassageVersion
-from stores.vectors import (
+from stores.vectors.chroma_index import ChromaServerVectors, ChromaVectors
+from stores.vectors.exact import (
     ExactVectors,
     StoredVectors,
     Vector,
@@ -285,7 +285,7 @@ def test_stored_vectors_are_only_of_their_space_and_encoder(tmp_path: Path) -> N
 
 
 def test_what_is_read_in_parts_is_all_of_it(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stores.vectors, "_AT_ONCE", 2)
+    monkeypatch.setattr(stores.vectors.exact, "_AT_ONCE", 2)
     found = StoredVectors(SPACE, "fake", DIMENSION)
     expected: set[int] = set()
     for count in (5, 0, 4, 1):
@@ -345,7 +345,7 @@ def in_another_process(folder: Path, script: str) -> str:
         import sys
         import numpy as np
         from pathlib import Path
-        from stores.chroma_vectors import ChromaVectors
+        from stores.vectors.chroma_index import ChromaVectors
         from stores.base.errors import StoreUnavailable
         folder = Path(sys.argv[1])
         axes = np.eye(4, dtype=np.float32)
@@ -354,7 +354,7 @@ def in_another_process(folder: Path, script: str) -> str:
         [sys.executable, "-c", textwrap.dedent(begin) + textwrap.dedent(script), str(folder)],
         capture_output=True,
         text=True,
-        cwd=Path(stores.chroma_vectors.__file__).parent.parent,
+        cwd=Path(stores.vectors.chroma_index.__file__).parents[2],
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -415,7 +415,7 @@ def test_a_reader_searches_on_while_another_process_writes(tmp_path: Path) -> No
         import sys
         import numpy as np
         from pathlib import Path
-        from stores.chroma_vectors import ChromaVectors
+        from stores.vectors.chroma_index import ChromaVectors
         writer = ChromaVectors(Path(sys.argv[1]), "fake", writes=True)
         random = np.random.default_rng(7)
         for batch in range(8):
@@ -425,7 +425,7 @@ def test_a_reader_searches_on_while_another_process_writes(tmp_path: Path) -> No
 """
     writing = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(script), str(tmp_path)],
-        cwd=Path(stores.chroma_vectors.__file__).parent.parent,
+        cwd=Path(stores.vectors.chroma_index.__file__).parents[2],
     )
     while writing.poll() is None:
         assert hits(reader, EAST, 1) == [(1, 1.0)]
@@ -437,7 +437,7 @@ def test_a_reader_searches_on_while_another_process_writes(tmp_path: Path) -> No
 def test_a_use_that_another_process_never_ends_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stores.chroma_vectors, "_PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(stores.vectors.chroma_index, "_PATIENCE_SECONDS", 0.05)
     reader = ChromaVectors(tmp_path, "fake", writes=False)
     with FileLock(tmp_path / "use.lock"), pytest.raises(StoreUnavailable, match="is using the shared index"):
         reader.nearest(EAST, 1)
@@ -528,7 +528,7 @@ def test_vectors_of_another_encoder_are_another_collection(tmp_path: Path) -> No
 def test_more_vectors_than_chromadb_takes_at_once_are_all_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stores.chroma_vectors, "_BATCH", 10)
+    monkeypatch.setattr(stores.vectors.chroma_index, "_BATCH", 10)
     writer = ChromaVectors(tmp_path, "fake", writes=True)
     writer.upsert(range(1, 26), np.tile(EAST, (25, 1)))
     assert writer.version_ids() == set(range(1, 26))

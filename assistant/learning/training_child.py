@@ -23,7 +23,7 @@ from assistant.learning.steering import Budget, Steering
 from assistant.low_priority import give_way
 from stores.base.errors import DEFECT, OverTime, VouchError
 from stores.lessons import Lesson
-from stores.vectors import read_vectors
+from stores.vectors.exact import read_vectors
 
 MODULE = "assistant.learning.train_retriever"
 SETTINGS = "settings.json"  # in the folder: how the candidate came about

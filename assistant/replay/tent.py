@@ -15,7 +15,7 @@ from typing import Protocol
 
 from agents.interfaces import Vectors
 from assistant.replay.methods import Asked, Found, JudgedQuestion, Search
-from stores.vectors import read_vectors
+from stores.vectors.exact import read_vectors
 
 # The stored vectors of versions, by id: (D,) each, as their database keeps them
 VectorsOf = Callable[[Sequence[int]], Mapping[int, bytes]]

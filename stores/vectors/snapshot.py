@@ -20,7 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stores.built_files import (
+from stores.vectors.exact import Vector, Vectors
+from stores.vectors.faiss_library import copy_on_gpu, load_faiss, one_thread
+from stores.vectors.log import Ids, damaged
+from stores.vectors.snapshot_files import (
     ENTRIES,
     ENTRY_TYPE,
     FLAT,
@@ -32,9 +35,6 @@ from stores.built_files import (
     read_description,
     read_mapped,
 )
-from stores.faiss_library import copy_on_gpu, load_faiss, one_thread
-from stores.vector_log import Ids, damaged
-from stores.vectors import Vector, Vectors
 
 CANDIDATES = 3  # times k: how many are scored again
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stores.vector_log import damaged
-from stores.vectors import Vectors
+from stores.vectors.exact import Vectors
+from stores.vectors.log import damaged
 
 FORMAT = 1
 

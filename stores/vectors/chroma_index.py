@@ -29,7 +29,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from stores.base.errors import DamagedIndex, IndexWrittenElsewhere, StoreUnavailable
-from stores.vectors import Vector, Vectors
+from stores.vectors.exact import Vector, Vectors
 
 _BATCH = 2_000  # ChromaDB takes at most 5,461 rows at once
 _PATIENCE_SECONDS = 60.0  # how long a use waits for another's to end

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stores.base.errors import DamagedIndex, StoreUnavailable
-from stores.vectors import Vectors
+from stores.vectors.exact import Vectors
 
 _HEADER = struct.Struct("<4sIIII")  # sort, ids, dimension, content's checksum, this header's checksum
 _UPSERT, _REMOVE = b"VUP1", b"VRM1"

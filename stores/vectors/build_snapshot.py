@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stores.built_files import (
+from stores.vectors.exact import Vectors
+from stores.vectors.faiss_library import load_faiss
+from stores.vectors.snapshot import CANDIDATES
+from stores.vectors.snapshot_files import (
     DESCRIPTION,
     ENTRIES,
     ENTRY_TYPE,
@@ -24,9 +27,6 @@ from stores.built_files import (
     facts_checksum,
     sync,
 )
-from stores.built_vectors import CANDIDATES
-from stores.faiss_library import load_faiss
-from stores.vectors import Vectors
 
 WANTED_RECALL = 0.98
 
