@@ -3,7 +3,6 @@
 earlier_state    what was known at an earlier moment, in a copy
 backup           everything that cannot be made again, in one file
 
-changes          the one door: texts become findable or unfindable, with all that goes with it
 journal          users, sessions, turns and what was found, judged and said in them
 ratings          what users say of answers, one judgement at a time
 glance           the end of a session, before the rest is loaded
@@ -12,12 +11,9 @@ session_branches what was said instead of something, beside it
 session_words    what is said in a session, as passages of a user's own memory
 session_import   sessions that were held with other programs, each turn once
 turn_search      Find: the turns of one user that hold words
-receipts         what each write can be taken back by
 stored_documents documents added and replaced, passage by passage
 catalogue        what a user can see of what is known
-passage_lines    a passage as one line of a list
 passage_history  all there is to know about one passage
-version_states   what became of a version since an answer used it
 turn_models      by which models a turn was searched and judged
 memory_rows      what a list of memories tells beside their texts
 memory_uses      answers made with a memory, marks, rounds that saw it, and where it was sent
@@ -25,10 +21,6 @@ claim_jobs       what is left to find and to weigh when a turn has ended
 waiting_jobs     what of that is not done, and why
 claims           what users stated, and what became of it
 claim_decisions  what is decided about a claim, carried out
-claim_passages   the passages that claims become, and the messages whose words they were
-told_dates       when what is known was told, which decides what holds
-earlier_versions what was told before what is known, kept in its history
-messages_behind  what a user wrote that a memory was made from
 proposals        what somebody may do to the shared memory, and who decides it
 open_proposals   how that is told
 shared_changes   what is done to a shared passage once it is accepted
@@ -46,14 +38,12 @@ forgotten_mentions what else holds a number, a code or a name of it
 forgotten_passages passages, claims, receipts and documents without the words
 forgotten_turns  turns, searches and feedback without the words
 forgotten_bytes  what is left of them in the database's files
-live_versions    live versions looked up by id, in given spaces
 live_models      which model of each role answers, and which one before it
 encoder_versions which encoder's vectors are searched, and the swap to another's
 
 shared_index     whether the shared space has an index, and whether it is whole
 filled_indexes   the rows that say so
 spaces           what one user may search: the one place where isolation is decided
-statements       what a user told, read without any index
 indexer          brings the indexes up to what the database says
 
 pair_choices     which of two answers was better, kept as what is said of passages
@@ -77,4 +67,5 @@ base/            what everything above the stores handles: errors, the clock, pa
 database/        one SQL database: its tables, transactions, rows, locks and the processes that use it
 words/           words: tokens, BM25, and the full-text indexes of passages and of turns
 vectors/         vectors: exact search, and the indexes that hold a large shared space
+versions/        versions of passages: added, removed and brought back through one door, each by a receipt
 """

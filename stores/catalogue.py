@@ -15,10 +15,10 @@ from stores.base.passages import SHARED, Passage, own_space
 from stores.base.well_formed import well_formed
 from stores.database.database import Database
 from stores.database.tables import Document, PassageIdentity, PassageVersion, known_id
-from stores.live_versions import live_passages
 from stores.passage_history import History, history_of
-from stores.passage_lines import PassageLine, visible_line
-from stores.version_states import VersionState, version_states
+from stores.versions.live import live_passages
+from stores.versions.passage_lines import PassageLine, visible_line
+from stores.versions.states import VersionState, version_states
 
 _ROWS_AT_ONCE = 2_000
 

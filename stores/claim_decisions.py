@@ -11,16 +11,16 @@ from sqlalchemy.orm import Session as SqlSession
 from stores.base.clock import now
 from stores.base.passages import SHARED, own_space
 from stores.base.well_formed import well_formed, well_formed_values
-from stores.changes import NewVersion, add_versions, remove_versions
-from stores.claim_passages import AUTHOR, live_with_text, set_words_aside
 from stores.database.tables import PassageVersion, StatedClaim, known_id
-from stores.earlier_versions import Rewritten, keep_earlier, rewrite
-from stores.live_versions import live_passages
-from stores.passage_lines import live_version_ids
 from stores.proposals import propose, propose_change
-from stores.receipts import open_receipt, shortened
 from stores.shared_changes import SharedChange
-from stores.told_dates import claim_told, version_told
+from stores.versions.changes import NewVersion, add_versions, remove_versions
+from stores.versions.claim_passages import AUTHOR, live_with_text, set_words_aside
+from stores.versions.live import live_passages
+from stores.versions.passage_lines import live_version_ids
+from stores.versions.receipts import open_receipt, shortened
+from stores.versions.superseded import Rewritten, keep_earlier, rewrite
+from stores.versions.supersession import claim_told, version_told
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ from stores.database.tables import (
 from stores.proposals import propose_as, propose_change
 from stores.session_branches import earlier_turns
 from stores.shared_changes import SharedChange
-from stores.told_dates import ToldLater, told_later
+from stores.versions.supersession import ToldLater, told_later
 from stores.words.lexical import tokens
 
 _NEGATIONS = frozenset("not no never cannot without neither nor none nobody nothing".split())

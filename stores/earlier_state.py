@@ -14,9 +14,9 @@ from sqlalchemy import or_, select, update
 from sqlmodel import col
 
 from stores.base.clock import now
-from stores.changes import remove_versions, revive_versions
 from stores.database.database import Database
 from stores.database.tables import Job, PassageIdentity, PassageVersion, Proposal, Receipt, StatedClaim
+from stores.versions.changes import remove_versions, revive_versions
 
 _LEFT_TO_DO = ("summarize", "weigh")
 _MOST_TRIES = 3  # without a lock, of a database that is written meanwhile

@@ -14,12 +14,12 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.changes import ask_to_index
 from stores.database.database import Database
 from stores.database.tables import PassageVector, PassageVersion
 from stores.filled_indexes import after_being_live, before_going_live, newest_job_id
 from stores.live_models import LiveModels, live_version, step_back, swap
-from stores.live_versions import without_vector
+from stores.versions.changes import ask_to_index
+from stores.versions.live import without_vector
 
 _ROLE = "encoder"
 _AT_ONCE = 2_000  # versions in one job

@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.passages import SHARED
-from stores.changes import ask_to_index
 from stores.database.rows import rows
 from stores.database.tables import FilledIndex, Job, known_id
+from stores.versions.changes import ask_to_index
 
 _AT_ONCE = 2_000  # versions in one job
 

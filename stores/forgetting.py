@@ -54,9 +54,9 @@ from stores.forgotten_turns import (
     erase_from_feedback,
     erase_from_turns,
 )
-from stores.passage_lines import PassageLine
 from stores.seeing_rounds import rounds_that_saw
 from stores.session_list import session_of
+from stores.versions.passage_lines import PassageLine
 from stores.words.turn_words import note_turns
 from stores.words.word_overlap import FORGOTTEN, Pieces
 

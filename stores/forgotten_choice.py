@@ -27,7 +27,7 @@ from stores.database.tables import (
     User,
     known_id,
 )
-from stores.passage_lines import PassageLine, not_visible
+from stores.versions.passage_lines import PassageLine, not_visible
 from stores.words.word_overlap import overlap, stands_in
 
 _HOLDING = ("pending", "stored", "confirmed", "withdrawn")  # claims whose passage says what they say

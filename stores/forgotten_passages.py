@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.clock import now
-from stores.changes import remove_versions, text_hash
 from stores.database.rows_by_ids import all_ids, found_by, in_parts, update_by
 from stores.database.tables import (
     Document,
@@ -22,6 +21,7 @@ from stores.database.tables import (
     known_id,
 )
 from stores.forgotten_choice import Chosen, unerased
+from stores.versions.changes import remove_versions, text_hash
 from stores.words.word_overlap import FORGOTTEN, Pieces
 
 _NAMES_ONLY = {"ingest", "import"}  # authors whose receipts name a file or a number, and quote nothing

@@ -9,10 +9,10 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.changes import text_hash
 from stores.database.tables import PassageIdentity, PassageVersion, new_public_id
 from stores.memory_export import kept_passages
 from stores.memory_lines import Memory, Record
+from stores.versions.changes import text_hash
 
 _OTHER = {"yours": "shared", "shared": "yours"}
 

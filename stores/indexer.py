@@ -24,14 +24,14 @@ from sqlmodel import col
 from stores.base.clock import now
 from stores.base.errors import StoreUnavailable
 from stores.base.passages import SHARED, searchable_text
-from stores.changes import ask_to_index
 from stores.database.database import Database
 from stores.database.tables import Job, PassageVector, known_id
 from stores.filled_indexes import note_missed
 from stores.live_models import live_version
-from stores.live_versions import without_vector
 from stores.shared_index import SharedIndex
 from stores.vectors.exact import Vectors, vector_bytes
+from stores.versions.changes import ask_to_index
+from stores.versions.live import without_vector
 
 _log = logging.getLogger(__name__)
 _JOBS_AT_ONCE = 16

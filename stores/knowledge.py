@@ -18,7 +18,6 @@ from stores.base.clock import now
 from stores.base.errors import CannotUndo, NotFound, WrongUsage
 from stores.base.passages import SHARED, own_space
 from stores.base.well_formed import well_formed
-from stores.changes import NewVersion, add_versions, remove_versions, revive_versions
 from stores.database.database import Database
 from stores.database.tables import (
     DocumentVersion,
@@ -30,10 +29,11 @@ from stores.database.tables import (
     User,
     known_id,
 )
-from stores.earlier_versions import close_up
-from stores.live_versions import live_passages
-from stores.passage_lines import PassageLine, live_version_ids, visible_line
-from stores.receipts import (
+from stores.undone_imports import imported_versions, withdraw_history
+from stores.versions.changes import NewVersion, add_versions, remove_versions, revive_versions
+from stores.versions.live import live_passages
+from stores.versions.passage_lines import PassageLine, live_version_ids, visible_line
+from stores.versions.receipts import (
     is_shared,
     latest_receipts,
     nothing_to_undo,
@@ -42,7 +42,7 @@ from stores.receipts import (
     shortened,
     standing_receipts,
 )
-from stores.undone_imports import imported_versions, withdraw_history
+from stores.versions.superseded import close_up
 
 EDITABLE = frozenset({"note", "fact", "preference", "correction"})  # kinds of memories, in a person's words
 

@@ -18,7 +18,6 @@ from sqlmodel import col
 
 from stores.base.clock import now
 from stores.base.passages import SHARED, own_space
-from stores.changes import NewVersion, add_history, add_versions
 from stores.claims import text_key
 from stores.database.database import Database
 from stores.database.rows_by_ids import found_by
@@ -37,8 +36,9 @@ from stores.database.tables import (
 from stores.import_choice import ImportChoice, Needed
 from stores.memory_lines import Memory, Record
 from stores.public_grounds import inward
-from stores.receipts import open_receipt
 from stores.undone_imports import make_room_after_undone
+from stores.versions.changes import NewVersion, add_history, add_versions
+from stores.versions.receipts import open_receipt
 
 _AUTHOR = "import"  # of versions that a file tells nothing of but their text
 

@@ -27,8 +27,8 @@ from stores.database.tables import (
     Turn,
     known_id,
 )
-from stores.passage_lines import PassageLine
-from stores.version_states import State, version_states
+from stores.versions.passage_lines import PassageLine
+from stores.versions.states import State, version_states
 
 
 @dataclass(frozen=True)

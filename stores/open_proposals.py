@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session as SqlSession
 
 from stores.database.tables import PassageVersion, Proposal, known_id
-from stores.passage_lines import live_version_ids
+from stores.versions.passage_lines import live_version_ids
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,9 +23,9 @@ from stores.database.tables import (
     Turn,
     known_id,
 )
-from stores.passage_lines import PassageLine, not_visible
-from stores.told_dates import written
-from stores.version_states import VersionState, version_states
+from stores.versions.passage_lines import PassageLine, not_visible
+from stores.versions.states import VersionState, version_states
+from stores.versions.supersession import written
 
 
 @dataclass(frozen=True)

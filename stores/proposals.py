@@ -19,14 +19,14 @@ from stores.base.clock import now
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.passages import SHARED
 from stores.base.well_formed import well_formed
-from stores.changes import NewVersion, add_versions
-from stores.claim_passages import AUTHOR, live_with_text
 from stores.database.database import Database
 from stores.database.tables import REMOVAL, PassageVersion, Proposal, StatedClaim, known_id
 from stores.open_proposals import OpenProposal, told_of, told_without
-from stores.passage_lines import live_version_ids, visible_line
-from stores.receipts import open_receipt, shortened
 from stores.shared_changes import SharedChange, carry_out_change
+from stores.versions.changes import NewVersion, add_versions
+from stores.versions.claim_passages import AUTHOR, live_with_text
+from stores.versions.passage_lines import live_version_ids, visible_line
+from stores.versions.receipts import open_receipt, shortened
 
 _BY_ONE_USER = ("share", REMOVAL)  # reasons that are one person's wish, who can take it back
 

@@ -10,9 +10,9 @@ from sqlmodel import col
 
 from stores.base.clock import now
 from stores.base.passages import own_space
-from stores.changes import NewVersion, add_versions
 from stores.database.tables import Document, PassageIdentity, PassageVersion, Turn, known_id
 from stores.session_branches import parents_in
+from stores.versions.changes import NewVersion, add_versions
 
 
 def keep_words(

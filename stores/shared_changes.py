@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session as SqlSession
 
 from stores.base.errors import CannotAccept
 from stores.base.passages import SHARED
-from stores.changes import NewVersion, add_versions, remove_versions
-from stores.claim_passages import AUTHOR, live_with_text
 from stores.database.tables import REMOVAL, PassageVersion, Proposal, StatedClaim, known_id
-from stores.passage_lines import live_version_ids
-from stores.receipts import open_receipt, shortened
+from stores.versions.changes import NewVersion, add_versions, remove_versions
+from stores.versions.claim_passages import AUTHOR, live_with_text
+from stores.versions.passage_lines import live_version_ids
+from stores.versions.receipts import open_receipt, shortened
 
 
 @dataclass(frozen=True, kw_only=True)

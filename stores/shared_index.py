@@ -28,8 +28,8 @@ from stores.database.rows import rows
 from stores.database.tables import FilledIndex
 from stores.filled_indexes import done_after, fills, last_job_known, note_whole
 from stores.live_models import live_version
-from stores.live_versions import stored_vectors, waiting_versions
 from stores.vectors.exact import VectorIndex, Vectors, read_vectors
+from stores.versions.live import stored_vectors, waiting_versions
 
 _AT_ONCE = 2_000  # vectors brought over at a time
 _NEIGHBOURS = 10  # among which a version is looked for by its own vector

@@ -17,7 +17,9 @@ from sqlalchemy.orm import Session as SqlSession
 from stores.base.passages import SHARED, Found, Passage, own_space
 from stores.database.database import Database
 from stores.database.rows import rows
-from stores.live_versions import (
+from stores.shared_index import SharedIndex
+from stores.vectors.exact import StoredVectors, Vector, VectorIndex, read_vectors
+from stores.versions.live import (
     in_parts,
     live_among,
     live_passages,
@@ -25,9 +27,7 @@ from stores.live_versions import (
     waiting_versions,
     within,
 )
-from stores.shared_index import SharedIndex
-from stores.statements import KeptStatements, replaced_statements
-from stores.vectors.exact import StoredVectors, Vector, VectorIndex, read_vectors
+from stores.versions.statements import KeptStatements, replaced_statements
 from stores.words import lexical
 
 _USERS_IN_MEMORY = 32  # whose vectors and statements are kept between turns

@@ -18,11 +18,11 @@ from sqlmodel import col
 from stores.base.clock import now
 from stores.base.errors import CannotUndo
 from stores.base.passages import searchable_text
-from stores.changes import NewVersion, add_versions, remove_versions, text_hash
 from stores.database.database import Database
 from stores.database.tables import Document, DocumentVersion, PassageVersion, Receipt, known_id
-from stores.receipts import open_receipt
 from stores.vectors.exact import Vectors
+from stores.versions.changes import NewVersion, add_versions, remove_versions, text_hash
+from stores.versions.receipts import open_receipt
 
 Change: TypeAlias = Literal["new", "same", "replaced"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import text
 
-from stores.changes import text_hash
 from stores.database.database import Database
+from stores.versions.changes import text_hash
 
 _ROWS_AT_ONCE = 2_000
 

@@ -15,11 +15,11 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.passages import searchable_text
-from stores.changes import ask_to_index
 from stores.database.database import Database
 from stores.database.tables import ModelVersion, PassageVector
-from stores.live_versions import in_parts
 from stores.vectors.exact import Vectors, read_vectors
+from stores.versions.changes import ask_to_index
+from stores.versions.live import in_parts
 
 LENGTH_TOLERANCE = 1e-3  # of a unit vector; encoders err by some 1e-7
 STALE_UNDER = 1 - 1e-3  # cosine of a stored vector and its text's; another batch moves it by some 1e-6

@@ -31,11 +31,11 @@ from assistant.terminal.teaching import teach
 from assistant.wiring import Assistant
 from stores.base.errors import VouchError
 from stores.base.passages import SHARED, own_space
-from stores.changes import NewVersion, add_versions
 from stores.claim_decisions import Learned
-from stores.claim_passages import AUTHOR
 from stores.database.database import Database
-from stores.receipts import open_receipt
+from stores.versions.changes import NewVersion, add_versions
+from stores.versions.claim_passages import AUTHOR
+from stores.versions.receipts import open_receipt
 from tests.attack_cases import Case, Step, Suite, holds
 
 WRITTEN = ("note", "fact", "preference", "correction")  # kinds of passages that hold what was remembered

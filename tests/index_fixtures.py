@@ -13,11 +13,11 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
 
 from stores.base.clock import now
-from stores.changes import remove_versions
 from stores.database.database import Database
 from stores.database.tables import PassageIdentity, PassageVersion
 from stores.vectors.exact import StoredVectors, Vector, Vectors, vector_bytes
 from stores.vectors.faiss_index import FaissVectors
+from stores.versions.changes import remove_versions
 
 SPACE = "user:1"
 

@@ -13,10 +13,10 @@ from assistant.config import ModelSettings, Settings
 from assistant.locations import Locations
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED
-from stores.changes import NewVersion, add_versions
 from stores.claim_decisions import Learned
 from stores.database.tables import StatedClaim
-from stores.receipts import open_receipt
+from stores.versions.changes import NewVersion, add_versions
+from stores.versions.receipts import open_receipt
 
 Parts: TypeAlias = Callable[[Assistant], None]
 

@@ -15,7 +15,7 @@ from assistant.terminal.answer_lines import why_lines
 from assistant.terminal.screens.why_facts import passage_page, why_facts
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED, own_space
-from stores.changes import NewVersion, add_versions
+from stores.versions.changes import NewVersion, add_versions
 
 _PEOPLE = "Anna Ben Carla David Elif Frank Gina Hugo Ines Jonas Klara Lars Mona Nils Olga Paul".split()
 _TOWNS = "Ghent Leeds Turin Graz Porto Lyon".split()

@@ -16,14 +16,14 @@ from assistant.terminal.notices import learned_line
 from assistant.terminal.sharing import shared_line
 from stores.base.errors import CannotAccept, NotFound, WrongUsage
 from stores.base.passages import SHARED
-from stores.changes import NewVersion, add_versions, remove_versions
 from stores.claim_decisions import Decision, Learned, Outdated
 from stores.claims import Claims
 from stores.database.tables import PassageVersion
 from stores.forgetting import Forgetting
 from stores.proposals import Proposals
-from stores.receipts import open_receipt
 from stores.shared_changes import SharedChange
+from stores.versions.changes import NewVersion, add_versions, remove_versions
+from stores.versions.receipts import open_receipt
 
 NINE, TEN = "The room opens at nine.", "The room opens at ten."
 GONE = "The room is closed for good."

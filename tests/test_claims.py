@@ -18,8 +18,8 @@ from stores.claim_jobs import FIRST_WAIT, LONGEST_WAIT, ClaimJob, ClaimJobs
 from stores.claims import Claims, NewClaim, text_key
 from stores.database.tables import Job, Receipt
 from stores.journal import Journal, Outcome
-from stores.messages_behind import messages_behind
 from stores.proposals import Proposals
+from stores.versions.provenance import messages_behind
 
 LOCKER = "My locker number is 214."
 LEASE = timedelta(minutes=5)

@@ -15,12 +15,12 @@ from store_fixtures import DIMENSION, ENCODER, Stores, document, fake_encode, fi
 
 from stores.base.errors import StoreUnavailable
 from stores.base.passages import SHARED, own_space
-from stores.changes import ask_to_index
 from stores.database.database import Database
 from stores.indexer import Indexer, next_step
 from stores.live_models import LiveModels
 from stores.shared_index import SharedIndex
 from stores.vectors.exact import ExactVectors, Vector, Vectors
+from stores.versions.changes import ask_to_index
 
 
 class Killed(BaseException):

@@ -114,7 +114,7 @@ def test_a_message_that_cannot_be_kept_whole_is_not_kept(
 
     session = stores_.journal.open_session(ann)
     before = findable(stores_.database)
-    monkeypatch.setattr("stores.changes.ask_to_index", fail)
+    monkeypatch.setattr("stores.versions.changes.ask_to_index", fail)
     with pytest.raises(OSError, match="no space"):
         stores_.journal.accept(ann, session, "my cat", parts=["my cat"])
     assert findable(stores_.database) == before

@@ -16,15 +16,15 @@ from sqlmodel import col
 from store_fixtures import Stores, fresh_database
 
 from benchmarks.own_statements_cost import fill
-from stores import statements
 from stores.base.errors import VouchError
 from stores.base.passages import own_space
-from stores.changes import remove_versions, revive_versions
 from stores.database.database import Database
 from stores.database.tables import PassageVersion, known_id
 from stores.forgetting import Forgetting
 from stores.spaces import Spaces
-from stores.statements import KeptStatements, newest_statements, replaced_statements
+from stores.versions import statements
+from stores.versions.changes import remove_versions, revive_versions
+from stores.versions.statements import KeptStatements, newest_statements, replaced_statements
 
 ROOT = Path(__file__).parent.parent
 

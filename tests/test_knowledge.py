@@ -22,10 +22,10 @@ from store_fixtures import (
 from stores.base.clock import now
 from stores.base.errors import CannotUndo, NotFound
 from stores.base.passages import SHARED, own_space
-from stores.changes import NewVersion, add_versions
 from stores.database.tables import Receipt, StatedClaim
-from stores.passage_lines import PassageLine
-from stores.receipts import open_receipt
+from stores.versions.changes import NewVersion, add_versions
+from stores.versions.passage_lines import PassageLine
+from stores.versions.receipts import open_receipt
 
 # Setting aside
 

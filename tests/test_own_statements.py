@@ -15,8 +15,8 @@ from agents.own_statements import GIVEN, OwnStatements
 from agents.reranker import Order, Reranker
 from agents.retriever import Retrieved
 from stores.base.passages import SHARED, Passage, own_space
-from stores.changes import NewVersion, add_versions, remove_versions
-from stores.statements import newest_statements, replaced_statements
+from stores.versions.changes import NewVersion, add_versions, remove_versions
+from stores.versions.statements import newest_statements, replaced_statements
 
 QUERY: Vector = np.array([1, 0, 0, 0], dtype=np.float32)
 

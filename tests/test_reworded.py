@@ -9,7 +9,7 @@ import pytest
 from agent_fakes import passage
 
 from assistant.turns.reworded import beside_their_messages
-from stores.messages_behind import MessageBehind
+from stores.versions.provenance import MessageBehind
 
 TODAY = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LAST_YEAR = datetime(2025, 3, 1, tzinfo=UTC)

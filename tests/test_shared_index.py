@@ -11,10 +11,10 @@ from store_fixtures import DIMENSION, Stores, document, fake_encode, forget_fill
 
 import stores.database.database
 from stores.base.passages import SHARED
-from stores.changes import NewVersion, add_versions
 from stores.database.database import Database
 from stores.shared_index import SharedIndex
 from stores.vectors.exact import ExactVectors, Vector, Vectors
+from stores.versions.changes import NewVersion, add_versions
 
 
 class WatchedVectors(ExactVectors):

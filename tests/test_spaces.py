@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from store_fixtures import DIMENSION, Stores, document, fake_encode, findable, fresh_database, taken_for
 
 from stores.base.passages import SHARED, own_space
-from stores.changes import remove_versions
-from stores.live_versions import live_among, live_passages, stored_vectors
 from stores.spaces import Space
 from stores.vectors.exact import ExactVectors, Vector, Vectors
+from stores.versions.changes import remove_versions
+from stores.versions.live import live_among, live_passages, stored_vectors
 
 
 class Claims:
@@ -334,7 +334,7 @@ def test_no_name_but_shared_and_a_users_is_a_space(stores: Stores) -> None:
 
 
 def test_thousands_of_ids_are_looked_up(stores: Stores, ann: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stores.live_versions._LOOK_UP", 7)
+    monkeypatch.setattr("stores.versions.live._LOOK_UP", 7)
     stores.add(ann, document("a.txt", *(f"text {number}" for number in range(20))))
     ids = list(range(1, 31))
     space = stores.spaces().of(ann)

@@ -208,8 +208,8 @@ async def test_ten_thousand_memories_open_by_page(tmp_path: Path) -> None:
 
 def _ten_thousand(assistant: Assistant, user: int) -> None:
     from stores.base.passages import own_space
-    from stores.changes import NewVersion, add_versions
-    from stores.receipts import open_receipt
+    from stores.versions.changes import NewVersion, add_versions
+    from stores.versions.receipts import open_receipt
 
     space = own_space(user)
     with assistant.database.writing() as sql:

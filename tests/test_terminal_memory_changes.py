@@ -101,8 +101,8 @@ async def test_another_wording_of_a_shared_fact_goes_through_the_check(tmp_path:
 
 
 def _shared_fact(assistant: Assistant, user: int) -> None:
-    from stores.changes import NewVersion, add_versions
-    from stores.receipts import open_receipt
+    from stores.versions.changes import NewVersion, add_versions
+    from stores.versions.receipts import open_receipt
 
     with assistant.database.writing() as sql:
         receipt = open_receipt(sql, user, "add", SHARED, "The lift works.")

@@ -108,8 +108,8 @@ async def test_undo_of_what_is_shared_is_asked_about(tmp_path: Path) -> None:
 
 
 def _shared_fact(assistant: Assistant, user: int) -> Written:
-    from stores.changes import NewVersion, add_versions
-    from stores.receipts import open_receipt
+    from stores.versions.changes import NewVersion, add_versions
+    from stores.versions.receipts import open_receipt
 
     with assistant.database.writing() as sql:
         receipt = open_receipt(sql, user, "add", SHARED, "The lift works.")

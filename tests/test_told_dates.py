@@ -26,11 +26,11 @@ from assistant.terminal.memory_history import history_as_json, history_lines
 from assistant.terminal.notices import learned_line
 from assistant.turns.searching import Searching
 from stores.claim_decisions import Learned
-from stores.claim_passages import AUTHOR
 from stores.claims import Claims
 from stores.database.database import Database
 from stores.database.tables import PassageVersion, known_id
 from stores.session_import import SessionImport, ToldSession, ToldTurn
+from stores.versions.claim_passages import AUTHOR
 
 Dated = tuple[int, str]  # the year in which it was told, and what
 

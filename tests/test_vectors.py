@@ -28,7 +28,6 @@ import stores.vectors.chroma_index
 import stores.vectors.exact
 from stores.base.clock import now
 from stores.base.errors import StoreUnavailable
-from stores.changes import NewVersion, add_versions
 from stores.database.database import Database
 from stores.database.tables import PassageVersion
 from stores.vectors.chroma_index import ChromaServerVectors, ChromaVectors
@@ -41,6 +40,7 @@ from stores.vectors.exact import (
     read_vectors,
     vector_bytes,
 )
+from stores.versions.changes import NewVersion, add_versions
 
 DIMENSION = 4
 EAST, NORTH, UP, BEYOND = np.eye(4, dtype=np.float32)

@@ -169,7 +169,7 @@ def test_a_learned_fact_tells_where_it_was_said_and_an_imported_one_that_a_file_
 @pytest.mark.parametrize(("newest", "of"), [(1, ""), (3, " of 3")])
 def test_a_passage_that_never_changed_has_just_one_version(newest: int, of: str) -> None:
     from stores.base.clock import now
-    from stores.version_states import VersionState
+    from stores.versions.states import VersionState
 
     moment = now()
     line = version_line(VersionState(12, 1, newest, moment, "live", None))

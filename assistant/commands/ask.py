@@ -15,7 +15,7 @@ from stores.base.errors import VouchError, WrongUsage
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.version_states import VersionState
+    from stores.versions.states import VersionState
 
 
 @click.command("ask")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stores.base.passages import Passage
     from stores.database.tables import Turn
     from stores.journal import FoundPassage
-    from stores.version_states import VersionState
+    from stores.versions.states import VersionState
 
 
 @click.command("why")

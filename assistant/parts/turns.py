@@ -30,7 +30,7 @@ class Turns(Models):
         from agents.reranker import Reranker
         from assistant.library.cutting import cut
         from assistant.turns.pipeline import TurnPipeline
-        from stores.messages_behind import messages_behind
+        from stores.versions.provenance import messages_behind
 
         reranking = self.settings.reranking
         return TurnPipeline(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.database.tables import Turn
     from stores.journal import FoundPassage
-    from stores.version_states import VersionState
+    from stores.versions.states import VersionState
 
 _SHOWN = 10  # passages of a turn that are told
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.forgetting import Forgetting, Forgotten, Mentions
     from stores.passage_history import History
-    from stores.passage_lines import PassageLine
+    from stores.versions.passage_lines import PassageLine
 
 _OPTIONS = ("--yes", "--shared", "--everywhere")  # behind /forget, as behind `vouch memory forget`
 _MOST_SHOWN = 10  # of what else holds a number or a name

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from stores.base.passages import Passage
     from stores.database.tables import PassageVersion, StatedClaim
     from stores.passage_history import History
-    from stores.passage_lines import PassageLine
-    from stores.version_states import VersionState
+    from stores.versions.passage_lines import PassageLine
+    from stores.versions.states import VersionState
 
 _MODELS = ("summarizer", "discriminator", "curator")  # who decides about a claim, as its grounds name them
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.claim_decisions import Learned
     from stores.database.tables import Turn
-    from stores.passage_lines import PassageLine
+    from stores.versions.passage_lines import PassageLine
 
 _TELLS_EVERY_SECONDS = 10.0  # in plain mode, how far it is
 SLASH_COMMANDS = {

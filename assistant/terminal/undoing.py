@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from stores.base.errors import VouchError
     from stores.database.tables import Receipt
     from stores.knowledge import Undone
-    from stores.passage_lines import PassageLine
+    from stores.versions.passage_lines import PassageLine
 
 _NAMED = 3  # passages and writes that are told one by one
 _SHORT = 48  # characters of each, where several stand on one line

@@ -14,7 +14,7 @@ from dataclasses import replace
 from agents.own_part import plain_text
 from agents.sentences import sentences
 from stores.base.passages import Passage
-from stores.messages_behind import MessageBehind
+from stores.versions.provenance import MessageBehind
 
 MessagesBehind = Callable[[int, Sequence[int]], Mapping[int, Sequence[MessageBehind]]]
 _MEMORIES = ("fact", "preference")  # kinds of passages that are written for claims

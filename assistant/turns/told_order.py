@@ -19,9 +19,9 @@ from agents.claim_interfaces import Claim, Curation, Weighed
 from agents.interfaces import Candidate
 from agents.sentences import Sentence, sentences
 from stores.base.passages import Passage
-from stores.earlier_versions import Rewritten
-from stores.receipts import shortened
-from stores.told_dates import GonePassage, ToldLater
+from stores.versions.receipts import shortened
+from stores.versions.superseded import Rewritten
+from stores.versions.supersession import GonePassage, ToldLater
 
 Curate: TypeAlias = Callable[[Claim, Weighed, Sequence[Candidate]], Awaitable[Curation]]
 

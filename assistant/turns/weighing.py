@@ -21,8 +21,8 @@ from stores.claim_decisions import Decision, Learned
 from stores.claim_jobs import ClaimJob
 from stores.claims import Claims
 from stores.database.tables import StatedClaim, known_id
-from stores.receipts import shortened
 from stores.shared_changes import SharedChange
+from stores.versions.receipts import shortened
 
 _EVIDENCE = 5  # shared passages beside a claim (LUF, section 2.3)
 _NEAREST = 8  # passages of the target space that the curator sees

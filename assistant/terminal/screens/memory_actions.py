@@ -23,7 +23,7 @@ from stores.base.one_line import one_line, short
 if TYPE_CHECKING:
     from assistant.terminal.written_here import Written
     from assistant.wiring import Assistant
-    from stores.passage_lines import PassageLine
+    from stores.versions.passage_lines import PassageLine
 
 
 class MemoryActions(PrivacyDoor):

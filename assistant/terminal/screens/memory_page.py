@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stores.database.tables import StatedClaim
     from stores.memory_rows import Beside, GoneLine
     from stores.open_proposals import OpenProposal
-    from stores.passage_lines import PassageLine
+    from stores.versions.passage_lines import PassageLine
     from stores.waiting_jobs import WaitingJob
 
 Scope: TypeAlias = Literal["all", "yours", "shared", "waiting", "forgotten"]

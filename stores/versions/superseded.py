@@ -16,10 +16,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.changes import NewVersion, add_versions, remove_versions
-from stores.claim_passages import AUTHOR
 from stores.database.tables import PassageVersion, Receipt, StatedClaim, known_id
-from stores.told_dates import claim_told, written
+from stores.versions.changes import NewVersion, add_versions, remove_versions
+from stores.versions.claim_passages import AUTHOR
+from stores.versions.supersession import claim_told, written
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from sqlmodel import col
 from stores.base.errors import NotFound
 from stores.base.passages import SHARED, Passage, own_space
 from stores.database.tables import PassageVersion, known_id
-from stores.live_versions import live_passages
+from stores.versions.live import live_passages
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from sqlmodel import col
 from stores.base.passages import SHARED, Passage
 from stores.database.rows import moment, rows
 from stores.database.tables import PassageVector, PassageVersion, known_id
-from stores.told_dates import LIVE_TOLD_AT
+from stores.versions.supersession import LIVE_TOLD_AT
 
 _LOOK_UP = 5_000  # ids in one statement
 

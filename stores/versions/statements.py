@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session as SqlSession
 from stores.base.passages import Passage
 from stores.database.rows import moment, rows
 from stores.database.rows_by_ids import in_parts
-from stores.told_dates import OLD_WRITTEN_AT
+from stores.versions.supersession import OLD_WRITTEN_AT
 
 _FEW = 2_000  # changed versions, up to which they are looked up one by one
 _STATEMENTS = "('note', 'fact', 'preference', 'correction')"  # kinds of passages
@@ -41,7 +41,7 @@ def _newest(sql: SqlSession, space: str, most: int) -> list[tuple[int, int, str]
 class KeptStatements:
     """The newest live statements of one space, read once; after that only what was changed since.
 
-    Every change of what is live leaves a job for the indexes in its own transaction (`stores/changes.py`),
+    Every change of what is live leaves a job for the indexes in its own transaction (`stores/versions/changes.py`),
     whichever process makes it. Jobs become visible in the order of their ids and stay, so what is kept is
     at each look what the database holds at that moment.
     """

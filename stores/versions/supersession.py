@@ -18,11 +18,11 @@ from sqlalchemy.orm import aliased
 from sqlmodel import col
 
 from stores.base.passages import SHARED, Passage, own_space
-from stores.claim_passages import AUTHOR
 from stores.database.rows import moment as in_utc
 from stores.database.rows import rows
 from stores.database.rows_by_ids import found_by, in_parts
 from stores.database.tables import PassageIdentity, PassageVersion, Receipt, StatedClaim, Turn, known_id
+from stores.versions.claim_passages import AUTHOR
 
 Told: TypeAlias = tuple[datetime, int, int]  # when, then the turn, then the place among its claims
 

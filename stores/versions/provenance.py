@@ -10,9 +10,9 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from stores.base.passages import own_space
-from stores.claim_passages import AUTHOR
 from stores.database.database import Database
 from stores.database.tables import PassageVersion, StatedClaim, Turn, known_id
+from stores.versions.claim_passages import AUTHOR
 
 _LOOK_UP = 500  # ids in one statement
 

@@ -11,9 +11,9 @@ from sqlmodel import col
 
 from stores.base.passages import own_space
 from stores.base.well_formed import well_formed
-from stores.changes import NewVersion, add_versions, remove_versions, text_hash
 from stores.database.tables import PassageIdentity, PassageVersion, StatedClaim, known_id
-from stores.receipts import open_receipt, shortened
+from stores.versions.changes import NewVersion, add_versions, remove_versions, text_hash
+from stores.versions.receipts import open_receipt, shortened
 
 AUTHOR = "remembering"  # of the versions written for claims
 
