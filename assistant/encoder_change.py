@@ -17,7 +17,7 @@ from threading import Event, Thread
 from assistant.log import fields
 from assistant.turns.searching import Searching
 from stores.base.errors import VouchError
-from stores.encoder_versions import EncoderVersion, EncoderVersions
+from stores.search.encoder_versions import EncoderVersion, EncoderVersions
 
 _log = logging.getLogger(__name__)
 _AT_ONCE = 256  # texts between two reports

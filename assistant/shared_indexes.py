@@ -17,7 +17,7 @@ from agents.interfaces import Encoder
 from assistant.config import Settings, without_password
 from stores.base.errors import IndexWrittenElsewhere, InvalidSetting, StoreUnavailable
 from stores.database.database import Database
-from stores.shared_index import shared_vectors
+from stores.search.shared_index import shared_vectors
 
 if TYPE_CHECKING:
     from stores.vectors.chroma_index import ChromaServerVectors, ChromaVectors

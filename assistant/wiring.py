@@ -44,7 +44,7 @@ class Assistant(Learning):
         if versions.declined() == wanted and not even_declined:
             return None
         from assistant.encoder_change import EncoderChange
-        from stores.encoder_versions import EncoderVersion
+        from stores.search.encoder_versions import EncoderVersion
 
         encoder = self.wanted_encoder
         new = EncoderVersion(

@@ -35,8 +35,8 @@ from assistant.locations import Locations
 from assistant.terminal.plain import PlainChat
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED, own_space
-from stores.encoder_versions import EncoderVersion
-from stores.shared_index import SharedIndex
+from stores.search.encoder_versions import EncoderVersion
+from stores.search.shared_index import SharedIndex
 
 PAPERS = 60  # sources that are read again and again, each time with other content
 PAPERS_AT_ONCE = 36  # in one ingest: some 380 passages, two transactions

@@ -41,9 +41,9 @@ from stores.base.clock import now
 from stores.checkpoints import Checkpoints
 from stores.database.database import Database
 from stores.database.tables import PassageVector, Round, Turn
-from stores.encoder_versions import EncoderVersions
-from stores.live_models import LiveModels
 from stores.rounds import Rounds
+from stores.search.encoder_versions import EncoderVersions
+from stores.search.live_models import LiveModels
 from tests.learning_child import CANDIDATE_FILES, WHO, Life, make_world
 
 ROLES = {"query": ("query encoder", "retriever"), "both": ("encoder", "encoder")}  # and how it is kept

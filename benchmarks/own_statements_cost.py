@@ -36,10 +36,10 @@ from stores.claim_decisions import Decision, carry_out
 from stores.claims import Claims, text_key
 from stores.database.database import Database
 from stores.database.tables import PassageVector, PassageVersion, Session, StatedClaim, Turn, known_id
-from stores.indexer import Indexer
 from stores.journal import Journal
-from stores.shared_index import SharedIndex
-from stores.spaces import Spaces
+from stores.search.indexer import Indexer
+from stores.search.shared_index import SharedIndex
+from stores.search.spaces import Spaces
 from stores.vectors.exact import vector_bytes
 from stores.versions.changes import NewVersion, add_versions
 from stores.versions.passage_lines import live_version_ids

@@ -53,7 +53,7 @@ def timed(run: Callable[[str], Any], queries: Sequence[str]) -> dict[str, float]
 
 
 def all_vectors(assistant: Assistant) -> tuple[list[int], Vectors]:
-    from stores.shared_index import shared_vectors
+    from stores.search.shared_index import shared_vectors
 
     ids: list[int] = []
     parts = []

@@ -38,13 +38,6 @@ forgotten_mentions what else holds a number, a code or a name of it
 forgotten_passages passages, claims, receipts and documents without the words
 forgotten_turns  turns, searches and feedback without the words
 forgotten_bytes  what is left of them in the database's files
-live_models      which model of each role answers, and which one before it
-encoder_versions which encoder's vectors are searched, and the swap to another's
-
-shared_index     whether the shared space has an index, and whether it is whole
-filled_indexes   the rows that say so
-spaces           what one user may search: the one place where isolation is decided
-indexer          brings the indexes up to what the database says
 
 pair_choices     which of two answers was better, kept as what is said of passages
 lessons          what there is to learn from, read from the turns
@@ -68,4 +61,5 @@ database/        one SQL database: its tables, transactions, rows, locks and the
 words/           words: tokens, BM25, and the full-text indexes of passages and of turns
 vectors/         vectors: exact search, and the indexes that hold a large shared space
 versions/        versions of passages: added, removed and brought back through one door, each by a receipt
+search/          what one user may search, and the indexes and encoder versions behind it
 """

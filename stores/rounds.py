@@ -21,7 +21,7 @@ from stores.base.clock import now
 from stores.base.errors import StoreUnavailable, TryAgain
 from stores.database.database import Database
 from stores.database.tables import Round, known_id
-from stores.live_models import live_version, model_id, swap
+from stores.search.live_models import live_version, model_id, swap
 from stores.seeing_rounds import live_round
 
 LEASE = timedelta(seconds=60)

@@ -19,8 +19,8 @@ class Reopened(World):
         from test_learner import BETTER, FakeTraining
 
         from stores.checkpoints import Checkpoints
-        from stores.live_models import LiveModels
         from stores.rounds import Rounds
+        from stores.search.live_models import LiveModels
 
         self.stores, self.folder = Stores.over(Database.at(folder)), folder
         self.rounds, self.live = Rounds(self.stores.database), LiveModels(self.stores.database)

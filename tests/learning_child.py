@@ -37,13 +37,13 @@ from assistant.turns.searching import Searching
 from stores.checkpoints import Checkpoints
 from stores.database.database import Database
 from stores.database.tables import PassageVector, PassageVersion, known_id
-from stores.encoder_versions import EncoderVersion, EncoderVersions
-from stores.indexer import Indexer
 from stores.lessons import Lesson, Lessons
-from stores.live_models import LiveModels
 from stores.rounds import Rounds
-from stores.shared_index import SharedIndex
-from stores.spaces import Spaces
+from stores.search.encoder_versions import EncoderVersion, EncoderVersions
+from stores.search.indexer import Indexer
+from stores.search.live_models import LiveModels
+from stores.search.shared_index import SharedIndex
+from stores.search.spaces import Spaces
 from stores.vectors.exact import vector_bytes
 
 QUESTIONS = 30
@@ -196,7 +196,8 @@ def _patched(points: Points) -> None:
     """In a fork: everything that follows passes its points."""
     from agents.models.encoder import EncoderDescription
     from assistant.learning import pacing, train_retriever, training_child
-    from stores import encoder_versions, rounds
+    from stores import rounds
+    from stores.search import encoder_versions
 
     def exported(network: Any, folder: Path, _: object) -> tuple[EncoderDescription, float]:
         network.save(folder)

@@ -38,14 +38,15 @@ from assistant.turns import pipeline, player, weighing  # noqa: F401 - imported 
 from assistant.turns.claim_agents import Agents
 from assistant.wiring import Assistant
 from benchmarks.durable_worker import QuickAssistant, Specification
-from stores import shared_index, stored_documents  # noqa: F401 - imported before the fork
+from stores import stored_documents  # noqa: F401 - imported before the fork
 from stores.base.errors import ModelUnreachable
 from stores.claim_decisions import Learned
 from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims
-from stores.encoder_versions import EncoderVersion
-from stores.indexer import Indexer
 from stores.journal import Journal
+from stores.search import shared_index  # noqa: F401 - imported before the fork
+from stores.search.encoder_versions import EncoderVersion
+from stores.search.indexer import Indexer
 from stores.words import full_text  # noqa: F401 - imported before the fork
 
 USERS = ("ann", "bob")

@@ -12,7 +12,7 @@ from screen_fixtures import ChatOnScreen
 
 from assistant.wiring import Assistant
 from stores.database.tables import Round
-from stores.live_models import LiveModels
+from stores.search.live_models import LiveModels
 
 BEGAN = datetime(2026, 11, 18, 22, 3, tzinfo=UTC)
 NAMES = ("first-1111", "second-2222", "third-3333")  # versions

@@ -20,14 +20,14 @@ from sqlalchemy import text
 from stores.base.passages import SHARED, own_space, searchable_text
 from stores.catalogue import Catalogue
 from stores.database.database import Database
-from stores.indexer import Indexer
 from stores.journal import Journal
 from stores.knowledge import Knowledge
 from stores.memory_export import MemoryExport, Scope
 from stores.memory_import import Imported, MemoryImport
 from stores.memory_lines import read_memory
-from stores.shared_index import SharedIndex
-from stores.spaces import Spaces
+from stores.search.indexer import Indexer
+from stores.search.shared_index import SharedIndex
+from stores.search.spaces import Spaces
 from stores.stored_documents import NewDocument, NewPassage, Stored, StoredDocuments
 from stores.vectors.exact import VectorIndex, Vectors
 from stores.words.lexical import tokens

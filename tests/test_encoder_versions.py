@@ -9,7 +9,7 @@ from store_fixtures import DIMENSION, Stores, document, fake_encode
 
 from stores.base.errors import CannotUndo
 from stores.base.passages import SHARED
-from stores.encoder_versions import EncoderVersion, EncoderVersions
+from stores.search.encoder_versions import EncoderVersion, EncoderVersions
 from stores.vectors.exact import ExactVectors, Vectors
 
 OLD = EncoderVersion("fake-1", "", DIMENSION)

@@ -50,7 +50,7 @@ from stores.forgetting import Forgetting, Forgotten
 from stores.forgotten_turns import blank_if_forgotten
 from stores.journal import FoundPassage, Outcome
 from stores.proposals import Proposals
-from stores.shared_index import shared_vectors
+from stores.search.shared_index import shared_vectors
 from stores.text_check import changed_texts
 from stores.vectors.chroma_index import ChromaVectors
 from stores.vectors.faiss_index import FaissVectors

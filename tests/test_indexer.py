@@ -16,9 +16,9 @@ from store_fixtures import DIMENSION, ENCODER, Stores, document, fake_encode, fi
 from stores.base.errors import StoreUnavailable
 from stores.base.passages import SHARED, own_space
 from stores.database.database import Database
-from stores.indexer import Indexer, next_step
-from stores.live_models import LiveModels
-from stores.shared_index import SharedIndex
+from stores.search.indexer import Indexer, next_step
+from stores.search.live_models import LiveModels
+from stores.search.shared_index import SharedIndex
 from stores.vectors.exact import ExactVectors, Vector, Vectors
 from stores.versions.changes import ask_to_index
 
@@ -173,8 +173,8 @@ def test_what_was_added_and_removed_before_the_indexer_ran_is_never_encoded(stor
 def test_many_jobs_and_many_texts_are_done_in_parts(
     stores: Stores, ann: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stores.indexer._JOBS_AT_ONCE", 2)
-    monkeypatch.setattr("stores.indexer._TEXTS_AT_ONCE", 3)
+    monkeypatch.setattr("stores.search.indexer._JOBS_AT_ONCE", 2)
+    monkeypatch.setattr("stores.search.indexer._TEXTS_AT_ONCE", 3)
     sizes: list[int] = []
 
     def encode(texts: Sequence[str]) -> Vectors:
@@ -194,7 +194,7 @@ def test_many_jobs_and_many_texts_are_done_in_parts(
 def test_own_words_are_indexed_while_the_shared_index_is_anothers(
     stores: Stores, ann: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stores.indexer._JOBS_AT_ONCE", 2)
+    monkeypatch.setattr("stores.search.indexer._JOBS_AT_ONCE", 2)
     for number in range(3):
         stores.add(ann, document(f"{number}.txt", f"cat {number}"))
     said = stores.say(ann, "my cat")
@@ -403,8 +403,8 @@ def run_until_killed(
 def test_killed_at_any_step_and_run_again_it_ends_as_if_undisturbed(
     tmp_path: Path, after: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stores.indexer._JOBS_AT_ONCE", 2)
-    monkeypatch.setattr("stores.indexer._TEXTS_AT_ONCE", 2)
+    monkeypatch.setattr("stores.search.indexer._JOBS_AT_ONCE", 2)
+    monkeypatch.setattr("stores.search.indexer._TEXTS_AT_ONCE", 2)
     prepared = tmp_path / "prepared"
     prepared.mkdir()
     work_to_do(prepared)

@@ -283,7 +283,7 @@ def test_killed_while_the_doctor_makes_an_index_anew_it_is_not_asked(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("stores.shared_index.SharedIndex.fill_anew", killed)
+        patched.setattr("stores.search.shared_index.SharedIndex.fill_anew", killed)
         with pytest.raises(KeyboardInterrupt):
             looked(doctor)
     doctor.close()

@@ -21,7 +21,7 @@ from stores.base.passages import own_space
 from stores.database.database import Database
 from stores.database.tables import PassageVersion, known_id
 from stores.forgetting import Forgetting
-from stores.spaces import Spaces
+from stores.search.spaces import Spaces
 from stores.versions import statements
 from stores.versions.changes import remove_versions, revive_versions
 from stores.versions.statements import KeptStatements, newest_statements, replaced_statements

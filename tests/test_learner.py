@@ -33,8 +33,8 @@ from stores.base.passages import own_space
 from stores.checkpoints import Checkpoints
 from stores.database.tables import Round
 from stores.lessons import Lesson, Lessons, is_held_out, tells_when_to_end
-from stores.live_models import LiveModels
 from stores.rounds import Rounds
+from stores.search.live_models import LiveModels
 
 QUESTIONS = [f"when does room {number} open?" for number in range(20)]
 BETTER, WORSE = Promotion(True, "Promoted: it wins."), Promotion(False, "Refused: it does not win.")

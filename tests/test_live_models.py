@@ -9,7 +9,7 @@ from store_fixtures import fresh_database
 
 from stores.base.errors import CannotUndo
 from stores.database.tables import LiveModel, ModelVersion
-from stores.live_models import LiveModels
+from stores.search.live_models import LiveModels
 
 
 def test_nothing_is_live_before_the_first(tmp_path: Path) -> None:

@@ -23,11 +23,11 @@ from stores.base.errors import ContextTooLong, ModelUnreachable, WrongUsage
 from stores.base.passages import SHARED
 from stores.catalogue import Catalogue
 from stores.database.database import Database
-from stores.indexer import Indexer
 from stores.journal import Journal
 from stores.knowledge import Knowledge
-from stores.shared_index import SharedIndex
-from stores.spaces import Spaces
+from stores.search.indexer import Indexer
+from stores.search.shared_index import SharedIndex
+from stores.search.spaces import Spaces
 from stores.stored_documents import NewDocument, NewPassage, StoredDocuments
 
 Reply = Callable[[ReplyRequest], AsyncIterator[str | CutAtLimit]]

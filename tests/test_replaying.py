@@ -160,7 +160,7 @@ def test_replay_by_the_real_command_in_plain_mode(tmp_path: Path, minilm_folder:
     vouch.run("ingest", vouch.write("handbook.md", HANDBOOK))
     vouch.chat(QUESTION)
     with vouch.database() as database:
-        from stores.live_models import LiveModels
+        from stores.search.live_models import LiveModels
 
         for version in ("untrained", "untrained-too"):
             LiveModels(database).make_live("query encoder", version)

@@ -10,8 +10,8 @@ from store_fixtures import Stores
 from stores.base.clock import now
 from stores.base.errors import TryAgain
 from stores.database.tables import Round
-from stores.live_models import LiveModels
 from stores.rounds import Rounds
+from stores.search.live_models import LiveModels
 
 
 def only(stores: Stores) -> Round:

@@ -12,7 +12,7 @@ from store_fixtures import DIMENSION, Stores, document, fake_encode, forget_fill
 import stores.database.database
 from stores.base.passages import SHARED
 from stores.database.database import Database
-from stores.shared_index import SharedIndex
+from stores.search.shared_index import SharedIndex
 from stores.vectors.exact import ExactVectors, Vector, Vectors
 from stores.versions.changes import NewVersion, add_versions
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from store_fixtures import DIMENSION, Stores, document, fake_encode, findable, fresh_database, taken_for
 
 from stores.base.passages import SHARED, own_space
-from stores.spaces import Space
+from stores.search.spaces import Space
 from stores.vectors.exact import ExactVectors, Vector, Vectors
 from stores.versions.changes import remove_versions
 from stores.versions.live import live_among, live_passages, stored_vectors
@@ -236,7 +236,7 @@ def test_the_same_users_space_by_another_encoder_shows_what_is_that_users_alone(
 def test_more_users_than_are_kept_in_memory_find_their_own(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stores.spaces._USERS_IN_MEMORY", 2)
+    monkeypatch.setattr("stores.search.spaces._USERS_IN_MEMORY", 2)
     users = [stores.journal.user_id(f"user {number}") for number in range(4)]
     for user in users:
         stores.say(user, f"cat {user}")

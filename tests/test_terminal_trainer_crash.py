@@ -20,7 +20,7 @@ from test_lessons import ask
 
 from assistant.learning.deciding import ROLE
 from stores.database.tables import Round
-from stores.live_models import LiveModels
+from stores.search.live_models import LiveModels
 
 TRAINS = """
 import os, signal, sys, time

@@ -32,7 +32,7 @@ from assistant.terminal.training import steer_training
 from stores.base.errors import VouchError
 from stores.database.tables import Round
 from stores.lessons import HeldOut
-from stores.live_models import LiveModels
+from stores.search.live_models import LiveModels
 from stores.too_few_held_out import TooFewHeldOut
 
 

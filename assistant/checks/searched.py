@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from assistant.checks.check import Check, Look, counted
 from assistant.wiring import Assistant
 from stores.base.errors import DamagedIndex, StoreUnavailable
-from stores.shared_index import SharedIndex
+from stores.search.shared_index import SharedIndex
 from stores.vector_check import drop_vectors, malformed_vectors, stale_vectors
 
 _INDEX = "shared index"

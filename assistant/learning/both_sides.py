@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from assistant.turns.searching import Searching
-from stores.encoder_versions import EncoderVersion, EncoderVersions, make_encoder_live
 from stores.rounds import GoLive
+from stores.search.encoder_versions import EncoderVersion, EncoderVersions, make_encoder_live
 
 NAME = "trained"  # how the version of such an encoder begins
 RECIPE = "encoder"  # under which its folder is kept

@@ -28,8 +28,8 @@ from assistant.learning.training_child import kept_its_start
 from stores.checkpoints import Checkpoints
 from stores.kept_lessons import LessonsGone, require_kept
 from stores.lessons import Lesson
-from stores.live_models import LiveModels
 from stores.rounds import Rounds
+from stores.search.live_models import LiveModels
 
 RECIPE = "retriever"
 ROLE = "query encoder"

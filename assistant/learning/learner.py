@@ -37,8 +37,8 @@ from assistant.learning.training_child import (
 from stores.base.errors import DEFECT, VouchError
 from stores.checkpoints import Checkpoints
 from stores.lessons import Lesson, Lessons, tells_when_to_end, what_is_lacking
-from stores.live_models import LiveModels
 from stores.rounds import Rounds
+from stores.search.live_models import LiveModels
 
 _REST = timedelta(minutes=10)  # of a round whose training was killed or had its time, before it goes on
 

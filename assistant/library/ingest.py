@@ -21,7 +21,7 @@ import numpy as np
 from agents.interfaces import Encoder
 from assistant.library.documents import PreparedDocument
 from stores.base.errors import UnreadableDocument
-from stores.indexer import Indexer
+from stores.search.indexer import Indexer
 from stores.stored_documents import Change, NewDocument, NewPassage, StoredDocuments
 
 _BATCH_PASSAGES = 256  # in one transaction; a larger document is stored whole

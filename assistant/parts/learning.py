@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from assistant.learning.learner import Learner
     from assistant.learning.occasions import Occasions, Today
     from assistant.learning.steering import Steering
-    from stores.encoder_versions import EncoderVersion
     from stores.lessons import Lesson
+    from stores.search.encoder_versions import EncoderVersion
 
 SOURCES = Path(__file__).parents[2]  # Python searches the folder it begins in first: never the person's
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from agents.retriever import Fusion, Retriever
     from assistant.shared_indexes import SharedIndexes
     from assistant.turns.searching import Searching
-    from stores.encoder_versions import EncoderVersion
-    from stores.indexer import Indexer
-    from stores.spaces import Spaces
+    from stores.search.encoder_versions import EncoderVersion
+    from stores.search.indexer import Indexer
+    from stores.search.spaces import Spaces
 
 QUERY_ENCODER = "query encoder"  # the role of a model that was trained for the live encoder's vectors
 ENCODER_FILES = ("model.onnx", "tokenizer.json", "encoder.json")  # that one is loaded from
@@ -94,9 +94,9 @@ class Search(Stores):
         if encoder.version in self._searchings:
             return self._searchings[encoder.version]
         from assistant.turns.searching import Searching
-        from stores.indexer import Indexer
-        from stores.shared_index import SharedIndex
-        from stores.spaces import Spaces
+        from stores.search.indexer import Indexer
+        from stores.search.shared_index import SharedIndex
+        from stores.search.spaces import Spaces
 
         indexes = self._indexes
         shared_index = SharedIndex(

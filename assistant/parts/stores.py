@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from stores.database.data_directory import DirectoryLock
     from stores.database.database import Database
     from stores.database.living_processes import LivingProcess
-    from stores.encoder_versions import EncoderVersions
     from stores.journal import Journal
     from stores.knowledge import Knowledge
-    from stores.live_models import LiveModels
     from stores.memory_export import MemoryExport
     from stores.memory_import import MemoryImport
     from stores.proposals import Proposals
     from stores.ratings import Ratings
     from stores.rounds import Rounds
+    from stores.search.encoder_versions import EncoderVersions
+    from stores.search.live_models import LiveModels
     from stores.session_list import Sessions
     from stores.stored_documents import StoredDocuments
     from stores.turn_search import TurnSearch
@@ -158,14 +158,14 @@ class Stores:
 
     @cached_property
     def live_models(self) -> LiveModels:
-        from stores.live_models import LiveModels
+        from stores.search.live_models import LiveModels
 
         return LiveModels(self.database)
 
     @cached_property
     def encoder_versions(self) -> EncoderVersions:
         """Which encoder's vectors are searched."""
-        from stores.encoder_versions import EncoderVersions
+        from stores.search.encoder_versions import EncoderVersions
 
         return EncoderVersions(self.database)
 

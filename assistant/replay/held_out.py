@@ -23,7 +23,7 @@ from agents.retriever import Retriever
 from assistant.replay.bootstrap import Gain, Promotion, paired_gain, promotion
 from assistant.replay.metrics import ndcg_at, success_at
 from stores.lessons import Lesson
-from stores.spaces import Spaces
+from stores.search.spaces import Spaces
 from stores.too_few_held_out import DECIDING
 
 SMALLEST_SLICE = 30  # questions; of fewer a loss says nothing

@@ -19,7 +19,7 @@ from assistant.replay.replay_assistant import ReplayAssistant
 from assistant.wiring import QUERY_ENCODER
 from stores.base.errors import NotFound, VouchError
 from stores.checkpoints import Checkpoints
-from stores.encoder_versions import EncoderVersion
+from stores.search.encoder_versions import EncoderVersion
 
 LIVE, PREVIOUS = "live", "previous"
 _QUERY_SIDE = "retriever"  # under which models of the query side are kept

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from agents.interfaces import Encoder
 from agents.retriever import Retriever
-from stores.indexer import Indexer
-from stores.shared_index import SharedIndex
-from stores.spaces import Spaces
+from stores.search.indexer import Indexer
+from stores.search.shared_index import SharedIndex
+from stores.search.spaces import Spaces
 
 
 @dataclass(frozen=True)

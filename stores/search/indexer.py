@@ -26,9 +26,9 @@ from stores.base.errors import StoreUnavailable
 from stores.base.passages import SHARED, searchable_text
 from stores.database.database import Database
 from stores.database.tables import Job, PassageVector, known_id
-from stores.filled_indexes import note_missed
-from stores.live_models import live_version
-from stores.shared_index import SharedIndex
+from stores.search.index_fills import note_missed
+from stores.search.live_models import live_version
+from stores.search.shared_index import SharedIndex
 from stores.vectors.exact import Vectors, vector_bytes
 from stores.versions.changes import ask_to_index
 from stores.versions.live import without_vector

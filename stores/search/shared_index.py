@@ -26,8 +26,8 @@ from stores.base.passages import SHARED
 from stores.database.database import Database
 from stores.database.rows import rows
 from stores.database.tables import FilledIndex
-from stores.filled_indexes import done_after, fills, last_job_known, note_whole
-from stores.live_models import live_version
+from stores.search.index_fills import done_after, fills, last_job_known, note_whole
+from stores.search.live_models import live_version
 from stores.vectors.exact import VectorIndex, Vectors, read_vectors
 from stores.versions.live import stored_vectors, waiting_versions
 

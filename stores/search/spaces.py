@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session as SqlSession
 from stores.base.passages import SHARED, Found, Passage, own_space
 from stores.database.database import Database
 from stores.database.rows import rows
-from stores.shared_index import SharedIndex
+from stores.search.shared_index import SharedIndex
 from stores.vectors.exact import StoredVectors, Vector, VectorIndex, read_vectors
 from stores.versions.live import (
     in_parts,

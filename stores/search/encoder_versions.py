@@ -16,8 +16,8 @@ from sqlmodel import col
 
 from stores.database.database import Database
 from stores.database.tables import PassageVector, PassageVersion
-from stores.filled_indexes import after_being_live, before_going_live, newest_job_id
-from stores.live_models import LiveModels, live_version, step_back, swap
+from stores.search.index_fills import after_being_live, before_going_live, newest_job_id
+from stores.search.live_models import LiveModels, live_version, step_back, swap
 from stores.versions.changes import ask_to_index
 from stores.versions.live import without_vector
 
