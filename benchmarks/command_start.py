@@ -27,7 +27,7 @@ from assistant.learning.deciding import UNTRAINED
 from assistant.locations import find_locations
 from assistant.parts.search import QUERY_ENCODER
 from assistant.wiring import Assistant
-from stores.journal import Outcome
+from stores.conversation.journal import Outcome
 
 VOUCH = [sys.executable, "-m", "assistant.cli"]
 PASS, SQLMODEL = "python -c pass", "import sqlmodel"

@@ -11,8 +11,8 @@ from pathlib import Path
 from assistant.replay.datasets import ReplayPassage, ReplayQuestion, read_set
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED
+from stores.conversation.journal import FoundPassage, Judged, Outcome
 from stores.database.tables import PassageVersion, known_id
-from stores.journal import FoundPassage, Judged, Outcome
 from stores.stored_documents import NewDocument, NewPassage
 
 _AT_ONCE = 500  # passages in one transaction

@@ -33,8 +33,8 @@ from assistant.config import IndexSettings, ModelSettings, Settings, StoreSettin
 from assistant.locations import Locations
 from assistant.turns.events import Event, Finished
 from assistant.wiring import Assistant
+from stores.conversation.journal import Journal
 from stores.database.database import Database
-from stores.journal import Journal
 from tests.chroma_server import ChromaServer
 from tests.postgres_server import MISSING, find_programs, running_server
 from tests.scripted_server import (

@@ -22,9 +22,9 @@ from pathlib import Path
 
 from benchmarks.at_terminal import AtTerminal
 from stores.base.clock import now
+from stores.conversation.journal import Journal
 from stores.database.database import Database
 from stores.database.tables import Session, Turn, known_id
-from stores.journal import Journal
 from stores.words.turn_words import note_turns
 
 USER = "benchmark"

@@ -34,9 +34,9 @@ from stores.base.clock import now
 from stores.base.passages import own_space
 from stores.claim_decisions import Decision, carry_out
 from stores.claims import Claims, text_key
+from stores.conversation.journal import Journal
 from stores.database.database import Database
 from stores.database.tables import PassageVector, PassageVersion, Session, StatedClaim, Turn, known_id
-from stores.journal import Journal
 from stores.search.indexer import Indexer
 from stores.search.shared_index import SharedIndex
 from stores.search.spaces import Spaces

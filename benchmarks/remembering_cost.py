@@ -33,7 +33,7 @@ from assistant.turns.events import Accepted, Event, Finished, Wrote
 from assistant.turns.remembering import Remembering
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED
-from stores.claim_jobs import ClaimJob
+from stores.conversation.claim_jobs import ClaimJob
 
 USER = "ann"
 STATED_OF_TEN = (0, 2, 5, 8)  # which of ten turns state something

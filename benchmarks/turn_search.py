@@ -23,10 +23,10 @@ from pathlib import Path
 from sqlalchemy import text
 
 from stores.base.clock import now
+from stores.conversation.journal import Journal
+from stores.conversation.turn_search import TurnSearch
 from stores.database.database import Database
 from stores.database.tables import Session, Turn, known_id
-from stores.journal import Journal
-from stores.turn_search import TurnSearch
 from stores.words.turn_words import note_turns
 from tests.postgres_server import MISSING, find_programs, running_server
 

@@ -3,22 +3,11 @@
 earlier_state    what was known at an earlier moment, in a copy
 backup           everything that cannot be made again, in one file
 
-journal          users, sessions, turns and what was found, judged and said in them
-ratings          what users say of answers, one judgement at a time
-glance           the end of a session, before the rest is loaded
-session_list     a user's sessions: listed, named, put away, deleted
-session_branches what was said instead of something, beside it
-session_words    what is said in a session, as passages of a user's own memory
-session_import   sessions that were held with other programs, each turn once
-turn_search      Find: the turns of one user that hold words
 stored_documents documents added and replaced, passage by passage
 catalogue        what a user can see of what is known
 passage_history  all there is to know about one passage
-turn_models      by which models a turn was searched and judged
 memory_rows      what a list of memories tells beside their texts
 memory_uses      answers made with a memory, marks, rounds that saw it, and where it was sent
-claim_jobs       what is left to find and to weigh when a turn has ended
-waiting_jobs     what of that is not done, and why
 claims           what users stated, and what became of it
 claim_decisions  what is decided about a claim, carried out
 proposals        what somebody may do to the shared memory, and who decides it
@@ -36,10 +25,8 @@ forgetting       texts leave every row and file, for good
 forgotten_choice what goes with what was named
 forgotten_mentions what else holds a number, a code or a name of it
 forgotten_passages passages, claims, receipts and documents without the words
-forgotten_turns  turns, searches and feedback without the words
 forgotten_bytes  what is left of them in the database's files
 
-pair_choices     which of two answers was better, kept as what is said of passages
 lessons          what there is to learn from, read from the turns
 too_few_held_out how many questions decide about a model, and how many are lacking
 kept_lessons     whether all that a round learned from is still there
@@ -62,4 +49,6 @@ words/           words: tokens, BM25, and the full-text indexes of passages and 
 vectors/         vectors: exact search, and the indexes that hold a large shared space
 versions/        versions of passages: added, removed and brought back through one door, each by a receipt
 search/          what one user may search, and the indexes and encoder versions behind it
+conversation/    sessions and turns: what was said, answered, rated and found again, and the jobs that follow
+                 a turn
 """

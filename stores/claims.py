@@ -20,7 +20,8 @@ from stores.base.errors import NotFound
 from stores.base.passages import SHARED
 from stores.base.well_formed import well_formed
 from stores.claim_decisions import Decision, Learned, carry_out
-from stores.claim_jobs import ask_to_weigh, is_open, mark_done
+from stores.conversation.branches import earlier_turns
+from stores.conversation.claim_jobs import ask_to_weigh, is_open, mark_done
 from stores.database.database import Database
 from stores.database.rows_by_ids import found_by
 from stores.database.tables import (
@@ -34,7 +35,6 @@ from stores.database.tables import (
     known_id,
 )
 from stores.proposals import propose_as, propose_change
-from stores.session_branches import earlier_turns
 from stores.shared_changes import SharedChange
 from stores.versions.supersession import ToldLater, told_later
 from stores.words.lexical import tokens

@@ -22,6 +22,14 @@ from sqlmodel import col
 from stores.base.clock import now
 from stores.base.errors import StoreUnavailable
 from stores.base.passages import SHARED, own_space
+from stores.conversation.erased_turns import (
+    answered_with,
+    blank_answer,
+    end_jobs,
+    erase_from_feedback,
+    erase_from_turns,
+)
+from stores.conversation.sessions import session_of
 from stores.database.database import Database, told_plainly
 from stores.database.rows_by_ids import AT_ONCE, all_ids, found_by, update_by
 from stores.database.tables import (
@@ -47,15 +55,7 @@ from stores.forgotten_passages import (
     erase_proposed,
     erase_receipts,
 )
-from stores.forgotten_turns import (
-    answered_with,
-    blank_answer,
-    end_jobs,
-    erase_from_feedback,
-    erase_from_turns,
-)
 from stores.seeing_rounds import rounds_that_saw
-from stores.session_list import session_of
 from stores.versions.passage_lines import PassageLine
 from stores.words.turn_words import note_turns
 from stores.words.word_overlap import FORGOTTEN, Pieces

@@ -41,9 +41,9 @@ from benchmarks.durable_worker import QuickAssistant, Specification
 from stores import stored_documents  # noqa: F401 - imported before the fork
 from stores.base.errors import ModelUnreachable
 from stores.claim_decisions import Learned
-from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims
-from stores.journal import Journal
+from stores.conversation.claim_jobs import ClaimJobs
+from stores.conversation.journal import Journal
 from stores.search import shared_index  # noqa: F401 - imported before the fork
 from stores.search.encoder_versions import EncoderVersion
 from stores.search.indexer import Indexer

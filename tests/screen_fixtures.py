@@ -29,7 +29,7 @@ from assistant.terminal.screens.keys import keymap
 from assistant.wiring import Assistant
 from stores.base.errors import VouchError
 from stores.base.passages import SHARED
-from stores.glance import glance
+from stores.conversation.glance import glance
 
 WAITS_SECONDS = 90.0  # generous: only what never comes fails by it
 HOLD = "\0hold"  # in a reply: nothing further until `chat.go_on()`

@@ -19,8 +19,8 @@ from sqlalchemy import text
 
 from stores.base.passages import SHARED, own_space, searchable_text
 from stores.catalogue import Catalogue
+from stores.conversation.journal import Journal
 from stores.database.database import Database
-from stores.journal import Journal
 from stores.knowledge import Knowledge
 from stores.memory_export import MemoryExport, Scope
 from stores.memory_import import Imported, MemoryImport

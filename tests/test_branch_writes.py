@@ -10,10 +10,10 @@ from sqlalchemy import event, text
 from store_fixtures import Stores
 
 from stores.base.errors import NotFound
+from stores.conversation.branches import BranchPlace
+from stores.conversation.journal import Outcome
+from stores.conversation.sessions import Sessions
 from stores.database.database import Database
-from stores.journal import Outcome
-from stores.session_branches import BranchPlace
-from stores.session_list import Sessions
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from store_fixtures import Stores, document, passages_by_text
 
 from stores.base.errors import NotFound
 from stores.base.passages import own_space
-from stores.journal import FoundPassage, Judged, Outcome
+from stores.conversation.journal import FoundPassage, Judged, Outcome
 
 
 def test_lines_are_filtered_by_scope_kind_words_and_time_newest_first(stores: Stores, ann: int) -> None:

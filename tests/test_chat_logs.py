@@ -18,11 +18,11 @@ from assistant.library import chat_logs
 from assistant.library.chat_log_formats import NO_WORDS
 from assistant.library.chat_logs import read_chat_log
 from stores.base.errors import UnreadableDocument
+from stores.conversation.branches import BranchPlace
+from stores.conversation.imported_sessions import SessionImport, TakenIn, ToldSession
+from stores.conversation.sessions import Sessions
+from stores.conversation.turn_search import TurnSearch
 from stores.database.database import Database
-from stores.session_branches import BranchPlace
-from stores.session_import import SessionImport, TakenIn, ToldSession
-from stores.session_list import Sessions
-from stores.turn_search import TurnSearch
 
 
 @pytest.fixture

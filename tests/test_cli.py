@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from scripted_server import ScriptedServer, cuts, hangs, refuses, says, unused_url
 
 from assistant.cli import cli
-from stores.journal import Journal
+from stores.conversation.journal import Journal
 from stores.knowledge import Knowledge
 
 

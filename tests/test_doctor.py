@@ -38,9 +38,9 @@ from assistant.locations import Locations
 from assistant.wiring import Assistant
 from stores.base.errors import DamagedEncoder
 from stores.base.passages import SHARED, searchable_text
+from stores.conversation.journal import Outcome
+from stores.conversation.turn_search import TurnSearch
 from stores.database.database import Database
-from stores.journal import Outcome
-from stores.turn_search import TurnSearch
 from stores.vectors.exact import vector_bytes
 
 LOOK = Look(repairs=False)

@@ -32,8 +32,11 @@ from test_claims import UNKNOWN, new, state, taken, tell
 from stores.base.clock import now
 from stores.base.errors import CannotUndo, NotFound, StoreUnavailable
 from stores.claim_decisions import Decision, Learned
-from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims, NewClaim
+from stores.conversation.claim_jobs import ClaimJobs
+from stores.conversation.erased_turns import blank_if_forgotten
+from stores.conversation.journal import FoundPassage, Outcome
+from stores.conversation.waiting_jobs import TAKEN_BY
 from stores.database.database import Database
 from stores.database.tables import (
     Document,
@@ -47,14 +50,11 @@ from stores.database.tables import (
     Turn,
 )
 from stores.forgetting import Forgetting, Forgotten
-from stores.forgotten_turns import blank_if_forgotten
-from stores.journal import FoundPassage, Outcome
 from stores.proposals import Proposals
 from stores.search.shared_index import shared_vectors
 from stores.text_check import changed_texts
 from stores.vectors.chroma_index import ChromaVectors
 from stores.vectors.faiss_index import FaissVectors
-from stores.waiting_jobs import TAKEN_BY
 from stores.words.word_overlap import FORGOTTEN
 
 ROOT = Path(__file__).parent.parent

@@ -8,11 +8,11 @@ import pytest
 from store_fixtures import Stores, fresh_database
 
 from assistant.terminal.screens.messages import messages_of
+from stores.conversation.glance import Glance, glance
+from stores.conversation.journal import Outcome
+from stores.conversation.sessions import Sessions
 from stores.database.data_directory import DirectoryLock
 from stores.database.database import Database
-from stores.glance import Glance, glance
-from stores.journal import Outcome
-from stores.session_list import Sessions
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from assistant.terminal.screens.why_facts import why_facts
 from assistant.terminal.session_text import session_object
 from stores.base.clock import now
 from stores.base.passages import SHARED
+from stores.conversation.turn_models import TurnModels, models_of
 from stores.database.tables import ModelVersion
-from stores.turn_models import TurnModels, models_of
 
 
 def test_the_line_counts_citations_and_names_their_numbers_once() -> None:

@@ -18,8 +18,8 @@ from store_fixtures import Stores, document, fake_encode, findable, fresh_databa
 import stores.database.database
 from stores.base.errors import NotFound
 from stores.base.passages import own_space
+from stores.conversation.journal import FoundPassage, Judged, Outcome
 from stores.database.database import Database
-from stores.journal import FoundPassage, Judged, Outcome
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_a_message_outlives_the_process_that_accepted_it(tmp_path: Path) -> None
                 import os, signal, sys
                 from pathlib import Path
                 from stores.database.database import Database
-                from stores.journal import Journal
+                from stores.conversation.journal import Journal
                 journal = Journal(Database.at(Path(sys.argv[1])))
                 user = journal.user_id("ann")
                 journal.accept(user, journal.open_session(user), "my cat is Tom", parts=["my cat is Tom"])

@@ -12,8 +12,8 @@ from agents.reader_judge import ReaderJudge
 from agents.readings import Readings
 from benchmarks import judging_cost
 from benchmarks.judging_cost import TimedJudge, TurnCost, chat_lines, copied, report, watched
+from stores.conversation.journal import Journal
 from stores.database.database import Database
-from stores.journal import Journal
 
 STEPS = {"augment": 1.0, "retrieve": 9.0, "rerank": 30.0, "prepare": 2.0, "respond": 58.0, "first word": 50.0}
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from store_fixtures import Stores, document, passages_by_text
 
+from stores.conversation.journal import FoundPassage, Judged, Outcome
+from stores.conversation.ratings import Ratings
 from stores.forgetting import Forgetting
-from stores.journal import FoundPassage, Judged, Outcome
 from stores.lessons import HELD_OUT, HeldOut, Lesson, Lessons, is_held_out, what_is_lacking
-from stores.ratings import Ratings
 
 QUESTION = "When does the room open?"
 

@@ -12,8 +12,8 @@ from test_claims import state
 
 from stores.base.errors import WrongUsage
 from stores.base.passages import SHARED, own_space
-from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims
+from stores.conversation.claim_jobs import ClaimJobs
 from stores.database.tables import StatedClaim, Turn
 from stores.memory_lines import KINDS, read_memory
 from stores.proposals import Proposals

@@ -10,10 +10,10 @@ import pytest
 from cli_helpers import Vouch
 from store_fixtures import Stores
 
-from stores import claim_jobs
-from stores.claim_jobs import ClaimJob, ClaimJobs
+from stores.conversation import claim_jobs
+from stores.conversation.claim_jobs import ClaimJob, ClaimJobs
+from stores.conversation.journal import Journal, Outcome
 from stores.database.living_processes import LivingProcess
-from stores.journal import Journal, Outcome
 
 LEASE = timedelta(minutes=5)
 MESSAGES = ("It is answered.", "A chat is busy.", "Its chat died.", "It failed.", "It is due.")

@@ -11,9 +11,9 @@ from store_fixtures import Stores, document
 
 from stores.base.clock import now
 from stores.claims import Claims, NewClaim
+from stores.conversation.journal import FoundPassage, Outcome
 from stores.database.tables import LiveModel, ModelVersion, Round, Turn
 from stores.forgetting import Forgetting
-from stores.journal import FoundPassage, Outcome
 from stores.memory_rows import Beside, MemoryRows
 from stores.memory_uses import MemoryUses, Sent, Uses
 

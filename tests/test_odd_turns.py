@@ -18,9 +18,9 @@ from assistant.terminal.memory_history import when
 from assistant.terminal.screens.find_screen import FindScreen
 from assistant.terminal.screens.sessions_screen import SessionsScreen
 from stores.base.clock import local, time_by
-from stores.journal import Outcome
-from stores.session_list import SessionLine
-from stores.turn_search import FoundTurn
+from stores.conversation.journal import Outcome
+from stores.conversation.sessions import SessionLine
+from stores.conversation.turn_search import FoundTurn
 
 OBEYED = "\x1b]52;c;c3RvbGVu\x07\x1b[2J\x9b2J\x7f\r"  # fills the clipboard, clears the screen
 FIRST, LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, tzinfo=UTC)

@@ -22,8 +22,8 @@ from assistant.turns.searching import Searching
 from stores.base.errors import ContextTooLong, ModelUnreachable, WrongUsage
 from stores.base.passages import SHARED
 from stores.catalogue import Catalogue
+from stores.conversation.journal import Journal
 from stores.database.database import Database
-from stores.journal import Journal
 from stores.knowledge import Knowledge
 from stores.search.indexer import Indexer
 from stores.search.shared_index import SharedIndex

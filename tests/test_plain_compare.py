@@ -16,8 +16,8 @@ from screen_fixtures import assistant_in
 from assistant.terminal.comparing import session_to_compare
 from assistant.terminal.screens.compare_child import ComparisonChild
 from assistant.wiring import Assistant
+from stores.conversation.pair_choices import PairChoices
 from stores.database.tables import Feedback
-from stores.pair_choices import PairChoices
 
 _TELLS = "import json, sys\nfor row in json.loads(sys.argv[1]): print(json.dumps(row), flush=True)\n"
 

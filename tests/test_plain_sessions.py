@@ -11,7 +11,7 @@ from screen_fixtures import assistant_in
 
 from assistant.wiring import Assistant
 from stores.claims import NewClaim
-from stores.session_list import Shelf
+from stores.conversation.sessions import Shelf
 
 
 @pytest.fixture

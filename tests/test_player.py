@@ -36,10 +36,10 @@ from assistant.turns.remembering import Remembering
 from assistant.turns.searching import Searching
 from stores.base.errors import ModelUnreachable, OverTime
 from stores.claim_decisions import Learned
-from stores.claim_jobs import ClaimJob, ClaimJobs
 from stores.claims import Claims
+from stores.conversation.claim_jobs import ClaimJob, ClaimJobs
+from stores.conversation.waiting_jobs import WaitingJob
 from stores.database.tables import Turn
-from stores.waiting_jobs import WaitingJob
 
 LONG = 90.0  # seconds: whoever waits for them has missed something
 LOCKER = "My locker number is 214."

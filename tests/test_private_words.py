@@ -17,9 +17,9 @@ from agents.responder import Responder
 from agents.said_here import Said, said_before_here
 from assistant.terminal.screens.messages import cited_source
 from assistant.turns.events import Finished
+from stores.conversation.sessions import Sessions
 from stores.forgetting import Forgetting
 from stores.knowledge import Knowledge
-from stores.session_list import Sessions
 
 CANARY = "zqcanary"
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -22,9 +22,9 @@ from stores.base.clock import now
 from stores.base.errors import MalformedReply, ModelUnreachable
 from stores.base.passages import SHARED
 from stores.claim_decisions import Learned
-from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims
-from stores.journal import Outcome
+from stores.conversation.claim_jobs import ClaimJobs
+from stores.conversation.journal import Outcome
 from stores.proposals import Proposals
 
 LOCKER = Claim("My locker number is 214.", "My locker number is 214.", "fact", "user")
@@ -413,7 +413,7 @@ async def test_a_job_that_takes_longer_than_its_lease_stays_with_who_does_it(
     stores: Stores, ann: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock(now())
-    monkeypatch.setattr("stores.claim_jobs.now", lambda: clock.moment)
+    monkeypatch.setattr("stores.conversation.claim_jobs.now", lambda: clock.moment)
     others: list[object] = []
     fakes = Fakes()
 
@@ -434,7 +434,7 @@ async def test_a_job_whose_process_was_lost_is_free_when_its_lease_ends(
     stores: Stores, ann: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock(now())
-    monkeypatch.setattr("stores.claim_jobs.now", lambda: clock.moment)
+    monkeypatch.setattr("stores.conversation.claim_jobs.now", lambda: clock.moment)
     house, jobs = House(stores, Fakes()), ClaimJobs(stores.database)
     house.tell(ann, OPENS.text)
     lost = jobs.take(ann, lease=timedelta(minutes=5))

@@ -11,11 +11,11 @@ from store_fixtures import Stores
 from assistant.library import chat_log_batches
 from assistant.library.chat_log_batches import in_batches
 from stores.base.errors import UnreadableDocument
+from stores.conversation.imported_sessions import SessionImport, TakenIn, ToldSession, ToldTurn
+from stores.conversation.sessions import Sessions
+from stores.conversation.turn_search import TurnSearch
 from stores.database.database import Database
 from stores.forgetting import Forgetting
-from stores.session_import import SessionImport, TakenIn, ToldSession, ToldTurn
-from stores.session_list import Sessions
-from stores.turn_search import TurnSearch
 from stores.words.word_overlap import FORGOTTEN
 
 

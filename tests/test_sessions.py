@@ -14,11 +14,11 @@ from assistant.terminal.typed_ids import typed_id
 from stores.base.clock import time_by
 from stores.base.errors import NotFound, WrongUsage
 from stores.claims import Claims
+from stores.conversation.branches import BranchPlace
+from stores.conversation.journal import Outcome
+from stores.conversation.ratings import Ratings
+from stores.conversation.sessions import Sessions, Shelf
 from stores.database.database import Database
-from stores.journal import Outcome
-from stores.ratings import Ratings
-from stores.session_branches import BranchPlace
-from stores.session_list import Sessions, Shelf
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ from store_fixtures import Stores
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.small_screens import Question
 from stores.base.errors import NotFound
+from stores.conversation.journal import Outcome
+from stores.conversation.sessions import Sessions
+from stores.conversation.turn_search import TurnSearch
 from stores.database.database import Database
 from stores.forgetting import Forgetting
-from stores.journal import Outcome
-from stores.session_list import Sessions
-from stores.turn_search import TurnSearch
 
 CANARY = "zqcanary"
 

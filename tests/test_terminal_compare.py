@@ -31,8 +31,8 @@ from assistant.terminal.screens.compare_facts import (
 from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.screens.training_screen import TrainingScreen
 from stores.base.clock import now
+from stores.conversation.pair_choices import REASON, FoundText, PairChoices
 from stores.database.tables import Feedback
-from stores.pair_choices import REASON, FoundText, PairChoices
 
 CITED = f"House rules: {HANDBOOK}"
 TELLS = "import json, sys, time\nfor row in json.loads({rows!r}): print(json.dumps(row), flush=True)\n"

@@ -9,9 +9,9 @@ from screen_fixtures import ChatOnScreen, on_screen
 from assistant.terminal.screens.desk import FIRST_TURNS, GLANCED_TURNS, SessionChoice
 from assistant.terminal.screens.mounted_messages import MOUNTED
 from benchmarks import long_session
+from stores.conversation.glance import glance
+from stores.conversation.journal import Journal
 from stores.database.database import Database
-from stores.glance import glance
-from stores.journal import Journal
 
 LAST = SessionChoice(last=True)
 TURNS = FIRST_TURNS + 5

@@ -10,7 +10,7 @@ from textual.events import Paste
 
 from assistant.terminal.screens.desk import SessionChoice
 from assistant.terminal.screens.rate_strip import RateStrip
-from stores.ratings import Ratings
+from stores.conversation.ratings import Ratings
 
 
 def standing(chat: ChatOnScreen) -> dict[int, str]:

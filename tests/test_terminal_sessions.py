@@ -15,7 +15,7 @@ from textual.widgets import Input, OptionList
 
 from assistant.terminal.screens.desk import SessionChoice
 from assistant.terminal.screens.sessions_screen import SessionsScreen
-from stores.session_list import Sessions, Shelf
+from stores.conversation.sessions import Sessions, Shelf
 
 REPLIES = [["1"], ["2"], ["3"]]
 

@@ -21,7 +21,7 @@ from stores.database.tables import StatedClaim, Turn
 STEPS = {  # of which module which method, and whether before it or behind it
     "searching": ("agents.retriever", "Retriever.retrieve", "before"),
     "accepted": (
-        "stores.journal",
+        "stores.conversation.journal",
         "Journal.accept",
         "behind",
     ),  # not first: the draft is the session's by now

@@ -27,9 +27,9 @@ from assistant.terminal.notices import learned_line
 from assistant.turns.searching import Searching
 from stores.claim_decisions import Learned
 from stores.claims import Claims
+from stores.conversation.imported_sessions import SessionImport, ToldSession, ToldTurn
 from stores.database.database import Database
 from stores.database.tables import PassageVersion, known_id
-from stores.session_import import SessionImport, ToldSession, ToldTurn
 from stores.versions.claim_passages import AUTHOR
 
 Dated = tuple[int, str]  # the year in which it was told, and what

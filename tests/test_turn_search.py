@@ -10,12 +10,12 @@ from store_fixtures import Stores
 
 import stores.database.database as database_module
 import stores.words.turn_words as turn_words
+from stores.conversation.journal import Outcome
+from stores.conversation.sessions import Sessions
+from stores.conversation.turn_search import TurnSearch
 from stores.database.database import Database
 from stores.forgetting import Forgetting
-from stores.journal import Outcome
-from stores.session_list import Sessions
 from stores.turn_check import TurnWordFaults, turn_word_faults
-from stores.turn_search import TurnSearch
 
 
 @pytest.fixture

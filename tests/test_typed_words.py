@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from store_fixtures import Stores
 
+from stores.conversation.turn_search import TurnSearch
 from stores.database.database import Database
-from stores.turn_search import TurnSearch
 from stores.words.lexical import tokens
 from stores.words.prefixes import stems_of_longer
 

@@ -26,8 +26,8 @@ from test_claims import LEASE, tell
 from stores.base.errors import CannotUndo
 from stores.base.passages import SHARED, own_space
 from stores.claim_decisions import Decision
-from stores.claim_jobs import ClaimJobs
 from stores.claims import Claims, NewClaim
+from stores.conversation.claim_jobs import ClaimJobs
 from stores.database.database import Database
 from stores.forgetting import Forgetting
 from stores.vectors.chroma_index import ChromaVectors

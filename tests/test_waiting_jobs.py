@@ -12,11 +12,11 @@ from store_fixtures import Stores, fresh_database
 from assistant.terminal.waiting import told_failure, told_reason
 from benchmarks.remembering_checks import Told
 from benchmarks.remembering_kills import Nursery
-from stores.claim_jobs import ClaimJob, ClaimJobs
+from stores.conversation.claim_jobs import ClaimJob, ClaimJobs
+from stores.conversation.journal import Journal, Outcome
+from stores.conversation.waiting_jobs import MOST_DEATHS, WaitingJob
 from stores.database.database import Database
 from stores.database.living_processes import LivingProcess
-from stores.journal import Journal, Outcome
-from stores.waiting_jobs import MOST_DEATHS, WaitingJob
 from tests.remembering_child import Life
 
 LEASE = timedelta(minutes=5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assistant.checks.check import Check, Look, counted
 from stores.base.errors import RESTORE
-from stores.claim_jobs import ClaimJobs
+from stores.conversation.claim_jobs import ClaimJobs
 from stores.database.database import Database
 from stores.schema_check import schema_faults
 from stores.text_check import changed_texts

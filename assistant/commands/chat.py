@@ -119,7 +119,7 @@ def _on_the_screen(call: Invocation, session_id: int | None, last: bool) -> int:
         os.environ["NO_COLOR"] = "1"  # the screen library goes by it, also where it is empty
     from assistant.terminal.screens.desk import SessionChoice
     from assistant.terminal.screens.run import run_screens
-    from stores.glance import Glance, glance
+    from stores.conversation.glance import Glance, glance
 
     def glances(session: int | None, turns: int) -> Glance | None:
         is_elsewhere = bool(call.settings.store.url)

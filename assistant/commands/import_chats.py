@@ -17,7 +17,7 @@ from assistant.invocation import Invocation
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.session_import import TakenIn, ToldSession
+    from stores.conversation.imported_sessions import TakenIn, ToldSession
 
 _WRITES_SECONDS = 0.5  # and then lets others write, who would wait in vain for a moment between two parts
 _LETS_OTHERS_WRITE_SECONDS = 0.12  # SQLite looks every 100 ms whether it may
@@ -77,7 +77,7 @@ def _counted_sessions(sessions: Iterable[ToldSession], counts: Counter[str]) -> 
 def _take_in(assistant: Assistant, user: str, *, learn: bool) -> Callable[[Sequence[ToldSession]], TakenIn]:
     from assistant.library.chat_log_formats import NO_WORDS
     from assistant.library.cutting import cut
-    from stores.session_import import SessionImport
+    from stores.conversation.imported_sessions import SessionImport
 
     def parts(message: str) -> list[str]:
         return [] if message == NO_WORDS else cut(message, whole_up_to_words=200)

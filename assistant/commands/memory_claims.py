@@ -17,9 +17,9 @@ from stores.base.one_line import one_line
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.claim_decisions import Learned
+    from stores.conversation.waiting_jobs import WaitingJob
     from stores.database.tables import StatedClaim
     from stores.open_proposals import OpenProposal
-    from stores.waiting_jobs import WaitingJob
 
 
 @click.command("pending")

@@ -18,7 +18,7 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.session_list import SessionLine
+    from stores.conversation.sessions import SessionLine
 
 
 @click.command("sessions")

@@ -15,8 +15,8 @@ from stores.base.clock import stamp
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.base.passages import Passage
+    from stores.conversation.journal import FoundPassage
     from stores.database.tables import Turn
-    from stores.journal import FoundPassage
     from stores.versions.states import VersionState
 
 

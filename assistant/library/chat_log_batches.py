@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from stores.base.errors import UnreadableDocument
-from stores.session_import import ToldSession, ToldTurn
+from stores.conversation.imported_sessions import ToldSession, ToldTurn
 
 MOST_TURNS = 200
 MOST_CHARACTERS = 1_000_000  # a longer turn is a part by itself

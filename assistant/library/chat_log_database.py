@@ -17,7 +17,7 @@ from urllib.parse import quote
 from assistant.library.chat_log_formats import LlmRow, llm_row, llm_session
 from assistant.library.chat_log_values import LONGEST
 from stores.base.errors import UnreadableDocument
-from stores.session_import import ToldSession
+from stores.conversation.imported_sessions import ToldSession
 
 _MOST_CHARACTERS = 500_000_000  # of all rows: no file that may be read holds more
 _LONGEST_VALUE = 20_000_000  # bytes that SQLite makes of one value

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from assistant.library.chat_log_values import LONGEST, mapping, moment, sequence, text
-from stores.session_import import ToldSession, ToldTurn
+from stores.conversation.imported_sessions import ToldSession, ToldTurn
 
 NO_WORDS = "(no words: an image, a file or a recording)"
 _MOST_TURNS = 20_000  # of one session

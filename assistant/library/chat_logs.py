@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from assistant.library.chat_log_database import sessions_of_database
 from assistant.library.chat_log_formats import LlmRow, chatgpt_session, claude_session, llm_row, llm_sessions
 from stores.base.errors import UnreadableDocument
-from stores.session_import import ToldSession
+from stores.conversation.imported_sessions import ToldSession
 
 MOST_BYTES = 500_000_000  # of a file, and of what is unpacked from one
 _MOST_OF_ONE = 64_000_000  # characters of one conversation

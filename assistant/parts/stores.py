@@ -12,23 +12,23 @@ from assistant.locations import Locations
 if TYPE_CHECKING:
     from stores.catalogue import Catalogue
     from stores.checkpoints import Checkpoints
-    from stores.claim_jobs import ClaimJobs
     from stores.claims import Claims
+    from stores.conversation.claim_jobs import ClaimJobs
+    from stores.conversation.journal import Journal
+    from stores.conversation.ratings import Ratings
+    from stores.conversation.sessions import Sessions
+    from stores.conversation.turn_search import TurnSearch
     from stores.database.data_directory import DirectoryLock
     from stores.database.database import Database
     from stores.database.living_processes import LivingProcess
-    from stores.journal import Journal
     from stores.knowledge import Knowledge
     from stores.memory_export import MemoryExport
     from stores.memory_import import MemoryImport
     from stores.proposals import Proposals
-    from stores.ratings import Ratings
     from stores.rounds import Rounds
     from stores.search.encoder_versions import EncoderVersions
     from stores.search.live_models import LiveModels
-    from stores.session_list import Sessions
     from stores.stored_documents import StoredDocuments
-    from stores.turn_search import TurnSearch
 
 
 class Stores:
@@ -74,28 +74,28 @@ class Stores:
     @cached_property
     def journal(self) -> Journal:
         """Users, sessions and turns."""
-        from stores.journal import Journal
+        from stores.conversation.journal import Journal
 
         return Journal(self.database, process=lambda: self.this_process.name)
 
     @cached_property
     def sessions(self) -> Sessions:
         """What a user does with their sessions."""
-        from stores.session_list import Sessions
+        from stores.conversation.sessions import Sessions
 
         return Sessions(self.database)
 
     @cached_property
     def turn_search(self) -> TurnSearch:
         """Turns found by their words."""
-        from stores.turn_search import TurnSearch
+        from stores.conversation.turn_search import TurnSearch
 
         return TurnSearch(self.database)
 
     @cached_property
     def ratings(self) -> Ratings:
         """What users say of answers."""
-        from stores.ratings import Ratings
+        from stores.conversation.ratings import Ratings
 
         return Ratings(self.database)
 
@@ -144,7 +144,7 @@ class Stores:
     @cached_property
     def claim_jobs(self) -> ClaimJobs:
         """What is left to remember."""
-        from stores.claim_jobs import ClaimJobs
+        from stores.conversation.claim_jobs import ClaimJobs
 
         living = self.this_process
         return ClaimJobs(self.database, has_died=living.has_died, process=lambda: living.name)

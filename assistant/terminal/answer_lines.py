@@ -11,8 +11,8 @@ from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
+    from stores.conversation.journal import FoundPassage
     from stores.database.tables import Turn
-    from stores.journal import FoundPassage
     from stores.versions.states import VersionState
 
 _SHOWN = 10  # passages of a turn that are told

@@ -32,7 +32,7 @@ def session_to_compare(assistant: Assistant, user_id: int, here: int, turn_id: i
 
 def keep_choice(assistant: Assistant, user_id: int, pair: Pair, better: Side | None) -> str:
     """Keeps which answer is better, None where neither is, as feedback on passages; returns what is told."""
-    from stores.pair_choices import PairChoices
+    from stores.conversation.pair_choices import PairChoices
 
     if pair.turn_id is None:
         return "Nothing to keep: it is no turn of yours."

@@ -20,8 +20,8 @@ from stores.base.errors import NotFound, WrongUsage
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
+    from stores.conversation.turn_search import FoundTurn
     from stores.database.tables import Turn
-    from stores.turn_search import FoundTurn
 
 PLAIN_COMMANDS = {
     "/find": "WORDS: find them in this session, and in all others",

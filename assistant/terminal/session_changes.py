@@ -10,7 +10,7 @@ from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.session_list import Sessions, Shelf
+    from stores.conversation.sessions import Sessions, Shelf
 
 Change: TypeAlias = "Callable[[Sessions, int], object]"  # given the sessions and the user
 

@@ -16,8 +16,8 @@ from stores.base.one_line import one_line
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.base.passages import Passage
+    from stores.conversation.sessions import SessionTree
     from stores.database.tables import Turn
-    from stores.session_list import SessionTree
 
 SCHEMA = 1
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assistant.terminal.waiting import told_reason
-from stores.waiting_jobs import WaitingJob
+from stores.conversation.waiting_jobs import WaitingJob
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from assistant.wiring import Assistant
     from stores.claim_decisions import Learned
+    from stores.conversation.ratings import Rating
     from stores.database.tables import Receipt
     from stores.open_proposals import OpenProposal
-    from stores.ratings import Rating
 
 
 @dataclass(frozen=True)

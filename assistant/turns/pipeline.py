@@ -37,8 +37,8 @@ from stores.base.clock import now
 from stores.base.errors import VouchError, WrongUsage
 from stores.base.passages import Passage
 from stores.base.well_formed import well_formed
+from stores.conversation.journal import Journal
 from stores.database.tables import Turn
-from stores.journal import Journal
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -26,8 +26,8 @@ from assistant.turns.searching import Searching
 from assistant.turns.weighing import Weighing
 from stores.base.errors import VouchError
 from stores.claim_decisions import Learned, Outdated
-from stores.claim_jobs import ClaimJob, ClaimJobs
 from stores.claims import Claims, NewClaim, ToldTurn
+from stores.conversation.claim_jobs import ClaimJob, ClaimJobs
 from stores.database.tables import known_id
 
 _log = logging.getLogger(__name__)

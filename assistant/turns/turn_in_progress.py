@@ -12,7 +12,7 @@ from agents.responder import Citations
 from agents.retriever import Retrieved
 from assistant.turns.events import Finished
 from stores.base.errors import VouchError
-from stores.journal import FoundPassage, Judged, Outcome
+from stores.conversation.journal import FoundPassage, Judged, Outcome
 
 
 class TurnInProgress:

@@ -18,8 +18,8 @@ from assistant.turns.claim_agents import Agents
 from assistant.turns.searching import Searching
 from assistant.turns.told_order import Placed, ToldOrder
 from stores.claim_decisions import Decision, Learned
-from stores.claim_jobs import ClaimJob
 from stores.claims import Claims
+from stores.conversation.claim_jobs import ClaimJob
 from stores.database.tables import StatedClaim, known_id
 from stores.shared_changes import SharedChange
 from stores.versions.receipts import shortened

@@ -10,7 +10,7 @@ from assistant.terminal.typed_ids import turn_and_text
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from stores.session_branches import BranchPlace
+    from stores.conversation.branches import BranchPlace
 
 
 class BranchActions(AnswerActions):
@@ -163,7 +163,7 @@ class BranchActions(AnswerActions):
         self.show_header()
 
     async def _branch_place(self) -> BranchPlace:
-        from stores.session_branches import BranchPlace
+        from stores.conversation.branches import BranchPlace
 
         if not (session_id := self.talk.session_id):
             return BranchPlace(1, 1)

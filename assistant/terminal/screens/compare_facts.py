@@ -13,7 +13,7 @@ from stores.base.one_line import short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.pair_choices import FoundText
+    from stores.conversation.pair_choices import FoundText
 
 BETTER, WORSE, SAME, WORDING, OTHERWISE = "better", "worse", "same", "only other words", "otherwise changed"
 KINDS = (BETTER, WORSE, SAME, WORDING, OTHERWISE)
@@ -87,7 +87,7 @@ def with_found(assistant: Assistant, user_id: int, pairs: Sequence[Pair]) -> lis
     from dataclasses import replace
 
     from stores.base.errors import NotFound
-    from stores.pair_choices import PairChoices
+    from stores.conversation.pair_choices import PairChoices
 
     choices, known = PairChoices(assistant.database), []
     for pair in pairs:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from assistant.turns.events import Finished
     from assistant.wiring import Assistant
     from stores.claim_decisions import Learned
-    from stores.glance import Glance
+    from stores.conversation.glance import Glance
 
 T = TypeVar("T")
 Opens = Callable[[Callable[[str], None]], AbstractContextManager["Assistant"]]

@@ -11,7 +11,7 @@ from assistant.terminal.screens.messages import Message
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from stores.turn_search import FoundTurn
+    from stores.conversation.turn_search import FoundTurn
 
 
 class FindActions(DraftKeeping):

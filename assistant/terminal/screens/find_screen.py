@@ -19,7 +19,7 @@ from stores.base.clock import local
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from stores.turn_search import FoundTurn
+    from stores.conversation.turn_search import FoundTurn
 
 _WAITS_SECONDS = 0.12  # after a key, for the next one
 _NARROW = 60

@@ -15,11 +15,11 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
+    from stores.conversation.waiting_jobs import WaitingJob
     from stores.database.tables import StatedClaim
     from stores.memory_rows import Beside, GoneLine
     from stores.open_proposals import OpenProposal
     from stores.versions.passage_lines import PassageLine
-    from stores.waiting_jobs import WaitingJob
 
 Scope: TypeAlias = Literal["all", "yours", "shared", "waiting", "forgotten"]
 SCOPES: Mapping[Scope, str] = {

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from agents.chat_interfaces import Source
     from assistant.wiring import Assistant
     from stores.base.passages import Passage
+    from stores.conversation.glance import GlancedTurn
     from stores.database.tables import Turn
-    from stores.glance import GlancedTurn
 
 State: TypeAlias = Literal["queued", "waiting", "writing", "done", "stopped", "failed", "unanswered"]
 

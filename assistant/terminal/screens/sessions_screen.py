@@ -23,7 +23,7 @@ from stores.base.clock import local
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from stores.session_list import SessionLine, Shelf
+    from stores.conversation.sessions import SessionLine, Shelf
 
 NEW_SESSION = 0  # what is chosen for a new one
 _PAGE = 200  # rows; more when the mark reaches the last one
@@ -316,6 +316,6 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
 
 
 def _shelves() -> tuple[Shelf, ...]:
-    from stores.session_list import Shelf
+    from stores.conversation.sessions import Shelf
 
     return get_args(Shelf)

@@ -12,8 +12,8 @@ from stores.base.one_line import one_line, short
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.base.passages import Passage
+    from stores.conversation.journal import FoundPassage
     from stores.database.tables import StatedClaim, Turn
-    from stores.journal import FoundPassage
     from stores.memory_uses import Uses
     from stores.passage_history import History
 
@@ -151,7 +151,7 @@ def _route(turn: Turn, found: Sequence[FoundPassage]) -> str:
 
 
 def _searched_by(assistant: Assistant, user_id: int, turn_id: int) -> str:
-    from stores.turn_models import models_of
+    from stores.conversation.turn_models import models_of
 
     models = models_of(assistant.database, user_id, turn_id)
     of_round = f", of round {models.round_id}" if models.round_id is not None else ""

@@ -19,10 +19,7 @@ from sqlmodel import col
 from stores.base.clock import now
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.well_formed import well_formed
-from stores.database.database import Database
-from stores.database.rows_by_ids import found_by
-from stores.database.tables import Session, Turn
-from stores.session_branches import (
+from stores.conversation.branches import (
     BranchPlace,
     branch,
     branch_place,
@@ -30,6 +27,9 @@ from stores.session_branches import (
     switch_by,
     switch_to,
 )
+from stores.database.database import Database
+from stores.database.rows_by_ids import found_by
+from stores.database.tables import Session, Turn
 
 Shelf: TypeAlias = Literal["open", "asked", "archived", "deleted"]
 ASKED = "vouch ask"  # the origin of a session that one question of a script or a command line began

@@ -10,8 +10,8 @@ from sqlmodel import col
 
 from stores.base.clock import now
 from stores.base.passages import own_space
+from stores.conversation.branches import parents_in
 from stores.database.tables import Document, PassageIdentity, PassageVersion, Turn, known_id
-from stores.session_branches import parents_in
 from stores.versions.changes import NewVersion, add_versions
 
 

@@ -17,15 +17,15 @@ from sqlmodel import col
 from stores.base.clock import now
 from stores.base.errors import NotFound
 from stores.base.well_formed import well_formed
-from stores.claim_jobs import ask_to_summarize, may_summarize
+from stores.conversation.branches import branch, earlier_turns, parent
+from stores.conversation.claim_jobs import ask_to_summarize, may_summarize
+from stores.conversation.erased_turns import blank_if_forgotten
+from stores.conversation.ratings import keep_rating
+from stores.conversation.said_passages import keep_words, said_before
+from stores.conversation.sessions import ASKED, SessionLine, session_lines, session_of, was_held_here
 from stores.database.database import Database
 from stores.database.rows_by_ids import found_by
 from stores.database.tables import Judgement, Retrieval, RetrievedPassage, Session, Turn, User, known_id
-from stores.forgotten_turns import blank_if_forgotten
-from stores.ratings import keep_rating
-from stores.session_branches import branch, earlier_turns, parent
-from stores.session_list import ASKED, SessionLine, session_lines, session_of, was_held_here
-from stores.session_words import keep_words, said_before
 from stores.words.turn_words import note_turns
 
 _retrieved: Table = RetrievedPassage.__table__  # type: ignore[attr-defined]

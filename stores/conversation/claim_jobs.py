@@ -21,9 +21,7 @@ from sqlmodel import col
 from stores.base.clock import now
 from stores.base.passages import own_space
 from stores.base.well_formed import well_formed
-from stores.database.database import Database
-from stores.database.tables import Job, known_id
-from stores.waiting_jobs import (
+from stores.conversation.waiting_jobs import (
     ANSWERED_BY,
     FAILED_AT,
     MOST_DEATHS,
@@ -32,6 +30,8 @@ from stores.waiting_jobs import (
     is_left,
     waiting_job,
 )
+from stores.database.database import Database
+from stores.database.tables import Job, known_id
 
 # A turn that has not ended by then has lost its process; of one that ran here that is known before.
 UNANSWERED_FOR = timedelta(minutes=10)
