@@ -26,7 +26,7 @@ from benchmarks.offline_answers import Way, ways
 from benchmarks.questions import holds_answer, read_questions
 from benchmarks.recall import BenchmarkAssistant
 from stores.base.passages import SHARED
-from stores.claim_decisions import Learned
+from stores.claims.decisions import Learned
 from tests.attack_play import FixedChat, live_texts
 
 _LONGEST_ANSWER = 8  # words of an answer that somebody states in passing

@@ -32,8 +32,8 @@ from assistant.turns import weighing
 from assistant.turns.searching import Searching
 from stores.base.clock import now
 from stores.base.passages import own_space
-from stores.claim_decisions import Decision, carry_out
-from stores.claims import Claims, text_key
+from stores.claims.claims import Claims, text_key
+from stores.claims.decisions import Decision, carry_out
 from stores.conversation.journal import Journal
 from stores.database.database import Database
 from stores.database.tables import PassageVector, PassageVersion, Session, StatedClaim, Turn, known_id

@@ -8,11 +8,6 @@ catalogue        what a user can see of what is known
 passage_history  all there is to know about one passage
 memory_rows      what a list of memories tells beside their texts
 memory_uses      answers made with a memory, marks, rounds that saw it, and where it was sent
-claims           what users stated, and what became of it
-claim_decisions  what is decided about a claim, carried out
-proposals        what somebody may do to the shared memory, and who decides it
-open_proposals   how that is told
-shared_changes   what is done to a shared passage once it is accepted
 knowledge        a user's notes, setting aside, and taking any write back
 memory_export    a memory as lines of plain values, to be taken along
 json_lines       one JSON object on a line, and what is wrong with one that is none
@@ -51,4 +46,5 @@ versions/        versions of passages: added, removed and brought back through o
 search/          what one user may search, and the indexes and encoder versions behind it
 conversation/    sessions and turns: what was said, answered, rated and found again, and the jobs that follow
                  a turn
+claims/          claims: what users stated, what was decided about it, and what is proposed for everybody
 """

@@ -31,7 +31,7 @@ from assistant.terminal.teaching import teach
 from assistant.wiring import Assistant
 from stores.base.errors import VouchError
 from stores.base.passages import SHARED, own_space
-from stores.claim_decisions import Learned
+from stores.claims.decisions import Learned
 from stores.database.database import Database
 from stores.versions.changes import NewVersion, add_versions
 from stores.versions.claim_passages import AUTHOR

@@ -13,7 +13,7 @@ from assistant.config import ModelSettings, Settings
 from assistant.locations import Locations
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED
-from stores.claim_decisions import Learned
+from stores.claims.decisions import Learned
 from stores.database.tables import StatedClaim
 from stores.versions.changes import NewVersion, add_versions
 from stores.versions.receipts import open_receipt

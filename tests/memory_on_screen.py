@@ -13,7 +13,7 @@ from agents.interfaces import Candidate
 from assistant.terminal.screens.memory_screen import MemoryScreen
 from assistant.turns.claim_agents import Agents
 from assistant.wiring import Assistant
-from stores.claims import NewClaim
+from stores.claims.claims import NewClaim
 
 T = TypeVar("T")
 

@@ -40,8 +40,8 @@ from assistant.wiring import Assistant
 from benchmarks.durable_worker import QuickAssistant, Specification
 from stores import stored_documents  # noqa: F401 - imported before the fork
 from stores.base.errors import ModelUnreachable
-from stores.claim_decisions import Learned
-from stores.claims import Claims
+from stores.claims.claims import Claims
+from stores.claims.decisions import Learned
 from stores.conversation.claim_jobs import ClaimJobs
 from stores.conversation.journal import Journal
 from stores.search import shared_index  # noqa: F401 - imported before the fork

@@ -20,7 +20,7 @@ from test_forgetting import answered, files_holding, tables_holding
 from test_undo_properties import World, kind, world
 
 from stores.base.passages import own_space
-from stores.claim_decisions import Decision
+from stores.claims.decisions import Decision
 from stores.forgetting import Forgetting
 
 __all__ = ["kind"]  # the fixture

@@ -16,12 +16,12 @@ from assistant.terminal.notices import learned_line
 from assistant.terminal.sharing import shared_line
 from stores.base.errors import CannotAccept, NotFound, WrongUsage
 from stores.base.passages import SHARED
-from stores.claim_decisions import Decision, Learned, Outdated
-from stores.claims import Claims
+from stores.claims.claims import Claims
+from stores.claims.decisions import Decision, Learned, Outdated
+from stores.claims.proposals import Proposals
+from stores.claims.shared_changes import SharedChange
 from stores.database.tables import PassageVersion
 from stores.forgetting import Forgetting
-from stores.proposals import Proposals
-from stores.shared_changes import SharedChange
 from stores.versions.changes import NewVersion, add_versions, remove_versions
 from stores.versions.receipts import open_receipt
 

@@ -13,12 +13,12 @@ from store_fixtures import Stores, document, findable
 
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.passages import SHARED
-from stores.claim_decisions import Decision, Learned, Outdated
-from stores.claims import Claims, NewClaim, text_key
+from stores.claims.claims import Claims, NewClaim, text_key
+from stores.claims.decisions import Decision, Learned, Outdated
+from stores.claims.proposals import Proposals
 from stores.conversation.claim_jobs import FIRST_WAIT, LONGEST_WAIT, ClaimJob, ClaimJobs
 from stores.conversation.journal import Journal, Outcome
 from stores.database.tables import Job, Receipt
-from stores.proposals import Proposals
 from stores.versions.provenance import messages_behind
 
 LOCKER = "My locker number is 214."

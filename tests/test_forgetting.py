@@ -31,8 +31,9 @@ from test_claims import UNKNOWN, new, state, taken, tell
 
 from stores.base.clock import now
 from stores.base.errors import CannotUndo, NotFound, StoreUnavailable
-from stores.claim_decisions import Decision, Learned
-from stores.claims import Claims, NewClaim
+from stores.claims.claims import Claims, NewClaim
+from stores.claims.decisions import Decision, Learned
+from stores.claims.proposals import Proposals
 from stores.conversation.claim_jobs import ClaimJobs
 from stores.conversation.erased_turns import blank_if_forgotten
 from stores.conversation.journal import FoundPassage, Outcome
@@ -50,7 +51,6 @@ from stores.database.tables import (
     Turn,
 )
 from stores.forgetting import Forgetting, Forgotten
-from stores.proposals import Proposals
 from stores.search.shared_index import shared_vectors
 from stores.text_check import changed_texts
 from stores.vectors.chroma_index import ChromaVectors

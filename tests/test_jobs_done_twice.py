@@ -19,7 +19,7 @@ from agents.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.interfaces import Candidate
 from agents.retriever import Fusion, Retriever
 from assistant.turns.searching import Searching
-from stores.claims import Claims
+from stores.claims.claims import Claims
 from stores.database.tables import StatedClaim
 from stores.forgetting import Forgetting
 from stores.vectors.exact import VectorIndex

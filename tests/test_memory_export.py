@@ -20,7 +20,7 @@ from test_claims import state
 import stores.database.database as stores_database
 from stores.base.errors import VouchError
 from stores.base.passages import SHARED, own_space
-from stores.claim_decisions import Decision
+from stores.claims.decisions import Decision
 from stores.database.database import Database
 from stores.database.tables import Receipt, StatedClaim
 from stores.forgetting import Forgetting

@@ -12,11 +12,11 @@ from test_claims import state
 
 from stores.base.errors import WrongUsage
 from stores.base.passages import SHARED, own_space
-from stores.claims import Claims
+from stores.claims.claims import Claims
+from stores.claims.proposals import Proposals
 from stores.conversation.claim_jobs import ClaimJobs
 from stores.database.tables import StatedClaim, Turn
 from stores.memory_lines import KINDS, read_memory
-from stores.proposals import Proposals
 
 LOCKER = "My locker number is 214."
 WORLD = "The gate opens at nine."

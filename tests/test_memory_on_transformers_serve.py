@@ -21,7 +21,7 @@ from agents.claim_interfaces import Claim, Said, Weighed
 from agents.curator import ReaderCurator
 from agents.interfaces import Candidate, Exchange
 from stores.base.errors import MalformedReply
-from stores.claims import NewClaim
+from stores.claims.claims import NewClaim
 
 pytestmark = serving.pytestmark
 server = serving.server  # a fixture

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from store_fixtures import Stores, document
 
 from stores.base.clock import now
-from stores.claims import Claims, NewClaim
+from stores.claims.claims import Claims, NewClaim
 from stores.conversation.journal import FoundPassage, Outcome
 from stores.database.tables import LiveModel, ModelVersion, Round, Turn
 from stores.forgetting import Forgetting

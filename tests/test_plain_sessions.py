@@ -10,7 +10,7 @@ from plain_fixtures import counting, talk
 from screen_fixtures import assistant_in
 
 from assistant.wiring import Assistant
-from stores.claims import NewClaim
+from stores.claims.claims import NewClaim
 from stores.conversation.sessions import Shelf
 
 

@@ -35,8 +35,8 @@ from assistant.turns.player import TurnPlayer
 from assistant.turns.remembering import Remembering
 from assistant.turns.searching import Searching
 from stores.base.errors import ModelUnreachable, OverTime
-from stores.claim_decisions import Learned
-from stores.claims import Claims
+from stores.claims.claims import Claims
+from stores.claims.decisions import Learned
 from stores.conversation.claim_jobs import ClaimJob, ClaimJobs
 from stores.conversation.waiting_jobs import WaitingJob
 from stores.database.tables import Turn

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import text
 
 import stores.database.database as database_module
+from stores.claims.proposals import Proposals
 from stores.database.database import Database
-from stores.proposals import Proposals
 
 _CLAIM = (
     "INSERT INTO claims(id, user_id, origin, number, text, text_key, quote, kind, about, is_hearsay, state, "

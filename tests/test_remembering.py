@@ -21,11 +21,11 @@ from assistant.turns.searching import Searching
 from stores.base.clock import now
 from stores.base.errors import MalformedReply, ModelUnreachable
 from stores.base.passages import SHARED
-from stores.claim_decisions import Learned
-from stores.claims import Claims
+from stores.claims.claims import Claims
+from stores.claims.decisions import Learned
+from stores.claims.proposals import Proposals
 from stores.conversation.claim_jobs import ClaimJobs
 from stores.conversation.journal import Outcome
-from stores.proposals import Proposals
 
 LOCKER = Claim("My locker number is 214.", "My locker number is 214.", "fact", "user")
 OPENS = Claim("The room opens at ten.", "The room opens at ten.", "fact", "world")

@@ -10,10 +10,10 @@ from store_fixtures import Stores, document, findable
 
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.passages import SHARED
-from stores.claims import Claims, NewClaim
+from stores.claims.claims import Claims, NewClaim
+from stores.claims.proposals import Proposals, propose
 from stores.database.tables import Proposal, StatedClaim
 from stores.forgetting import Forgetting
-from stores.proposals import Proposals, propose
 
 
 def share(stores: Stores, user: int) -> int:

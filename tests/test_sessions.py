@@ -13,7 +13,7 @@ from assistant.invocation import RowId
 from assistant.terminal.typed_ids import typed_id
 from stores.base.clock import time_by
 from stores.base.errors import NotFound, WrongUsage
-from stores.claims import Claims
+from stores.claims.claims import Claims
 from stores.conversation.branches import BranchPlace
 from stores.conversation.journal import Outcome
 from stores.conversation.ratings import Ratings

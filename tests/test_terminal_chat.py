@@ -14,7 +14,7 @@ from assistant.terminal.screens.desk import SessionChoice
 from assistant.terminal.screens.notice_line import Notice
 from assistant.wiring import Assistant
 from stores.base.errors import ModelUnreachable, StoreUnavailable
-from stores.claim_decisions import Learned
+from stores.claims.decisions import Learned
 
 
 async def test_an_answer_stands_below_its_question_with_its_source(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from assistant.terminal.screens.page_screen import PageScreen
 from assistant.wiring import Assistant
 from stores.base.clock import now
 from stores.base.one_line import short
-from stores.claims import NewClaim
+from stores.claims.claims import NewClaim
 from stores.database.tables import Round, StatedClaim
 
 # Opening ----------------------------------------------------------------------------------------

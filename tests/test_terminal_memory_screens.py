@@ -18,7 +18,7 @@ from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.small_screens import Question
 from assistant.wiring import Assistant
 from stores.base.clock import now, time_by
-from stores.claims import NewClaim
+from stores.claims.claims import NewClaim
 from stores.database.tables import StatedClaim, Turn
 
 SIZES = [(40, 12), (80, 24), (120, 40)]

@@ -29,9 +29,9 @@ STEPS = {  # of which module which method, and whether before it or behind it
     "before the first word": ("agents.responder", "Responder.prepare", "behind"),
     "amid the reply": ("assistant.turns.turn_in_progress", "TurnInProgress.heard", "behind"),
     "summarizing": ("agents.reader_summarizer", "ReaderSummarizer._summarize", "before"),
-    "weighing": ("stores.claims", "Claims.claim", "behind"),
-    "before it is written": ("stores.claims", "Claims.decide", "before"),
-    "behind its writing": ("stores.claims", "Claims.decide", "behind"),
+    "weighing": ("stores.claims.claims", "Claims.claim", "behind"),
+    "before it is written": ("stores.claims.claims", "Claims.decide", "before"),
+    "behind its writing": ("stores.claims.claims", "Claims.decide", "behind"),
 }
 ANSWERING = ("accepted", "searching", "ranking", "before the first word", "amid the reply")
 HOLDS = """

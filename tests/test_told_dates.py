@@ -25,8 +25,8 @@ from agents.sentences import sentences
 from assistant.terminal.memory_history import history_as_json, history_lines
 from assistant.terminal.notices import learned_line
 from assistant.turns.searching import Searching
-from stores.claim_decisions import Learned
-from stores.claims import Claims
+from stores.claims.claims import Claims
+from stores.claims.decisions import Learned
 from stores.conversation.imported_sessions import SessionImport, ToldSession, ToldTurn
 from stores.database.database import Database
 from stores.database.tables import PassageVersion, known_id

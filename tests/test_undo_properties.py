@@ -25,8 +25,8 @@ from test_claims import LEASE, tell
 
 from stores.base.errors import CannotUndo
 from stores.base.passages import SHARED, own_space
-from stores.claim_decisions import Decision
-from stores.claims import Claims, NewClaim
+from stores.claims.claims import Claims, NewClaim
+from stores.claims.decisions import Decision
 from stores.conversation.claim_jobs import ClaimJobs
 from stores.database.database import Database
 from stores.forgetting import Forgetting

@@ -11,7 +11,7 @@ from test_claims import state
 
 from assistant.terminal.answer_lines import version_line, why_lines
 from assistant.terminal.memory_history import claim_lines, history_as_json, history_lines, when
-from stores.claims import Claims
+from stores.claims.claims import Claims
 from stores.conversation.journal import FoundPassage, Outcome
 from stores.forgetting import Forgetting
 

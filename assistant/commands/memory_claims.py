@@ -16,10 +16,10 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.claim_decisions import Learned
+    from stores.claims.decisions import Learned
+    from stores.claims.open_proposals import OpenProposal
     from stores.conversation.waiting_jobs import WaitingJob
     from stores.database.tables import StatedClaim
-    from stores.open_proposals import OpenProposal
 
 
 @click.command("pending")

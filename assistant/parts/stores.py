@@ -12,7 +12,8 @@ from assistant.locations import Locations
 if TYPE_CHECKING:
     from stores.catalogue import Catalogue
     from stores.checkpoints import Checkpoints
-    from stores.claims import Claims
+    from stores.claims.claims import Claims
+    from stores.claims.proposals import Proposals
     from stores.conversation.claim_jobs import ClaimJobs
     from stores.conversation.journal import Journal
     from stores.conversation.ratings import Ratings
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from stores.knowledge import Knowledge
     from stores.memory_export import MemoryExport
     from stores.memory_import import MemoryImport
-    from stores.proposals import Proposals
     from stores.rounds import Rounds
     from stores.search.encoder_versions import EncoderVersions
     from stores.search.live_models import LiveModels
@@ -137,7 +137,7 @@ class Stores:
     @cached_property
     def claims(self) -> Claims:
         """What users stated, and what became of it."""
-        from stores.claims import Claims
+        from stores.claims.claims import Claims
 
         return Claims(self.database)
 
@@ -152,7 +152,7 @@ class Stores:
     @cached_property
     def proposals(self) -> Proposals:
         """Claims that somebody may take into the shared memory."""
-        from stores.proposals import Proposals
+        from stores.claims.proposals import Proposals
 
         return Proposals(self.database)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from stores.claim_decisions import Learned
+    from stores.claims.decisions import Learned
 
 _PROPOSED = {
     "add": "It is proposed for the shared memory",

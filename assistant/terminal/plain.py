@@ -21,7 +21,7 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.claim_decisions import Learned
+    from stores.claims.decisions import Learned
 
 _TYPING_SECONDS = 0.5  # what is learned within them is told at once, else before the next prompt
 _LAST_SECONDS = 5.0  # what is not remembered by then waits for the next time

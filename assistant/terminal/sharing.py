@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stores.base.errors import WrongUsage
-from stores.claim_decisions import Learned
-from stores.claims import NewClaim
+from stores.claims.claims import NewClaim
+from stores.claims.decisions import Learned
 from stores.knowledge import EDITABLE
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.claim_decisions import Learned
+    from stores.claims.decisions import Learned
     from stores.database.tables import Turn
     from stores.versions.passage_lines import PassageLine
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stores.claims import NewClaim
+from stores.claims.claims import NewClaim
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

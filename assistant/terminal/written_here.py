@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from assistant.wiring import Assistant
-    from stores.claim_decisions import Learned
+    from stores.claims.decisions import Learned
+    from stores.claims.open_proposals import OpenProposal
     from stores.conversation.ratings import Rating
     from stores.database.tables import Receipt
-    from stores.open_proposals import OpenProposal
 
 
 @dataclass(frozen=True)

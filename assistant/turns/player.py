@@ -18,7 +18,7 @@ from assistant.turns.events import Event, Finished
 from assistant.turns.pipeline import TurnPipeline
 from assistant.turns.remembering import Remembering
 from stores.base.errors import OverTime
-from stores.claim_decisions import Learned
+from stores.claims.decisions import Learned
 
 T = TypeVar("T")
 

@@ -25,8 +25,8 @@ from assistant.turns.holding import holding
 from assistant.turns.searching import Searching
 from assistant.turns.weighing import Weighing
 from stores.base.errors import VouchError
-from stores.claim_decisions import Learned, Outdated
-from stores.claims import Claims, NewClaim, ToldTurn
+from stores.claims.claims import Claims, NewClaim, ToldTurn
+from stores.claims.decisions import Learned, Outdated
 from stores.conversation.claim_jobs import ClaimJob, ClaimJobs
 from stores.database.tables import known_id
 

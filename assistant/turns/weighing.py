@@ -17,11 +17,11 @@ from assistant.turns.background_steps import BackgroundSteps
 from assistant.turns.claim_agents import Agents
 from assistant.turns.searching import Searching
 from assistant.turns.told_order import Placed, ToldOrder
-from stores.claim_decisions import Decision, Learned
-from stores.claims import Claims
+from stores.claims.claims import Claims
+from stores.claims.decisions import Decision, Learned
+from stores.claims.shared_changes import SharedChange
 from stores.conversation.claim_jobs import ClaimJob
 from stores.database.tables import StatedClaim, known_id
-from stores.shared_changes import SharedChange
 from stores.versions.receipts import shortened
 
 _EVIDENCE = 5  # shared passages beside a claim (LUF, section 2.3)

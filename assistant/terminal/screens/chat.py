@@ -33,7 +33,7 @@ from assistant.terminal.screens.wrapped_line import WrappedLine
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from stores.claim_decisions import Learned
+    from stores.claims.decisions import Learned
 
 _LOOKS_EVERY_SECONDS = 0.5
 _VERBS = ("forget", "take back", "propose")  # that the questions of commands open with

@@ -21,7 +21,7 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.claim_decisions import Learned
+    from stores.claims.decisions import Learned
 
 _OLDER_TURNS = 60  # read at a time
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assistant.terminal.written_here import Written
     from assistant.turns.events import Finished
     from assistant.wiring import Assistant
-    from stores.claim_decisions import Learned
+    from stores.claims.decisions import Learned
     from stores.conversation.glance import Glance
 
 T = TypeVar("T")

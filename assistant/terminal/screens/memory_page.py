@@ -15,10 +15,10 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
+    from stores.claims.open_proposals import OpenProposal
     from stores.conversation.waiting_jobs import WaitingJob
     from stores.database.tables import StatedClaim
     from stores.memory_rows import Beside, GoneLine
-    from stores.open_proposals import OpenProposal
     from stores.versions.passage_lines import PassageLine
 
 Scope: TypeAlias = Literal["all", "yours", "shared", "waiting", "forgotten"]

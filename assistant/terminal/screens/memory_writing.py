@@ -19,7 +19,7 @@ from stores.memory_rows import MemoryRows
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.claim_decisions import Learned
+    from stores.claims.decisions import Learned
     from stores.database.tables import Receipt
 
 _WAITS = "It is not weighed yet: a model is missing. The scope “Waiting for check” shows why."

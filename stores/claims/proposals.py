@@ -19,10 +19,10 @@ from stores.base.clock import now
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.passages import SHARED
 from stores.base.well_formed import well_formed
+from stores.claims.open_proposals import OpenProposal, told_of, told_without
+from stores.claims.shared_changes import SharedChange, carry_out_change
 from stores.database.database import Database
 from stores.database.tables import REMOVAL, PassageVersion, Proposal, StatedClaim, known_id
-from stores.open_proposals import OpenProposal, told_of, told_without
-from stores.shared_changes import SharedChange, carry_out_change
 from stores.versions.changes import NewVersion, add_versions
 from stores.versions.claim_passages import AUTHOR, live_with_text
 from stores.versions.passage_lines import live_version_ids, visible_line

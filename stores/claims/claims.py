@@ -19,7 +19,9 @@ from stores.base.clock import now
 from stores.base.errors import NotFound
 from stores.base.passages import SHARED
 from stores.base.well_formed import well_formed
-from stores.claim_decisions import Decision, Learned, carry_out
+from stores.claims.decisions import Decision, Learned, carry_out
+from stores.claims.proposals import propose_as, propose_change
+from stores.claims.shared_changes import SharedChange
 from stores.conversation.branches import earlier_turns
 from stores.conversation.claim_jobs import ask_to_weigh, is_open, mark_done
 from stores.database.database import Database
@@ -34,8 +36,6 @@ from stores.database.tables import (
     Turn,
     known_id,
 )
-from stores.proposals import propose_as, propose_change
-from stores.shared_changes import SharedChange
 from stores.versions.supersession import ToldLater, told_later
 from stores.words.lexical import tokens
 

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session as SqlSession
 from stores.base.clock import now
 from stores.base.passages import SHARED, own_space
 from stores.base.well_formed import well_formed, well_formed_values
+from stores.claims.proposals import propose, propose_change
+from stores.claims.shared_changes import SharedChange
 from stores.database.tables import PassageVersion, StatedClaim, known_id
-from stores.proposals import propose, propose_change
-from stores.shared_changes import SharedChange
 from stores.versions.changes import NewVersion, add_versions, remove_versions
 from stores.versions.claim_passages import AUTHOR, live_with_text, set_words_aside
 from stores.versions.live import live_passages
