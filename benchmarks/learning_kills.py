@@ -38,10 +38,10 @@ from sqlmodel import col
 from assistant.learning.both_sides import kept_as
 from benchmarks.durable_checks import NotDurable, require
 from stores.base.clock import now
-from stores.checkpoints import Checkpoints
 from stores.database.database import Database
 from stores.database.tables import PassageVector, Round, Turn
-from stores.rounds import Rounds
+from stores.learning.checkpoints import Checkpoints
+from stores.learning.rounds import Rounds
 from stores.search.encoder_versions import EncoderVersions
 from stores.search.live_models import LiveModels
 from tests.learning_child import CANDIDATE_FILES, WHO, Life, make_world

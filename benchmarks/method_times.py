@@ -55,7 +55,7 @@ from assistant.replay.tent import Tent
 from assistant.wiring import Assistant
 from benchmarks.recall import fusion_of
 from benchmarks.recall_collections import COLLECTIONS, ingest_collection
-from stores.lessons import Lessons
+from stores.learning.lessons import Lessons
 
 SCALED_TO = 3_000  # questions
 WARM_UP = 10  # questions

@@ -22,17 +22,6 @@ forgotten_mentions what else holds a number, a code or a name of it
 forgotten_passages passages, claims, receipts and documents without the words
 forgotten_bytes  what is left of them in the database's files
 
-lessons          what there is to learn from, read from the turns
-too_few_held_out how many questions decide about a model, and how many are lacking
-kept_lessons     whether all that a round learned from is still there
-lesson_domains   where the passages come from that answer a lesson best
-said_of_passages what users said of the passages behind their answers
-rounds           what was trained on what, and what came of it
-round_phases     the phases of a round, in words
-round_lineage    from what a round learned, by kind
-seeing_rounds    which rounds saw a version or a turn
-checkpoints      models that were trained here, as folders
-
 schema_check     whether the tables are those of this release
 text_check       whether the texts are those that were written
 word_check       whether the words and their statistics are those of the texts
@@ -47,4 +36,5 @@ search/          what one user may search, and the indexes and encoder versions 
 conversation/    sessions and turns: what was said, answered, rated and found again, and the jobs that follow
                  a turn
 claims/          claims: what users stated, what was decided about it, and what is proposed for everybody
+learning/        what is learned from, the rounds of training, and the models that came of them
 """

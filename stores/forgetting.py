@@ -55,7 +55,7 @@ from stores.forgotten_passages import (
     erase_proposed,
     erase_receipts,
 )
-from stores.seeing_rounds import rounds_that_saw
+from stores.learning.seeing_rounds import rounds_that_saw
 from stores.versions.passage_lines import PassageLine
 from stores.words.turn_words import note_turns
 from stores.words.word_overlap import FORGOTTEN, Pieces

@@ -27,7 +27,7 @@ from stores.database.tables import (
     User,
     known_id,
 )
-from stores.seeing_rounds import live_round, rounds_that_saw
+from stores.learning.seeing_rounds import live_round, rounds_that_saw
 
 
 @dataclass(frozen=True)

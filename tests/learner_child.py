@@ -18,8 +18,8 @@ class Reopened(World):
     def __init__(self, folder: Path) -> None:
         from test_learner import BETTER, FakeTraining
 
-        from stores.checkpoints import Checkpoints
-        from stores.rounds import Rounds
+        from stores.learning.checkpoints import Checkpoints
+        from stores.learning.rounds import Rounds
         from stores.search.live_models import LiveModels
 
         self.stores, self.folder = Stores.over(Database.at(folder)), folder

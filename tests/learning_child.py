@@ -34,11 +34,11 @@ from assistant.learning.both_sides import NAME, BothSides, kept_as
 from assistant.learning.ended import Compared
 from assistant.learning.learner import Learner
 from assistant.turns.searching import Searching
-from stores.checkpoints import Checkpoints
 from stores.database.database import Database
 from stores.database.tables import PassageVector, PassageVersion, known_id
-from stores.lessons import Lesson, Lessons
-from stores.rounds import Rounds
+from stores.learning.checkpoints import Checkpoints
+from stores.learning.lessons import Lesson, Lessons
+from stores.learning.rounds import Rounds
 from stores.search.encoder_versions import EncoderVersion, EncoderVersions
 from stores.search.indexer import Indexer
 from stores.search.live_models import LiveModels
@@ -196,7 +196,7 @@ def _patched(points: Points) -> None:
     """In a fork: everything that follows passes its points."""
     from agents.models.encoder import EncoderDescription
     from assistant.learning import pacing, train_retriever, training_child
-    from stores import rounds
+    from stores.learning import rounds
     from stores.search import encoder_versions
 
     def exported(network: Any, folder: Path, _: object) -> tuple[EncoderDescription, float]:

@@ -26,7 +26,7 @@ from assistant.replay.method_choice import MethodChoice, MethodParts
 from assistant.replay.replay import Replay
 from assistant.replay.replay_plan import ReplayPlan
 from assistant.replay.report import report_of
-from stores.lessons import Lesson
+from stores.learning.lessons import Lesson
 
 
 class Shifted:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assistant.learning.attempts import attempted, reached
-from stores.round_phases import _PHASES
+from stores.learning.round_phases import _PHASES
 
 
 def at(phase: str, **progress: int) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from test_rounds import expire
 from assistant.learning.both_sides import RECIPE
 from stores.base.errors import CannotUndo
 from stores.database.tables import PassageVector, PassageVersion, Turn
-from stores.lessons import is_held_out
-from stores.rounds import Rounds
+from stores.learning.lessons import is_held_out
+from stores.learning.rounds import Rounds
 
 __all__ = ["tiny", "torch_encodes"]  # fixtures
 

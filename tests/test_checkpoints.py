@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stores.checkpoints import MANIFEST, Checkpoints, DamagedCheckpoint
+from stores.learning.checkpoints import MANIFEST, Checkpoints, DamagedCheckpoint
 
 
 def made(folder: Path, **files: str) -> Path:

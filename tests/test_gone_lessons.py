@@ -15,7 +15,7 @@ from assistant.learning.deciding import ROLE
 from assistant.learning.ended import Compared
 from stores.database.tables import Judgement, PassageVersion, Turn
 from stores.forgetting import Forgetting
-from stores.lessons import is_held_out
+from stores.learning.lessons import is_held_out
 
 MESSAGE = "Refused: a message that it learns from was forgotten meanwhile."
 PASSAGE = "Refused: a passage that it learns from was forgotten or undone meanwhile."

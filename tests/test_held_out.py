@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agents.interfaces import Candidate, Judged, Label, Verdict
 from assistant.replay import held_out
 from assistant.replay.held_out import SMALLEST_SLICE, Comparison, Scored, Side, compare, decided, slices
-from stores.lessons import Lesson, LessonDocument
+from stores.learning.lessons import Lesson, LessonDocument
 
 WRONG = list(range(10, 20))
 FIRST, LAST = [1, *WRONG], [*WRONG, 1]  # passage 1 answers every question

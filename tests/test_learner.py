@@ -30,10 +30,10 @@ from assistant.replay.bootstrap import Promotion
 from stores.base.clock import now
 from stores.base.errors import CannotUndo, OverTime, TryAgain
 from stores.base.passages import own_space
-from stores.checkpoints import Checkpoints
 from stores.database.tables import Round
-from stores.lessons import Lesson, Lessons, is_held_out, tells_when_to_end
-from stores.rounds import Rounds
+from stores.learning.checkpoints import Checkpoints
+from stores.learning.lessons import Lesson, Lessons, is_held_out, tells_when_to_end
+from stores.learning.rounds import Rounds
 from stores.search.live_models import LiveModels
 
 QUESTIONS = [f"when does room {number} open?" for number in range(20)]
@@ -238,7 +238,7 @@ def test_going_live_and_the_round_s_end_are_one(world: World, monkeypatch: pytes
     def broken(*_: Any) -> None:
         raise RuntimeError("killed here")
 
-    monkeypatch.setattr("stores.rounds.model_id", broken)
+    monkeypatch.setattr("stores.learning.rounds.model_id", broken)
     with pytest.raises(RuntimeError):
         world.run()
     assert world.live.live(ROLE) is None

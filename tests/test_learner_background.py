@@ -27,9 +27,9 @@ from assistant.turns.answers_first import AnswersFirst
 from stores.base.clock import now
 from stores.base.errors import EncoderUnavailable
 from stores.database.tables import Round
-from stores.lessons import HeldOut, Lessons, is_held_out
-from stores.rounds import Rounds
-from stores.too_few_held_out import DECIDING, TooFewHeldOut
+from stores.learning.lessons import HeldOut, Lessons, is_held_out
+from stores.learning.rounds import Rounds
+from stores.learning.too_few_held_out import DECIDING, TooFewHeldOut
 
 LED = """
 import json, sys, time

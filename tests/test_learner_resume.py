@@ -23,7 +23,7 @@ from assistant.learning.noting import Progress
 from assistant.learning.steering import Budget, Steering
 from assistant.learning.training_child import Left, TimeOver, TrainingKilled, train_apart
 from stores.database.tables import Judgement, Turn
-from stores.lessons import Lesson, LessonDocument
+from stores.learning.lessons import Lesson, LessonDocument
 
 MAKER = Path(__file__).with_name("tiny_bert.py")
 

@@ -15,7 +15,7 @@ from store_fixtures import fresh_database
 
 from benchmarks.durable_checks import NotDurable
 from benchmarks.learning_kills import ROLES, Asking, kill_again_and_again
-from stores.checkpoints import Checkpoints
+from stores.learning.checkpoints import Checkpoints
 from stores.search.live_models import LiveModels
 
 KILLS = 4

@@ -9,8 +9,8 @@ from store_fixtures import Stores, document
 from test_lessons import ask, lessons
 
 from stores.base.passages import own_space
-from stores.lesson_domains import NOTHING_HELPED, OWN, collection_of, domain_of, lesson_domains
-from stores.lessons import LessonDocument
+from stores.learning.lesson_domains import NOTHING_HELPED, OWN, collection_of, domain_of, lesson_domains
+from stores.learning.lessons import LessonDocument
 from stores.stored_documents import NewDocument, NewPassage
 
 

@@ -12,7 +12,7 @@ from store_fixtures import Stores, document, passages_by_text
 from stores.conversation.journal import FoundPassage, Judged, Outcome
 from stores.conversation.ratings import Ratings
 from stores.forgetting import Forgetting
-from stores.lessons import HELD_OUT, HeldOut, Lesson, Lessons, is_held_out, what_is_lacking
+from stores.learning.lessons import HELD_OUT, HeldOut, Lesson, Lessons, is_held_out, what_is_lacking
 
 QUESTION = "When does the room open?"
 
@@ -268,7 +268,7 @@ def test_of_held_out_questions_those_with_an_answer_among_the_first_ten_are_coun
 def test_no_more_answered_questions_are_looked_for_than_are_enough(
     stores: Stores, ann: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stores.lessons._COUNTED_AT_ONCE", 2)
+    monkeypatch.setattr("stores.learning.lessons._COUNTED_AT_ONCE", 2)
     _, (opens, _) = share(stores, ann)
     kept = [q for q in (f"when does room {n} open?" for n in range(60)) if is_held_out(q)][:5]
     for question in kept:

@@ -30,7 +30,7 @@ from assistant.replay.luf import LOSSES, Luf, weights_of
 from assistant.replay.methods import Asked, JudgedQuestion, Search
 from assistant.replay.rafe import TEMPLATES, Rafe, TemplatePolicy, content_words, kind_of, reward
 from assistant.replay.tent import Tent
-from stores.lessons import Lesson, is_held_out
+from stores.learning.lessons import Lesson, is_held_out
 from stores.vectors.exact import vector_bytes
 
 REPOSITORY = Path(__file__).parents[1]

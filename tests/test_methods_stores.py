@@ -19,7 +19,7 @@ from assistant.replay.query2doc import Query2Doc
 from assistant.replay.query_rewrite import QueryRewrite
 from assistant.replay.rafe import Rafe
 from assistant.replay.tent import Tent
-from stores.lessons import Lessons
+from stores.learning.lessons import Lessons
 
 FUSION = Fusion(dense_weight=0.5, document_lift=0.0, conversation_lift=0.0)
 TEXTS = ("The cat sat on the mat.", "A dog ate the cake.", "An owl saw a cat and a dog.", "An elk ran.")

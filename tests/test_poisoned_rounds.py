@@ -35,7 +35,7 @@ from assistant.learning.retriever_network import RetrieverNetwork, load_network
 from assistant.learning.training_child import _write_lessons
 from assistant.wiring import Assistant
 from stores.database.tables import Judgement
-from stores.lessons import Lesson
+from stores.learning.lessons import Lesson
 from stores.vectors.exact import read_vectors
 
 MAKER = Path(__file__).with_name("tiny_bert.py")

@@ -13,7 +13,7 @@ from screen_fixtures import ANSWER, HANDBOOK, QUESTION, ScriptedReplies, made_as
 from assistant.terminal.rating import ASKS_NOTHING, CITES_ECHOES, CITES_NOTHING, IS_PRIVATE, NOT_JUDGED, rate
 from assistant.wiring import Assistant
 from stores.database.tables import Judgement
-from stores.lessons import Lessons
+from stores.learning.lessons import Lessons
 
 NOTHING = "I found nothing about that."
 

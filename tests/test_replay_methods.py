@@ -13,7 +13,7 @@ from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.feedback import said_after
 from assistant.replay.method_choice import KeptTrainings, MethodChoice
 from stores.base.errors import WrongUsage
-from stores.lessons import Lesson
+from stores.learning.lessons import Lesson
 
 
 class Trainer:

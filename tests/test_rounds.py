@@ -10,7 +10,7 @@ from store_fixtures import Stores
 from stores.base.clock import now
 from stores.base.errors import TryAgain
 from stores.database.tables import Round
-from stores.rounds import Rounds
+from stores.learning.rounds import Rounds
 from stores.search.live_models import LiveModels
 
 

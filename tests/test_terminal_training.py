@@ -31,9 +31,9 @@ from assistant.terminal.screens.training_screen import TrainingScreen
 from assistant.terminal.training import steer_training
 from stores.base.errors import VouchError
 from stores.database.tables import Round
-from stores.lessons import HeldOut
+from stores.learning.lessons import HeldOut
+from stores.learning.too_few_held_out import TooFewHeldOut
 from stores.search.live_models import LiveModels
-from stores.too_few_held_out import TooFewHeldOut
 
 
 @pytest.fixture(autouse=True)

@@ -58,8 +58,8 @@ from stores.base.errors import (
     VouchError,
     WrongUsage,
 )
-from stores.lessons import HeldOut, is_held_out
-from stores.too_few_held_out import TooFewHeldOut
+from stores.learning.lessons import HeldOut, is_held_out
+from stores.learning.too_few_held_out import TooFewHeldOut
 
 MAKER = Path(__file__).with_name("tiny_bert.py")
 ANSWER = "What everybody asks for."
@@ -368,7 +368,7 @@ def test_a_disk_that_is_too_full_to_say_so_leaves_a_round_that_is_seen_to_be_bro
 
     person.training.on_step = fills
     with monkeypatch.context() as full:
-        full.setattr("stores.rounds._close", refuses)
+        full.setattr("stores.learning.rounds._close", refuses)
         with pytest.raises(StoreUnavailable, match=r"vouch\.db: the disk is full") as told:
             person.train()
     assert (told.value.exit_code, told.value.hint) == (3, "Make room, then try again; nothing was lost.")

@@ -15,8 +15,8 @@ from assistant.config import Settings
 from assistant.learning.occasions import Awaited
 from assistant.terminal.screens.training_facts import learned_from, training_facts
 from assistant.wiring import Assistant
-from stores.lessons import HeldOut
-from stores.too_few_held_out import TooFewHeldOut
+from stores.learning.lessons import HeldOut
+from stores.learning.too_few_held_out import TooFewHeldOut
 
 LACK = TooFewHeldOut(128, HeldOut(25, 25), 30)
 

@@ -16,14 +16,14 @@ from assistant.terminal.screens.training_facts import without_state
 from stores.base.clock import local
 from stores.base.errors import StoreUnavailable, TryAgain, VouchError, WrongUsage
 from stores.base.one_line import one_line
-from stores.round_phases import in_words
+from stores.learning.round_phases import in_words
 
 if TYPE_CHECKING:
     from assistant.learning.ended import Ended
     from assistant.learning.noting import Progress
     from assistant.learning.occasions import Awaited
     from assistant.wiring import Assistant
-    from stores.rounds import Rounds
+    from stores.learning.rounds import Rounds
 
 _WATCHED_EVERY = 30.0
 _STANDARD_INPUT = 0

@@ -19,7 +19,7 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from stores.database.tables import Round
-    from stores.rounds import Rounds
+    from stores.learning.rounds import Rounds
 
 _HEAD = ("round", "state", "began", "lessons", "version")
 _INDENT = " " * 7  # of what a round came to, below its other cells

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from assistant.turns.searching import Searching
-from stores.rounds import GoLive
+from stores.learning.rounds import GoLive
 from stores.search.encoder_versions import EncoderVersion, EncoderVersions, make_encoder_live
 
 NAME = "trained"  # how the version of such an encoder begins

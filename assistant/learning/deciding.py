@@ -25,10 +25,10 @@ from assistant.learning.lineage import CHANGED_MEANWHILE, taught
 from assistant.learning.noting import Noting, Stopped
 from assistant.learning.steering import Steering
 from assistant.learning.training_child import kept_its_start
-from stores.checkpoints import Checkpoints
-from stores.kept_lessons import LessonsGone, require_kept
-from stores.lessons import Lesson
-from stores.rounds import Rounds
+from stores.learning.checkpoints import Checkpoints
+from stores.learning.kept_lessons import LessonsGone, require_kept
+from stores.learning.lessons import Lesson
+from stores.learning.rounds import Rounds
 from stores.search.live_models import LiveModels
 
 RECIPE = "retriever"

@@ -35,9 +35,9 @@ from assistant.learning.training_child import (
     train_apart,
 )
 from stores.base.errors import DEFECT, VouchError
-from stores.checkpoints import Checkpoints
-from stores.lessons import Lesson, Lessons, tells_when_to_end, what_is_lacking
-from stores.rounds import Rounds
+from stores.learning.checkpoints import Checkpoints
+from stores.learning.lessons import Lesson, Lessons, tells_when_to_end, what_is_lacking
+from stores.learning.rounds import Rounds
 from stores.search.live_models import LiveModels
 
 _REST = timedelta(minutes=10)  # of a round whose training was killed or had its time, before it goes on

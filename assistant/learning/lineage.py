@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from stores.database.tables import Round
-from stores.lessons import Lesson, Lessons
+from stores.learning.lessons import Lesson, Lessons
 
 CHANGED_MEANWHILE = "Refused: the live model changed meanwhile."
 _CHANGED = {

@@ -10,7 +10,7 @@ from typing import Any
 from assistant.learning.loss_curve import LossCurve
 from assistant.learning.steering import Steering
 from assistant.learning.training_child import Left
-from stores.rounds import Rounds
+from stores.learning.rounds import Rounds
 
 _NOTED_EVERY = 0.5  # seconds
 

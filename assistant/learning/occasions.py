@@ -16,9 +16,9 @@ from assistant.learning.lineage import learnable, lineage, repeats
 from stores.base.clock import now
 from stores.base.errors import VouchError
 from stores.database.tables import Round
-from stores.lessons import Lessons
-from stores.rounds import Rounds
-from stores.too_few_held_out import DECIDING, TooFewHeldOut
+from stores.learning.lessons import Lessons
+from stores.learning.rounds import Rounds
+from stores.learning.too_few_held_out import DECIDING, TooFewHeldOut
 
 
 @dataclass(frozen=True)

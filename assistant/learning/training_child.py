@@ -22,7 +22,7 @@ import numpy as np
 from assistant.learning.steering import Budget, Steering
 from assistant.low_priority import give_way
 from stores.base.errors import DEFECT, OverTime, VouchError
-from stores.lessons import Lesson
+from stores.learning.lessons import Lesson
 from stores.vectors.exact import read_vectors
 
 MODULE = "assistant.learning.train_retriever"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from assistant.learning.learner import Learner
     from assistant.learning.occasions import Occasions, Today
     from assistant.learning.steering import Steering
-    from stores.lessons import Lesson
+    from stores.learning.lessons import Lesson
     from stores.search.encoder_versions import EncoderVersion
 
 SOURCES = Path(__file__).parents[2]  # Python searches the folder it begins in first: never the person's
@@ -74,7 +74,7 @@ class Learning(Turns):
     def occasions(self) -> Occasions:
         """When a round is to begin by itself."""
         from assistant.learning.occasions import Occasions
-        from stores.lessons import Lessons
+        from stores.learning.lessons import Lessons
 
         learning = self.settings.learning
         return Occasions(
@@ -140,8 +140,8 @@ class Learning(Turns):
         from assistant.learning.ended import Compared
         from assistant.learning.learner import Learner
         from assistant.replay.held_out import compare
-        from stores.lesson_domains import lesson_domains
-        from stores.lessons import Lessons
+        from stores.learning.lesson_domains import lesson_domains
+        from stores.learning.lessons import Lessons
 
         learning = self.settings.learning
         base = self._searching_by(self.wanted_encoder) if version is None else self.searching_with(version)

@@ -11,7 +11,6 @@ from assistant.locations import Locations
 
 if TYPE_CHECKING:
     from stores.catalogue import Catalogue
-    from stores.checkpoints import Checkpoints
     from stores.claims.claims import Claims
     from stores.claims.proposals import Proposals
     from stores.conversation.claim_jobs import ClaimJobs
@@ -23,9 +22,10 @@ if TYPE_CHECKING:
     from stores.database.database import Database
     from stores.database.living_processes import LivingProcess
     from stores.knowledge import Knowledge
+    from stores.learning.checkpoints import Checkpoints
+    from stores.learning.rounds import Rounds
     from stores.memory_export import MemoryExport
     from stores.memory_import import MemoryImport
-    from stores.rounds import Rounds
     from stores.search.encoder_versions import EncoderVersions
     from stores.search.live_models import LiveModels
     from stores.stored_documents import StoredDocuments
@@ -172,14 +172,14 @@ class Stores:
     @cached_property
     def checkpoints(self) -> Checkpoints:
         """The models that were trained here."""
-        from stores.checkpoints import Checkpoints
+        from stores.learning.checkpoints import Checkpoints
 
         return Checkpoints(self.locations.data / "models")
 
     @cached_property
     def rounds(self) -> Rounds:
         """Rounds of training, and what came of them."""
-        from stores.rounds import Rounds
+        from stores.learning.rounds import Rounds
 
         living = self.this_process
         return Rounds(

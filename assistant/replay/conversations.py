@@ -24,10 +24,10 @@ from assistant.turns.events import Finished
 from stores.base.clock import now, time_by
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.passages import SHARED
-from stores.checkpoints import Checkpoints
 from stores.database.database import database_file
 from stores.database.tables import Turn
 from stores.earlier_state import copy_untouched, go_back_to
+from stores.learning.checkpoints import Checkpoints
 
 EXTRACTIVE = "extractive"
 _DATABASE = "vouch.db"

@@ -22,9 +22,9 @@ from agents.interfaces import Candidate, Judge
 from agents.retriever import Retriever
 from assistant.replay.bootstrap import Gain, Promotion, paired_gain, promotion
 from assistant.replay.metrics import ndcg_at, success_at
-from stores.lessons import Lesson
+from stores.learning.lessons import Lesson
+from stores.learning.too_few_held_out import DECIDING
 from stores.search.spaces import Spaces
-from stores.too_few_held_out import DECIDING
 
 SMALLEST_SLICE = 30  # questions; of fewer a loss says nothing
 _GAINS = {"answer": 1.0, "relevant": 0.3, "irrelevant": 0.0}  # of nDCG

@@ -24,7 +24,7 @@ from assistant.learning.deciding import SERVED
 from assistant.learning.training_child import train_apart
 from assistant.replay.methods import Asked, Found, JudgedQuestion, Search
 from assistant.replay.tent import VectorsOf
-from stores.lessons import Lesson, LessonDocument, is_held_out
+from stores.learning.lessons import Lesson, LessonDocument, is_held_out
 
 Loss = Literal["strict", "flaccid", "hard"]
 LOSSES: Mapping[Loss, float] = {"strict": 1.0, "flaccid": 0.5, "hard": 1.0}  # with their usual weights

@@ -30,7 +30,7 @@ from assistant.replay.simulated_writers import SimulatedDocuments, SimulatedRewr
 from assistant.replay.tent import Tent
 from assistant.replay.writers import ChatWriter
 from stores.base.errors import InvalidSetting, WrongUsage
-from stores.lessons import Lesson
+from stores.learning.lessons import Lesson
 
 METHODS = ("frozen", "luf", "query2doc", "query-rewrite", "rafe", "tent")
 FROZEN = "frozen"  # what all others are compared with

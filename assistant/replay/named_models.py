@@ -18,7 +18,7 @@ from assistant.learning.deciding import SERVED, UNTRAINED
 from assistant.replay.replay_assistant import ReplayAssistant
 from assistant.wiring import QUERY_ENCODER
 from stores.base.errors import NotFound, VouchError
-from stores.checkpoints import Checkpoints
+from stores.learning.checkpoints import Checkpoints
 from stores.search.encoder_versions import EncoderVersion
 
 LIVE, PREVIOUS = "live", "previous"

@@ -63,7 +63,7 @@ from assistant.replay.steps import Steps
 from assistant.wiring import Assistant, trainable
 from stores.base.errors import StoreUnavailable, WrongUsage
 from stores.base.passages import Passage
-from stores.lessons import Lessons
+from stores.learning.lessons import Lessons
 
 FORMAT = 2  # of what a replay leaves behind
 _OF_THE_MODEL = ("backend", "name", "max_tokens", "context_tokens", "temperature")  # what its replies hang on

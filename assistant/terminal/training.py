@@ -54,7 +54,7 @@ def steer_training(assistant: Assistant, what: str, *, stays: bool = True) -> It
 
 def _lacks(assistant: Assistant) -> str:
     """Which lessons a round lacks that would be begun now; empty where it can be, or one goes on."""
-    from stores.lessons import Lessons, what_is_lacking
+    from stores.learning.lessons import Lessons, what_is_lacking
 
     latest = next(iter(assistant.rounds.latest(1)), None)
     lessons, fewest = Lessons(assistant.database), assistant.settings.learning.fewest_lessons

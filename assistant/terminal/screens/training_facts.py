@@ -11,8 +11,8 @@ from stores.base.one_line import one_line
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.database.tables import Round
-    from stores.round_lineage import RoundLineage
-    from stores.too_few_held_out import TooFewHeldOut
+    from stores.learning.round_lineage import RoundLineage
+    from stores.learning.too_few_held_out import TooFewHeldOut
 
 SHOWN_ROUNDS = 50
 DECIDED_BY = "nDCG@10"  # the measure that must gain
@@ -111,7 +111,7 @@ def _lineage(
     assistant: Assistant, rounds: Sequence[Round], known: TrainingFacts | None
 ) -> RoundLineage | None:
     """Of the round that runs or waits; counted once, as what it learns from stays the same."""
-    from stores.round_lineage import lineage_of
+    from stores.learning.round_lineage import lineage_of
 
     row = rounds[0] if rounds and rounds[0].state in ("running", "waiting") else None
     if row is None:
@@ -271,7 +271,7 @@ def slices_of(row: Round) -> list[tuple[str, float, int]]:
 
 def rule(facts: TrainingFacts) -> str:
     """When a candidate goes live, in words."""
-    from stores.too_few_held_out import DECIDING
+    from stores.learning.too_few_held_out import DECIDING
 
     over = f" more than {100 * facts.least_gain:.2f} points" if facts.least_gain else ""
     return (

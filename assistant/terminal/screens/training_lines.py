@@ -21,7 +21,7 @@ from assistant.terminal.screens.training_facts import (
     slices_of,
 )
 from stores.base.one_line import one_line
-from stores.round_phases import in_words
+from stores.learning.round_phases import in_words
 
 if TYPE_CHECKING:
     from stores.database.tables import Round

@@ -21,14 +21,14 @@ from stores.base.one_line import one_line
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.database.tables import Round
-    from stores.round_lineage import RoundLineage
+    from stores.learning.round_lineage import RoundLineage
 
 _SPANS_TOLD = 40  # of turns, the last ones
 
 
 def round_page(assistant: Assistant, facts: TrainingFacts, row: Round) -> tuple[str, str]:
     """A title and a text."""
-    from stores.round_lineage import lineage_of
+    from stores.learning.round_lineage import lineage_of
 
     lineage = lineage_of(assistant.database, row)
     parts = [_ended(facts, row), _figures(row), _learned_from(row, lineage), _settings(facts, row)]

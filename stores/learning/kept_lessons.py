@@ -15,7 +15,7 @@ from sqlmodel import col
 from stores.base.errors import VouchError
 from stores.database.rows_by_ids import in_parts
 from stores.database.tables import Session, Turn, known_id
-from stores.lessons import Lesson, teaches, texts_learned_from
+from stores.learning.lessons import Lesson, teaches, texts_learned_from
 
 
 class LessonsGone(VouchError):

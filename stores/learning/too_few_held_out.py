@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from stores.lessons import HELD_OUT, HeldOut
+from stores.learning.lessons import HELD_OUT, HeldOut
 
 DECIDING = 30  # held-out questions with an answer; with fewer `promotion` refuses every candidate
 

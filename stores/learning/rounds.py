@@ -21,8 +21,8 @@ from stores.base.clock import now
 from stores.base.errors import StoreUnavailable, TryAgain
 from stores.database.database import Database
 from stores.database.tables import Round, known_id
+from stores.learning.seeing_rounds import live_round
 from stores.search.live_models import live_version, model_id, swap
-from stores.seeing_rounds import live_round
 
 LEASE = timedelta(seconds=60)
 GoLive: TypeAlias = Callable[[SqlSession], bool]  # swaps pointers in a transaction; False: it cannot

@@ -17,7 +17,7 @@ from stores.base.passages import SHARED
 from stores.database.database import Database
 from stores.database.rows_by_ids import in_parts
 from stores.database.tables import Document, PassageIdentity, PassageVersion, known_id
-from stores.lessons import Lesson, LessonDocument
+from stores.learning.lessons import Lesson, LessonDocument
 
 OWN = "own"  # what users told, and what they keep to themselves
 NOTHING_HELPED = "nothing helped"  # the domain of a question for which no passage was judged to help

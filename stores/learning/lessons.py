@@ -1,6 +1,6 @@
 """What there is to learn from: questions, and what judges and users said of the passages found for them.
 
-What a user said counts more than the judge (`said_of_passages.py`), and a passage that a user rated is
+What a user said counts more than the judge (`passage_feedback.py`), and a passage that a user rated is
 learned from though no judge looked at it. A lesson is read from the turns, never stored beside them: what
 was forgotten, withdrawn or said in private is therefore not among the lessons of the next round.
 """
@@ -29,7 +29,7 @@ from stores.database.tables import (
     Turn,
     known_id,
 )
-from stores.said_of_passages import SaidOf, said_of_passages
+from stores.learning.passage_feedback import SaidOf, said_of_passages
 
 HELD_OUT = 5  # one question in so many is never trained on
 TELLS_WHEN_TO_END = 6  # of the others, one in so many is not either
