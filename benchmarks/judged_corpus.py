@@ -13,7 +13,7 @@ from assistant.wiring import Assistant
 from stores.base.passages import SHARED
 from stores.conversation.journal import FoundPassage, Judged, Outcome
 from stores.database.tables import PassageVersion, known_id
-from stores.stored_documents import NewDocument, NewPassage
+from stores.memory.documents import NewDocument, NewPassage
 
 _AT_ONCE = 500  # passages in one transaction
 _WRONG = 4  # passages beside the answer that a question was judged with

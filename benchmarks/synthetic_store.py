@@ -28,7 +28,7 @@ from assistant.config import IndexSettings, Settings
 from assistant.locations import Locations, find_locations
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED
-from stores.stored_documents import NewDocument, NewPassage
+from stores.memory.documents import NewDocument, NewPassage
 
 DIMENSION = 384
 _CENTRES = 2_000

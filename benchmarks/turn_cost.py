@@ -24,7 +24,7 @@ from agents.responder import Responder
 from agents.retriever import Retrieved
 from benchmarks.synthetic_store import DIMENSION, CostAssistant, unit
 from stores.base.passages import SHARED
-from stores.stored_documents import NewDocument, NewPassage
+from stores.memory.documents import NewDocument, NewPassage
 
 
 class InstantChat:

@@ -3,18 +3,11 @@
 earlier_state    what was known at an earlier moment, in a copy
 backup           everything that cannot be made again, in one file
 
-stored_documents documents added and replaced, passage by passage
-catalogue        what a user can see of what is known
-passage_history  all there is to know about one passage
-memory_rows      what a list of memories tells beside their texts
-memory_uses      answers made with a memory, marks, rounds that saw it, and where it was sent
-knowledge        a user's notes, setting aside, and taking any write back
 memory_export    a memory as lines of plain values, to be taken along
 json_lines       one JSON object on a line, and what is wrong with one that is none
 memory_lines     such lines read back, each checked
 import_choice    what of them is new here
 memory_import    what they tell, taken in under one receipt
-undone_imports   taking that back
 public_grounds   passages in the grounds of a write, named for another database
 forgetting       texts leave every row and file, for good
 forgotten_choice what goes with what was named
@@ -37,4 +30,5 @@ conversation/    sessions and turns: what was said, answered, rated and found ag
                  a turn
 claims/          claims: what users stated, what was decided about it, and what is proposed for everybody
 learning/        what is learned from, the rounds of training, and the models that came of them
+memory/          a memory as its user sees it: listed, with its history and uses, edited and undone
 """

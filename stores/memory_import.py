@@ -34,9 +34,9 @@ from stores.database.tables import (
     new_public_id,
 )
 from stores.import_choice import ImportChoice, Needed
+from stores.memory.undone_imports import make_room_after_undone
 from stores.memory_lines import Memory, Record
 from stores.public_grounds import inward
-from stores.undone_imports import make_room_after_undone
 from stores.versions.changes import NewVersion, add_history, add_versions
 from stores.versions.receipts import open_receipt
 

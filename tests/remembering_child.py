@@ -38,12 +38,12 @@ from assistant.turns import pipeline, player, weighing  # noqa: F401 - imported 
 from assistant.turns.claim_agents import Agents
 from assistant.wiring import Assistant
 from benchmarks.durable_worker import QuickAssistant, Specification
-from stores import stored_documents  # noqa: F401 - imported before the fork
 from stores.base.errors import ModelUnreachable
 from stores.claims.claims import Claims
 from stores.claims.decisions import Learned
 from stores.conversation.claim_jobs import ClaimJobs
 from stores.conversation.journal import Journal
+from stores.memory import documents  # noqa: F401 - imported before the fork
 from stores.search import shared_index  # noqa: F401 - imported before the fork
 from stores.search.encoder_versions import EncoderVersion
 from stores.search.indexer import Indexer

@@ -18,17 +18,17 @@ import numpy as np
 from sqlalchemy import text
 
 from stores.base.passages import SHARED, own_space, searchable_text
-from stores.catalogue import Catalogue
 from stores.conversation.journal import Journal
 from stores.database.database import Database
-from stores.knowledge import Knowledge
+from stores.memory.catalogue import Catalogue
+from stores.memory.documents import NewDocument, NewPassage, Stored, StoredDocuments
+from stores.memory.edits import Knowledge
 from stores.memory_export import MemoryExport, Scope
 from stores.memory_import import Imported, MemoryImport
 from stores.memory_lines import read_memory
 from stores.search.indexer import Indexer
 from stores.search.shared_index import SharedIndex
 from stores.search.spaces import Spaces
-from stores.stored_documents import NewDocument, NewPassage, Stored, StoredDocuments
 from stores.vectors.exact import VectorIndex, Vectors
 from stores.words.lexical import tokens
 

@@ -21,7 +21,7 @@ from scripted_server import ScriptedServer, cuts, hangs, refuses, says, unused_u
 
 from assistant.cli import cli
 from stores.conversation.journal import Journal
-from stores.knowledge import Knowledge
+from stores.memory.edits import Knowledge
 
 
 @pytest.fixture(scope="module")

@@ -99,7 +99,7 @@ def test_another_process_that_changes_or_forgets_is_heeded(tmp_path: Path) -> No
         from pathlib import Path
         from stores.database.database import Database
         from stores.forgetting import Forgetting
-        from stores.knowledge import Knowledge
+        from stores.memory.edits import Knowledge
         database = Database.at(Path({str(tmp_path)!r}))
         Knowledge(database).edit({ann}, {locker}, "My locker is 14.")
         Forgetting(database).forget({ann}, [{secret}])

@@ -11,7 +11,7 @@ from test_lessons import ask, lessons
 from stores.base.passages import own_space
 from stores.learning.lesson_domains import NOTHING_HELPED, OWN, collection_of, domain_of, lesson_domains
 from stores.learning.lessons import LessonDocument
-from stores.stored_documents import NewDocument, NewPassage
+from stores.memory.documents import NewDocument, NewPassage
 
 
 def judged(version: int, label: str) -> LessonDocument:

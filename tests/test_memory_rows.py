@@ -14,8 +14,8 @@ from stores.claims.claims import Claims, NewClaim
 from stores.conversation.journal import FoundPassage, Outcome
 from stores.database.tables import LiveModel, ModelVersion, Round, Turn
 from stores.forgetting import Forgetting
-from stores.memory_rows import Beside, MemoryRows
-from stores.memory_uses import MemoryUses, Sent, Uses
+from stores.memory.memory_rows import Beside, MemoryRows
+from stores.memory.memory_uses import MemoryUses, Sent, Uses
 
 
 @pytest.fixture

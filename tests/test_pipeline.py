@@ -21,14 +21,14 @@ from assistant.turns.pipeline import TurnPipeline
 from assistant.turns.searching import Searching
 from stores.base.errors import ContextTooLong, ModelUnreachable, WrongUsage
 from stores.base.passages import SHARED
-from stores.catalogue import Catalogue
 from stores.conversation.journal import Journal
 from stores.database.database import Database
-from stores.knowledge import Knowledge
+from stores.memory.catalogue import Catalogue
+from stores.memory.documents import NewDocument, NewPassage, StoredDocuments
+from stores.memory.edits import Knowledge
 from stores.search.indexer import Indexer
 from stores.search.shared_index import SharedIndex
 from stores.search.spaces import Spaces
-from stores.stored_documents import NewDocument, NewPassage, StoredDocuments
 
 Reply = Callable[[ReplyRequest], AsyncIterator[str | CutAtLimit]]
 

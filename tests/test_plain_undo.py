@@ -20,7 +20,7 @@ from assistant.terminal.written_here import Written
 from assistant.wiring import Assistant
 from stores.base.errors import CannotUndo
 from stores.database.tables import Receipt
-from stores.knowledge import Undone
+from stores.memory.edits import Undone
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from assistant.terminal.screens.messages import cited_source
 from assistant.turns.events import Finished
 from stores.conversation.sessions import Sessions
 from stores.forgetting import Forgetting
-from stores.knowledge import Knowledge
+from stores.memory.edits import Knowledge
 
 CANARY = "zqcanary"
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -20,7 +20,7 @@ from store_fixtures import (
 from stores.base.errors import CannotUndo, NotFound
 from stores.base.passages import SHARED, own_space
 from stores.database.database import Database
-from stores.stored_documents import Stored
+from stores.memory.documents import Stored
 
 
 def test_a_new_document_is_found_with_its_words_vectors_and_place(stores: Stores, ann: int) -> None:

@@ -203,7 +203,7 @@ def forget(
 def undo(ctx: click.Context, receipt_id: int | None, lists: bool) -> int:
     """Take a write back: the one whose receipt is named, or the latest with all that its message taught."""
     from assistant.terminal.memory_history import passage_as_json
-    from stores.knowledge import Undone
+    from stores.memory.edits import Undone
 
     call = Invocation(ctx)
     with call.assistant() as assistant:

@@ -21,8 +21,8 @@ import numpy as np
 from agents.interfaces import Encoder
 from assistant.library.documents import PreparedDocument
 from stores.base.errors import UnreadableDocument
+from stores.memory.documents import Change, NewDocument, NewPassage, StoredDocuments
 from stores.search.indexer import Indexer
-from stores.stored_documents import Change, NewDocument, NewPassage, StoredDocuments
 
 _BATCH_PASSAGES = 256  # in one transaction; a larger document is stored whole
 _ENCODE_AT_ONCE = 256

@@ -10,7 +10,6 @@ from assistant.config import Settings
 from assistant.locations import Locations
 
 if TYPE_CHECKING:
-    from stores.catalogue import Catalogue
     from stores.claims.claims import Claims
     from stores.claims.proposals import Proposals
     from stores.conversation.claim_jobs import ClaimJobs
@@ -21,14 +20,15 @@ if TYPE_CHECKING:
     from stores.database.data_directory import DirectoryLock
     from stores.database.database import Database
     from stores.database.living_processes import LivingProcess
-    from stores.knowledge import Knowledge
     from stores.learning.checkpoints import Checkpoints
     from stores.learning.rounds import Rounds
+    from stores.memory.catalogue import Catalogue
+    from stores.memory.documents import StoredDocuments
+    from stores.memory.edits import Knowledge
     from stores.memory_export import MemoryExport
     from stores.memory_import import MemoryImport
     from stores.search.encoder_versions import EncoderVersions
     from stores.search.live_models import LiveModels
-    from stores.stored_documents import StoredDocuments
 
 
 class Stores:
@@ -102,14 +102,14 @@ class Stores:
     @cached_property
     def stored_documents(self) -> StoredDocuments:
         """Documents and the passages they were cut into."""
-        from stores.stored_documents import StoredDocuments
+        from stores.memory.documents import StoredDocuments
 
         return StoredDocuments(self.database)
 
     @cached_property
     def catalogue(self) -> Catalogue:
         """What each user can see of what is known."""
-        from stores.catalogue import Catalogue
+        from stores.memory.catalogue import Catalogue
 
         return Catalogue(self.database)
 
@@ -130,7 +130,7 @@ class Stores:
     @cached_property
     def knowledge(self) -> Knowledge:
         """Remembering, forgetting and undo."""
-        from stores.knowledge import Knowledge
+        from stores.memory.edits import Knowledge
 
         return Knowledge(self.database)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from assistant.terminal.screens.drafts import Drafts
     from assistant.wiring import Assistant
     from stores.forgetting import Forgetting, Forgotten, Mentions
-    from stores.passage_history import History
+    from stores.memory.passage_history import History
     from stores.versions.passage_lines import PassageLine
 
 _OPTIONS = ("--yes", "--shared", "--everywhere")  # behind /forget, as behind `vouch memory forget`
@@ -231,7 +231,7 @@ def _told(assistant: Assistant, forgetting: Forgetting, forgotten: Forgotten) ->
 def _drafts(assistant: Assistant, user_id: int) -> Drafts:
     """What was typed and not sent lies in files, not in the database."""
     from assistant.terminal.screens.drafts import Drafts
-    from stores.memory_uses import MemoryUses
+    from stores.memory.memory_uses import MemoryUses
 
     place, name = assistant.locations, MemoryUses(assistant.database).user_name(user_id)
     return Drafts(place.state, place.data, name)

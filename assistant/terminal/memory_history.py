@@ -12,7 +12,7 @@ from stores.base.one_line import one_line
 if TYPE_CHECKING:
     from stores.base.passages import Passage
     from stores.database.tables import PassageVersion, StatedClaim
-    from stores.passage_history import History
+    from stores.memory.passage_history import History
     from stores.versions.passage_lines import PassageLine
     from stores.versions.states import VersionState
 

@@ -11,12 +11,12 @@ from assistant.terminal.screens.memory_detail import is_here, sent_lines, traine
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.memory_uses import Kept
+    from stores.memory.memory_uses import Kept
 
 
 def privacy_told(assistant: Assistant, user_id: int) -> tuple[str, ...]:
     """From stored facts: headings, empty lines, and sentences that are indented by two."""
-    from stores.memory_uses import MemoryUses
+    from stores.memory.memory_uses import MemoryUses
 
     kept = MemoryUses(assistant.database).kept(user_id)
     saw = trained(kept.rounds, None)

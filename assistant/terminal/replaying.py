@@ -65,7 +65,7 @@ def play_both(
     """
     from assistant.terminal.screens.compare_child import ComparisonChild
     from assistant.terminal.screens.compare_facts import Pair, with_found
-    from stores.memory_uses import MemoryUses
+    from stores.memory.memory_uses import MemoryUses
 
     live, other = models_to_compare(assistant)
     name = MemoryUses(assistant.database).user_name(user_id)

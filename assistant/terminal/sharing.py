@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from stores.base.errors import WrongUsage
 from stores.claims.claims import NewClaim
 from stores.claims.decisions import Learned
-from stores.knowledge import EDITABLE
+from stores.memory.edits import EDITABLE
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

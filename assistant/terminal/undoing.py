@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from assistant.wiring import Assistant
     from stores.base.errors import VouchError
     from stores.database.tables import Receipt
-    from stores.knowledge import Undone
+    from stores.memory.edits import Undone
     from stores.versions.passage_lines import PassageLine
 
 _NAMED = 3  # passages and writes that are told one by one

@@ -15,8 +15,8 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.memory_uses import Sent, Uses
-    from stores.passage_history import History
+    from stores.memory.memory_uses import Sent, Uses
+    from stores.memory.passage_history import History
 
 _LABEL = 10  # columns
 _UNCHECKED = {
@@ -43,7 +43,7 @@ def detail(assistant: Assistant, user_id: int, *, row: MemoryRow) -> Detail:
     if row.passage_id is None or row.told:
         whose = f"{row.kind} · not used in answers yet" if row.is_waiting else row.kind
         return Detail(row.name or "Not numbered yet", whose, row.text, row.told)
-    from stores.memory_uses import MemoryUses
+    from stores.memory.memory_uses import MemoryUses
 
     history = assistant.catalogue.history(user_id, row.passage_id)
     uses = MemoryUses(assistant.database).uses(user_id, row.passage_id)

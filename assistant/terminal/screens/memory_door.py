@@ -72,7 +72,7 @@ class MemoryDoor(AnswerActions, PrivacyDoor):
             self.work(self._look_at_notices())
 
     async def _look_at_notices(self) -> None:
-        from stores.memory_rows import MemoryRows
+        from stores.memory.memory_rows import MemoryRows
 
         offered = self.notices.receipts
         past = await self.desk.look(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stores.claims.open_proposals import OpenProposal
     from stores.conversation.waiting_jobs import WaitingJob
     from stores.database.tables import StatedClaim
-    from stores.memory_rows import Beside, GoneLine
+    from stores.memory.memory_rows import Beside, GoneLine
     from stores.versions.passage_lines import PassageLine
 
 Scope: TypeAlias = Literal["all", "yours", "shared", "waiting", "forgotten"]
@@ -78,7 +78,7 @@ class Found:
 
 def found(assistant: Assistant, user_id: int, *, wanted: Wanted) -> Found:
     """The first page of what is wanted, with the counts of every scope."""
-    from stores.memory_rows import MemoryRows
+    from stores.memory.memory_rows import MemoryRows
 
     catalogue = assistant.catalogue
     only, words = _memories_only(wanted), wanted.words
@@ -107,7 +107,7 @@ def is_there(assistant: Assistant, user_id: int, *, number: str) -> bool:
 
 def page(assistant: Assistant, user_id: int, wanted: Wanted, *, before: int | None = None) -> Page:
     """The newest rows, or those behind the passage `before`."""
-    from stores.memory_rows import MemoryRows
+    from stores.memory.memory_rows import MemoryRows
 
     rows = MemoryRows(assistant.database)
     if wanted.scope == "waiting":

@@ -14,8 +14,8 @@ from assistant.terminal.written_here import Written, withdraw_proposal
 from stores.base.errors import VouchError, WrongUsage
 from stores.base.one_line import one_line, short
 from stores.base.passages import SHARED
-from stores.knowledge import EDITABLE
-from stores.memory_rows import MemoryRows
+from stores.memory.edits import EDITABLE
+from stores.memory.memory_rows import MemoryRows
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from stores.base.passages import Passage
     from stores.conversation.journal import FoundPassage
     from stores.database.tables import StatedClaim, Turn
-    from stores.memory_uses import Uses
-    from stores.passage_history import History
+    from stores.memory.memory_uses import Uses
+    from stores.memory.passage_history import History
 
 _SHOWN = 12  # passages
 _NOTHING_NEW = "Nothing new: what it says was known, or states nothing to keep."
@@ -113,7 +113,7 @@ def told_of_learning(assistant: Assistant, user_id: int, turn_id: int) -> list[s
 
 def passage_page(assistant: Assistant, user_id: int, row: FoundRow) -> tuple[str, str]:
     """A passage as it was found, with where it came from and what became of it: a title and a text."""
-    from stores.memory_uses import MemoryUses
+    from stores.memory.memory_uses import MemoryUses
 
     passages = assistant.catalogue.passages_of(user_id, [row.version_id])
     passage, _is_live = passages[row.version_id]

@@ -29,7 +29,7 @@ from stores.database.tables import (
     User,
     known_id,
 )
-from stores.undone_imports import imported_versions, withdraw_history
+from stores.memory.undone_imports import imported_versions, withdraw_history
 from stores.versions.changes import NewVersion, add_versions, remove_versions, revive_versions
 from stores.versions.live import live_passages
 from stores.versions.passage_lines import PassageLine, live_version_ids, visible_line

@@ -15,7 +15,7 @@ from stores.base.passages import SHARED, Passage, own_space
 from stores.base.well_formed import well_formed
 from stores.database.database import Database
 from stores.database.tables import Document, PassageIdentity, PassageVersion, known_id
-from stores.passage_history import History, history_of
+from stores.memory.passage_history import History, history_of
 from stores.versions.live import live_passages
 from stores.versions.passage_lines import PassageLine, visible_line
 from stores.versions.states import VersionState, version_states

@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.passages import SHARED, own_space
-from stores.catalogue import says
 from stores.database.database import Database
 from stores.database.tables import (
     PassageIdentity,
@@ -27,6 +26,7 @@ from stores.database.tables import (
     Turn,
     known_id,
 )
+from stores.memory.catalogue import says
 from stores.versions.passage_lines import PassageLine
 from stores.versions.states import State, version_states
 
