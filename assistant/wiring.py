@@ -78,7 +78,7 @@ class Assistant(Learning):
                     self._background_change.start()
                 else:
                     self._tell("`vouch encoder --build` does it now; `vouch chat` does it while it is open.")
-        from stores.forgetting import Forgetting
+        from stores.forgetting.forgetting import Forgetting
 
         with suppress(StoreUnavailable):  # another process reads: the bytes go at the next start
             Forgetting(self.database).compact(patience_seconds=2)

@@ -9,11 +9,6 @@ memory_lines     such lines read back, each checked
 import_choice    what of them is new here
 memory_import    what they tell, taken in under one receipt
 public_grounds   passages in the grounds of a write, named for another database
-forgetting       texts leave every row and file, for good
-forgotten_choice what goes with what was named
-forgotten_mentions what else holds a number, a code or a name of it
-forgotten_passages passages, claims, receipts and documents without the words
-forgotten_bytes  what is left of them in the database's files
 
 schema_check     whether the tables are those of this release
 text_check       whether the texts are those that were written
@@ -31,4 +26,5 @@ conversation/    sessions and turns: what was said, answered, rated and found ag
 claims/          claims: what users stated, what was decided about it, and what is proposed for everybody
 learning/        what is learned from, the rounds of training, and the models that came of them
 memory/          a memory as its user sees it: listed, with its history and uses, edited and undone
+forgetting/      forgetting for good: what goes, erasing it, and the bytes of it
 """

@@ -21,7 +21,7 @@ from test_undo_properties import World, kind, world
 
 from stores.base.passages import own_space
 from stores.claims.decisions import Decision
-from stores.forgetting import Forgetting
+from stores.forgetting.forgetting import Forgetting
 
 __all__ = ["kind"]  # the fixture
 

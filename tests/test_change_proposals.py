@@ -21,7 +21,7 @@ from stores.claims.decisions import Decision, Learned, Outdated
 from stores.claims.proposals import Proposals
 from stores.claims.shared_changes import SharedChange
 from stores.database.tables import PassageVersion
-from stores.forgetting import Forgetting
+from stores.forgetting.forgetting import Forgetting
 from stores.versions.changes import NewVersion, add_versions, remove_versions
 from stores.versions.receipts import open_receipt
 

@@ -50,7 +50,7 @@ from stores.database.tables import (
     StatedClaim,
     Turn,
 )
-from stores.forgetting import Forgetting, Forgotten
+from stores.forgetting.forgetting import Forgetting, Forgotten
 from stores.search.shared_index import shared_vectors
 from stores.text_check import changed_texts
 from stores.vectors.chroma_index import ChromaVectors
@@ -359,8 +359,8 @@ def test_compacting_without_anything_forgotten_touches_nothing(stores: Stores, a
 KILLED = textwrap.dedent("""
     import os, signal, sys
     from pathlib import Path
-    import stores.forgetting as forgetting
-    import stores.forgotten_bytes as forgotten_bytes
+    import stores.forgetting.forgetting as forgetting
+    import stores.forgetting.compaction as forgotten_bytes
     from stores.database.database import Database
     folder, passage, steps = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     def end():

@@ -16,8 +16,8 @@ from test_forgetting import answered, fact_of, places_holding, turn_of
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.small_screens import Question
 from stores.claims.claims import Claims
-from stores.forgetting import Forgetting, Mentions
-from stores.forgotten_mentions import values_of
+from stores.forgetting.forgetting import Forgetting, Mentions
+from stores.forgetting.mentions import values_of
 from stores.words.word_overlap import FORGOTTEN
 
 

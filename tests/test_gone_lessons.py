@@ -14,7 +14,7 @@ from test_lessons import ask
 from assistant.learning.deciding import ROLE
 from assistant.learning.ended import Compared
 from stores.database.tables import Judgement, PassageVersion, Turn
-from stores.forgetting import Forgetting
+from stores.forgetting.forgetting import Forgetting
 from stores.learning.lessons import is_held_out
 
 MESSAGE = "Refused: a message that it learns from was forgotten meanwhile."

@@ -21,7 +21,7 @@ from agents.retriever import Fusion, Retriever
 from assistant.turns.searching import Searching
 from stores.claims.claims import Claims
 from stores.database.tables import StatedClaim
-from stores.forgetting import Forgetting
+from stores.forgetting.forgetting import Forgetting
 from stores.vectors.exact import VectorIndex
 
 __all__ = ["kind"]  # the fixture

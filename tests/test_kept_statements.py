@@ -20,7 +20,7 @@ from stores.base.errors import VouchError
 from stores.base.passages import own_space
 from stores.database.database import Database
 from stores.database.tables import PassageVersion, known_id
-from stores.forgetting import Forgetting
+from stores.forgetting.forgetting import Forgetting
 from stores.search.spaces import Spaces
 from stores.versions import statements
 from stores.versions.changes import remove_versions, revive_versions
@@ -98,7 +98,7 @@ def test_another_process_that_changes_or_forgets_is_heeded(tmp_path: Path) -> No
     acts = f"""
         from pathlib import Path
         from stores.database.database import Database
-        from stores.forgetting import Forgetting
+        from stores.forgetting.forgetting import Forgetting
         from stores.memory.edits import Knowledge
         database = Database.at(Path({str(tmp_path)!r}))
         Knowledge(database).edit({ann}, {locker}, "My locker is 14.")

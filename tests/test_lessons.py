@@ -11,7 +11,7 @@ from store_fixtures import Stores, document, passages_by_text
 
 from stores.conversation.journal import FoundPassage, Judged, Outcome
 from stores.conversation.ratings import Ratings
-from stores.forgetting import Forgetting
+from stores.forgetting.forgetting import Forgetting
 from stores.learning.lessons import HELD_OUT, HeldOut, Lesson, Lessons, is_held_out, what_is_lacking
 
 QUESTION = "When does the room open?"

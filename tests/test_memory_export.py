@@ -23,7 +23,7 @@ from stores.base.passages import SHARED, own_space
 from stores.claims.decisions import Decision
 from stores.database.database import Database
 from stores.database.tables import Receipt, StatedClaim
-from stores.forgetting import Forgetting
+from stores.forgetting.forgetting import Forgetting
 
 LOCKER = "My locker number is 214."
 GROUNDS: dict[str, Any] = {

@@ -134,7 +134,7 @@ def test_ones_own_export_changes_nothing_where_it_came_from(stores: Stores, ann:
 
 
 def test_what_was_forgotten_here_comes_back_by_a_file_that_still_has_it(stores: Stores, ann: int) -> None:
-    from stores.forgetting import Forgetting
+    from stores.forgetting.forgetting import Forgetting
 
     exported = exported_by(stores, "ann")
     Forgetting(stores.database).forget(ann, stores.catalogue.own_passages(ann))
@@ -188,7 +188,7 @@ def test_the_words_of_an_imported_fact_are_settled_in_its_imported_message(
 def test_forgetting_an_imported_fact_forgets_the_message_and_the_session_title(
     stores: Stores, ann: int, bob: int
 ) -> None:
-    from stores.forgetting import Forgetting
+    from stores.forgetting.forgetting import Forgetting
 
     exported = exported_by(stores, "ann")
     stores.import_lines(bob, exported)

@@ -13,7 +13,7 @@ from stores.base.clock import now
 from stores.claims.claims import Claims, NewClaim
 from stores.conversation.journal import FoundPassage, Outcome
 from stores.database.tables import LiveModel, ModelVersion, Round, Turn
-from stores.forgetting import Forgetting
+from stores.forgetting.forgetting import Forgetting
 from stores.memory.memory_rows import Beside, MemoryRows
 from stores.memory.memory_uses import MemoryUses, Sent, Uses
 

@@ -18,7 +18,7 @@ from agents.said_here import Said, said_before_here
 from assistant.terminal.screens.messages import cited_source
 from assistant.turns.events import Finished
 from stores.conversation.sessions import Sessions
-from stores.forgetting import Forgetting
+from stores.forgetting.forgetting import Forgetting
 from stores.memory.edits import Knowledge
 
 CANARY = "zqcanary"

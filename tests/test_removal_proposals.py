@@ -13,7 +13,7 @@ from stores.base.passages import SHARED
 from stores.claims.claims import Claims, NewClaim
 from stores.claims.proposals import Proposals, propose
 from stores.database.tables import Proposal, StatedClaim
-from stores.forgetting import Forgetting
+from stores.forgetting.forgetting import Forgetting
 
 
 def share(stores: Stores, user: int) -> int:

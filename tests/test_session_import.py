@@ -15,7 +15,7 @@ from stores.conversation.imported_sessions import SessionImport, TakenIn, ToldSe
 from stores.conversation.sessions import Sessions
 from stores.conversation.turn_search import TurnSearch
 from stores.database.database import Database
-from stores.forgetting import Forgetting
+from stores.forgetting.forgetting import Forgetting
 from stores.words.word_overlap import FORGOTTEN
 
 

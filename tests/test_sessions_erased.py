@@ -18,7 +18,7 @@ from stores.conversation.journal import Outcome
 from stores.conversation.sessions import Sessions
 from stores.conversation.turn_search import TurnSearch
 from stores.database.database import Database
-from stores.forgetting import Forgetting
+from stores.forgetting.forgetting import Forgetting
 
 CANARY = "zqcanary"
 

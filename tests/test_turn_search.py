@@ -14,7 +14,7 @@ from stores.conversation.journal import Outcome
 from stores.conversation.sessions import Sessions
 from stores.conversation.turn_search import TurnSearch
 from stores.database.database import Database
-from stores.forgetting import Forgetting
+from stores.forgetting.forgetting import Forgetting
 from stores.turn_check import TurnWordFaults, turn_word_faults
 
 

@@ -29,7 +29,7 @@ from stores.claims.claims import Claims, NewClaim
 from stores.claims.decisions import Decision
 from stores.conversation.claim_jobs import ClaimJobs
 from stores.database.database import Database
-from stores.forgetting import Forgetting
+from stores.forgetting.forgetting import Forgetting
 from stores.vectors.chroma_index import ChromaVectors
 from stores.vectors.exact import VectorIndex
 

@@ -13,7 +13,7 @@ from assistant.terminal.answer_lines import version_line, why_lines
 from assistant.terminal.memory_history import claim_lines, history_as_json, history_lines, when
 from stores.claims.claims import Claims
 from stores.conversation.journal import FoundPassage, Outcome
-from stores.forgetting import Forgetting
+from stores.forgetting.forgetting import Forgetting
 
 LOCKER = "My locker number is 214."
 

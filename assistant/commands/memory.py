@@ -19,7 +19,7 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant
-    from stores.forgetting import Forgotten, Mentions
+    from stores.forgetting.forgetting import Forgotten, Mentions
 
 _NOTHING_YET = {
     "yours": "Nothing is remembered yet. What you said stands apart: --kind message.",

@@ -15,7 +15,7 @@ from stores.base.one_line import one_line, short
 if TYPE_CHECKING:
     from assistant.terminal.screens.drafts import Drafts
     from assistant.wiring import Assistant
-    from stores.forgetting import Forgetting, Forgotten, Mentions
+    from stores.forgetting.forgetting import Forgetting, Forgotten, Mentions
     from stores.memory.passage_history import History
     from stores.versions.passage_lines import PassageLine
 
@@ -64,7 +64,7 @@ def sure_to_forget(passages: Sequence[PassageLine]) -> str:
 
 def mentions_of(assistant: Assistant, user_id: int, passage_ids: Sequence[int]) -> Mentions:
     """What else of the user's own holds a number, a code or a name of these passages."""
-    from stores.forgetting import Forgetting
+    from stores.forgetting.forgetting import Forgetting
 
     return Forgetting(assistant.database).mentions(user_id, passage_ids)
 
@@ -183,7 +183,7 @@ def forget_for_good(
 
     everywhere: also what else of the user's own holds a number, a code or a name of them.
     """
-    from stores.forgetting import Forgetting
+    from stores.forgetting.forgetting import Forgetting
 
     forgetting = Forgetting(assistant.database)
     forgotten = (
@@ -198,7 +198,7 @@ def forget_for_good(
 
 def forget_sessions(assistant: Assistant, user_id: int, session_ids: Sequence[int]) -> list[str]:
     """Forgets all that was said in sessions, for good; tells what went and what still holds it."""
-    from stores.forgetting import Forgetting
+    from stores.forgetting.forgetting import Forgetting
 
     forgetting = Forgetting(assistant.database)
     forgotten = forgetting.forget_sessions(user_id, session_ids)

@@ -2,7 +2,7 @@
 
 Every write has a receipt. A version names the receipt that added it and the one that removed it, so
 undoing a receipt is: remove what it added, revive what it removed. What was forgotten for good
-(`stores.forgetting`) has no text any more, and no undo brings it back.
+(`stores.forgetting.forgetting`) has no text any more, and no undo brings it back.
 """
 
 from __future__ import annotations

@@ -45,16 +45,16 @@ from stores.database.tables import (
     Turn,
     known_id,
 )
-from stores.forgotten_bytes import compact_file, compact_server
-from stores.forgotten_choice import Chosen, unerased
-from stores.forgotten_mentions import find_mentions
-from stores.forgotten_passages import (
+from stores.forgetting.compaction import compact_file, compact_server
+from stores.forgetting.erased_passages import (
     erase_claims,
     erase_documents,
     erase_passages,
     erase_proposed,
     erase_receipts,
 )
+from stores.forgetting.erasure_scope import Chosen, unerased
+from stores.forgetting.mentions import find_mentions
 from stores.learning.seeing_rounds import rounds_that_saw
 from stores.versions.passage_lines import PassageLine
 from stores.words.turn_words import note_turns

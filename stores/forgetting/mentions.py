@@ -19,7 +19,7 @@ from sqlmodel import col
 from stores.base.passages import own_space
 from stores.database.rows_by_ids import AT_ONCE
 from stores.database.tables import PassageIdentity, PassageVersion, Turn, known_id
-from stores.forgotten_choice import Chosen, unerased
+from stores.forgetting.erasure_scope import Chosen, unerased
 from stores.words.word_overlap import Pieces
 
 _MOST = 10  # passages, from which a value is nothing special

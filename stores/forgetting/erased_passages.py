@@ -20,7 +20,7 @@ from stores.database.tables import (
     StatedClaim,
     known_id,
 )
-from stores.forgotten_choice import Chosen, unerased
+from stores.forgetting.erasure_scope import Chosen, unerased
 from stores.versions.changes import remove_versions, text_hash
 from stores.words.word_overlap import FORGOTTEN, Pieces
 
