@@ -38,8 +38,8 @@ from assistant.locations import find_locations
 from assistant.turns.events import Finished
 from assistant.wiring import Assistant
 from benchmarks.questions import read_questions
-from stores.backup import write_backup
 from stores.database.database import Database
+from stores.exchange.backup import write_backup
 
 QUESTIONS = Path(__file__).with_name("manual_questions.txt")
 VOUCH = str(Path(sys.executable).with_name("vouch"))

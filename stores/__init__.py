@@ -1,15 +1,5 @@
 """What outlives a turn.
 
-earlier_state    what was known at an earlier moment, in a copy
-backup           everything that cannot be made again, in one file
-
-memory_export    a memory as lines of plain values, to be taken along
-json_lines       one JSON object on a line, and what is wrong with one that is none
-memory_lines     such lines read back, each checked
-import_choice    what of them is new here
-memory_import    what they tell, taken in under one receipt
-public_grounds   passages in the grounds of a write, named for another database
-
 schema_check     whether the tables are those of this release
 text_check       whether the texts are those that were written
 word_check       whether the words and their statistics are those of the texts
@@ -27,4 +17,5 @@ claims/          claims: what users stated, what was decided about it, and what 
 learning/        what is learned from, the rounds of training, and the models that came of them
 memory/          a memory as its user sees it: listed, with its history and uses, edited and undone
 forgetting/      forgetting for good: what goes, erasing it, and the bytes of it
+exchange/        memories and databases as files: export, import, backup and copies
 """

@@ -20,12 +20,12 @@ from sqlalchemy import text
 from stores.base.passages import SHARED, own_space, searchable_text
 from stores.conversation.journal import Journal
 from stores.database.database import Database
+from stores.exchange.memory_export import MemoryExport, Scope
+from stores.exchange.memory_import import Imported, MemoryImport
+from stores.exchange.memory_lines import read_memory
 from stores.memory.catalogue import Catalogue
 from stores.memory.documents import NewDocument, NewPassage, Stored, StoredDocuments
 from stores.memory.edits import Knowledge
-from stores.memory_export import MemoryExport, Scope
-from stores.memory_import import Imported, MemoryImport
-from stores.memory_lines import read_memory
 from stores.search.indexer import Indexer
 from stores.search.shared_index import SharedIndex
 from stores.search.spaces import Spaces

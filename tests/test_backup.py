@@ -15,9 +15,9 @@ from store_fixtures import Stores, findable
 from benchmarks.durable_checks import check_whole, opened
 from benchmarks.durable_work import Papers
 from benchmarks.durable_worker import Specification
-from stores.backup import BackupContents, inspect_backup, restore_backup, write_backup
 from stores.base.errors import NotABackup, StoreUnavailable, WrongUsage
 from stores.database.database import HEAD, Database
+from stores.exchange.backup import BackupContents, inspect_backup, restore_backup, write_backup
 
 _ROOT = Path(__file__).parent.parent
 

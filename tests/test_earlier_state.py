@@ -16,7 +16,7 @@ from test_claims import state
 
 from stores.base.clock import now, time_by
 from stores.database.tables import StatedClaim
-from stores.earlier_state import copy_untouched, go_back_to
+from stores.exchange.earlier_state import copy_untouched, go_back_to
 
 ROWS = (
     4_000  # of two tables that every transaction changes alike; more than a page cache of a few pages holds

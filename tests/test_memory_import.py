@@ -16,7 +16,7 @@ from stores.claims.claims import Claims
 from stores.claims.proposals import Proposals
 from stores.conversation.claim_jobs import ClaimJobs
 from stores.database.tables import StatedClaim, Turn
-from stores.memory_lines import KINDS, read_memory
+from stores.exchange.memory_lines import KINDS, read_memory
 
 LOCKER = "My locker number is 214."
 WORLD = "The gate opens at nine."
@@ -344,7 +344,7 @@ def test_an_import_that_fails_half_way_leaves_nothing(
 ) -> None:
     exported = exported_by(stores, "ann")
     before = findable(stores.database)
-    monkeypatch.setattr("stores.memory_import.inward", lambda *_: 1 / 0)
+    monkeypatch.setattr("stores.exchange.memory_import.inward", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         stores.import_lines(bob, exported)
     assert findable(stores.database) == before

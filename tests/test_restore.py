@@ -16,12 +16,12 @@ from backup_fixtures import found_in, names_in, small_stores
 from sqlalchemy import text
 from store_fixtures import Stores, findable
 
-from stores.backup import BackupContents, inspect_backup, restore_backup, write_backup
 from stores.base.clock import now
 from stores.base.errors import NotABackup, SchemaTooNew, StoreUnavailable, WrongUsage
 from stores.database.data_directory import DirectoryLock
 from stores.database.database import HEAD, Database
 from stores.database.tables import FilledIndex
+from stores.exchange.backup import BackupContents, inspect_backup, restore_backup, write_backup
 
 _ROOT = Path(__file__).parent.parent
 
@@ -134,7 +134,7 @@ def test_a_database_among_other_things_is_restored_and_those_are_left(
 def test_what_a_killed_restore_left_goes_and_a_backup_being_written_stays(
     stores: Stores, backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import stores.backup as module
+    import stores.exchange.backup as module
 
     folder = tmp_path / "new"
     folder.mkdir()
@@ -265,7 +265,7 @@ def test_a_data_directory_in_use_is_not_restored_over(backup: Path, tmp_path: Pa
 _DIES_AT = """
     import os, signal, sys
     from pathlib import Path
-    import stores.backup
+    import stores.exchange.backup
 
     def dying(name, real):
         def die(*arguments, **more):
@@ -279,9 +279,9 @@ _DIES_AT = """
 
     steps = "_copy_database _bring_up_to_date _kept_beside _remove_write_ahead_log _put_in_place"
     for name in steps.split():
-        setattr(stores.backup, name, dying(name, getattr(stores.backup, name)))
+        setattr(stores.exchange.backup, name, dying(name, getattr(stores.exchange.backup, name)))
     target = Path(sys.argv[2])
-    stores.backup.restore_backup(Path(sys.argv[1]), target, data=target.parent, replace=True)
+    stores.exchange.backup.restore_backup(Path(sys.argv[1]), target, data=target.parent, replace=True)
 """
 
 
@@ -325,7 +325,7 @@ def test_killed_while_restoring_the_database_is_the_old_or_the_new_one(
 def test_a_full_disk_while_restoring_leaves_the_database_as_it_was(
     stores: Stores, backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import stores.backup as module
+    import stores.exchange.backup as module
 
     before = findable(stores.database)
     stores.database.close()

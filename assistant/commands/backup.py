@@ -32,8 +32,8 @@ def command(ctx: click.Context, file: Path, replace: bool) -> int:
     """
     call = Invocation(ctx)
     with call.assistant() as assistant:
-        from stores.backup import write_backup
         from stores.database.database import server_address
+        from stores.exchange.backup import write_backup
 
         database = assistant.database
         if database.is_postgresql:

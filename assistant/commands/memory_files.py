@@ -44,7 +44,7 @@ def import_(ctx: click.Context, file: str, shared: bool) -> int:
     With - they are read from standard input. With --shared, as with ingest --shared, the shared passages
     of the file become shared, for every user.
     """
-    from stores.memory_lines import read_memory
+    from stores.exchange.memory_lines import read_memory
 
     call = Invocation(ctx)
     name = "standard input" if file == "-" else file

@@ -31,8 +31,8 @@ def command(ctx: click.Context, file: Path, replace: bool) -> int:
     """
     call = Invocation(ctx)
     call.locations.create_directories()
-    from stores.backup import restore_backup
     from stores.database.database import database_file, server_address
+    from stores.exchange.backup import restore_backup
 
     url = call.settings.store.url
     target = database_file(url) if url else call.locations.data / "vouch.db"

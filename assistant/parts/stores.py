@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from stores.database.data_directory import DirectoryLock
     from stores.database.database import Database
     from stores.database.living_processes import LivingProcess
+    from stores.exchange.memory_export import MemoryExport
+    from stores.exchange.memory_import import MemoryImport
     from stores.learning.checkpoints import Checkpoints
     from stores.learning.rounds import Rounds
     from stores.memory.catalogue import Catalogue
     from stores.memory.documents import StoredDocuments
     from stores.memory.edits import Knowledge
-    from stores.memory_export import MemoryExport
-    from stores.memory_import import MemoryImport
     from stores.search.encoder_versions import EncoderVersions
     from stores.search.live_models import LiveModels
 
@@ -116,14 +116,14 @@ class Stores:
     @cached_property
     def memory_export(self) -> MemoryExport:
         """A memory written out, to be taken along."""
-        from stores.memory_export import MemoryExport
+        from stores.exchange.memory_export import MemoryExport
 
         return MemoryExport(self.database)
 
     @cached_property
     def memory_import(self) -> MemoryImport:
         """A memory that was written out, taken in."""
-        from stores.memory_import import MemoryImport
+        from stores.exchange.memory_import import MemoryImport
 
         return MemoryImport(self.database)
 

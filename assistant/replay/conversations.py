@@ -26,7 +26,7 @@ from stores.base.errors import NotFound, WrongUsage
 from stores.base.passages import SHARED
 from stores.database.database import database_file
 from stores.database.tables import Turn
-from stores.earlier_state import copy_untouched, go_back_to
+from stores.exchange.earlier_state import copy_untouched, go_back_to
 from stores.learning.checkpoints import Checkpoints
 
 EXTRACTIVE = "extractive"

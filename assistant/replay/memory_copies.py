@@ -8,8 +8,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from stores.backup import write_backup
 from stores.database.database import Database
+from stores.exchange.backup import write_backup
 
 _NAMES = "memory-*.db"
 

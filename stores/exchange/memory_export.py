@@ -3,7 +3,7 @@
     sessions -> turns -> documents -> receipts -> passages, each with all its versions and claims
 
 Lines name one another by public ids, which are the same in every database, never by numbers of this one.
-So what was exported, taken in elsewhere (`stores.memory_import`) and exported again is the same, byte for
+So what was exported, taken in elsewhere (`stores.exchange.memory_import`) and exported again is the same, byte for
 byte. No text that was forgotten, and nothing another user said, is in it: of what others wrote into the
 shared memory only the passages are told.
 """
@@ -34,7 +34,7 @@ from stores.database.tables import (
     Turn,
     known_id,
 )
-from stores.public_grounds import outward
+from stores.exchange.portable_grounds import outward
 
 SCHEMA = 2  # of the lines; fields are added to it, never renamed
 Scope: TypeAlias = Literal["yours", "shared", "all"]

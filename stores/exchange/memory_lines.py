@@ -1,6 +1,6 @@
 """The lines of an exported memory, read back: each checked, and what is wrong told with its line.
 
-The format is that of `stores.memory_export`. A line without a record is a text alone, with a kind and a
+The format is that of `stores.exchange.memory_export`. A line without a record is a text alone, with a kind and a
 title if it likes: what people write by hand, and what earlier releases exported.
 """
 
@@ -16,8 +16,8 @@ from typing import Any, NoReturn, TypeAlias
 
 from stores.base.errors import WrongUsage
 from stores.base.well_formed import well_formed
-from stores.json_lines import json_object
-from stores.memory_export import SCHEMA
+from stores.exchange.json_lines import json_object
+from stores.exchange.memory_export import SCHEMA
 
 _FIRST_YEAR, _LAST_YEAR = 1970, 9998  # any time zone can show a moment of these
 _DEEPEST = 20  # values within one another in the grounds of a write

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.database.tables import PassageIdentity, PassageVersion, new_public_id
-from stores.memory_export import kept_passages
-from stores.memory_lines import Memory, Record
+from stores.exchange.memory_export import kept_passages
+from stores.exchange.memory_lines import Memory, Record
 from stores.versions.changes import text_hash
 
 _OTHER = {"yours": "shared", "shared": "yours"}

@@ -33,10 +33,10 @@ from stores.database.tables import (
     known_id,
     new_public_id,
 )
-from stores.import_choice import ImportChoice, Needed
+from stores.exchange.import_choice import ImportChoice, Needed
+from stores.exchange.memory_lines import Memory, Record
+from stores.exchange.portable_grounds import inward
 from stores.memory.undone_imports import make_room_after_undone
-from stores.memory_lines import Memory, Record
-from stores.public_grounds import inward
 from stores.versions.changes import NewVersion, add_history, add_versions
 from stores.versions.receipts import open_receipt
 
