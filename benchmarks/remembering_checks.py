@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session as SqlSession
 
 from benchmarks.durable_checks import require, rows
 from stores.base.passages import own_space
+from stores.checks.words import word_faults
 from stores.database.database import Database
-from stores.word_check import word_faults
 from tests.remembering_child import stated, subject
 
 

@@ -1,10 +1,5 @@
 """What outlives a turn.
 
-schema_check     whether the tables are those of this release
-text_check       whether the texts are those that were written
-word_check       whether the words and their statistics are those of the texts
-turn_check       whether Find finds every turn by its words
-vector_check     whether the vectors can be used, and are those of the texts
 base/            what everything above the stores handles: errors, the clock, passages, and text from outside
 database/        one SQL database: its tables, transactions, rows, locks and the processes that use it
 words/           words: tokens, BM25, and the full-text indexes of passages and of turns
@@ -18,4 +13,5 @@ learning/        what is learned from, the rounds of training, and the models th
 memory/          a memory as its user sees it: listed, with its history and uses, edited and undone
 forgetting/      forgetting for good: what goes, erasing it, and the bytes of it
 exchange/        memories and databases as files: export, import, backup and copies
+checks/          whether what is derived agrees with the truth, and making it again
 """

@@ -31,6 +31,7 @@ from test_claims import UNKNOWN, new, state, taken, tell
 
 from stores.base.clock import now
 from stores.base.errors import CannotUndo, NotFound, StoreUnavailable
+from stores.checks.texts import changed_texts
 from stores.claims.claims import Claims, NewClaim
 from stores.claims.decisions import Decision, Learned
 from stores.claims.proposals import Proposals
@@ -52,7 +53,6 @@ from stores.database.tables import (
 )
 from stores.forgetting.forgetting import Forgetting, Forgotten
 from stores.search.shared_index import shared_vectors
-from stores.text_check import changed_texts
 from stores.vectors.chroma_index import ChromaVectors
 from stores.vectors.faiss_index import FaissVectors
 from stores.words.word_overlap import FORGOTTEN

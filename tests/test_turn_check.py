@@ -10,9 +10,9 @@ from sqlalchemy import text
 from store_fixtures import Stores
 
 import stores.words.turn_words as turn_words
+from stores.checks.turns import TurnWordFaults, repair_turn_words, turn_word_faults
 from stores.conversation.journal import Outcome
 from stores.conversation.turn_search import TurnSearch
-from stores.turn_check import TurnWordFaults, repair_turn_words, turn_word_faults
 
 
 class Fault(NamedTuple):

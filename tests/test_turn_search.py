@@ -10,12 +10,12 @@ from store_fixtures import Stores
 
 import stores.database.database as database_module
 import stores.words.turn_words as turn_words
+from stores.checks.turns import TurnWordFaults, turn_word_faults
 from stores.conversation.journal import Outcome
 from stores.conversation.sessions import Sessions
 from stores.conversation.turn_search import TurnSearch
 from stores.database.database import Database
 from stores.forgetting.forgetting import Forgetting
-from stores.turn_check import TurnWordFaults, turn_word_faults
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from assistant.checks.check import Check, Look, counted
 from assistant.wiring import Assistant
 from stores.base.errors import DamagedIndex, StoreUnavailable
+from stores.checks.vectors import drop_vectors, malformed_vectors, stale_vectors
 from stores.search.shared_index import SharedIndex
-from stores.vector_check import drop_vectors, malformed_vectors, stale_vectors
 
 _INDEX = "shared index"
 _REPAIR = "Run `vouch doctor` without --no-repair."

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from assistant.checks.check import Check, Look, counted
 from stores.base.errors import RESTORE
+from stores.checks.schema import schema_faults
+from stores.checks.texts import changed_texts
+from stores.checks.turns import TurnWordFaults, repair_turn_words, turn_word_faults
+from stores.checks.words import WordFaults, repair_words, word_faults
 from stores.conversation.claim_jobs import ClaimJobs
 from stores.database.database import Database
-from stores.schema_check import schema_faults
-from stores.text_check import changed_texts
-from stores.turn_check import TurnWordFaults, repair_turn_words, turn_word_faults
-from stores.word_check import WordFaults, repair_words, word_faults
 
 _DERIVED = ("passage_vectors",)  # what is wrong in these is repaired by the other checks
 _NAMED = 5  # passages
