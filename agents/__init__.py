@@ -1,9 +1,6 @@
 """Who takes part in a turn, one file an agent.
 
-interfaces        what an agent may be given: encoder, judge, reader, searchable space; chat_interfaces for a
-                  chat model, claim_interfaces for what becomes of a claim
 query_augmenter   a message becomes the queries to search with; naming_vouch names what "you" or "it" means
-fusion            scores of several signals become one, and neighbours lift each other
 retriever         queries become candidates
 own_statements    what the user said of themselves and gives what is asked; givings, asked_for, former
 of_oneself        all that is known of who asks; groups_told, all of a group; what_became, of what was said
@@ -17,9 +14,9 @@ curator, chat_curator    what a claim changes; met_statements, values, bindings,
 relations/        what somebody has one of at a time: said, changed, asked for
 quoting           which sentences of the sources are quoted; purposes, quote_order, which of them first
 said_here         what a message states beside what it asks, or was stated before in a private session
-sentences         text becomes sentences; which of them are questions; statements, messages that ask nothing
 models/           the encoder, the reader
 losses/           what training makes small
 backends/         the chat models
 prompts/          what is said to a chat model
+base/             what agents are given and return, and what they all know of sentences and values
 """

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.chat_interfaces import ChatModel, Source
-from agents.claim_interfaces import CHANGEABLE, Claim, Curation, Weighed
+from agents.base.chat_interfaces import ChatModel, Source
+from agents.base.claim_interfaces import CHANGEABLE, Claim, Curation, Weighed
+from agents.base.interfaces import Candidate
 from agents.curator import Met, ReaderCurator, changed
-from agents.interfaces import Candidate
 from agents.prompts.curating import curation_messages, curation_schema
 
 LONGEST_SHOWN = 2_000  # characters of a passage: one that is longer is not put before the model

@@ -12,12 +12,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from agents.bindings import is_bound_otherwise
-from agents.chat_interfaces import ChatModel, Source
+from agents.base.bindings import is_bound_otherwise
+from agents.base.chat_interfaces import ChatModel, Source
+from agents.base.claim_interfaces import Claim, Evidence, Status, Weighed
+from agents.base.interfaces import Candidate
+from agents.base.own_part import plain_text
+from agents.base.sentences import sentences
+from agents.base.values import content, values
 from agents.claim_evidence import denies
-from agents.claim_interfaces import Claim, Evidence, Status, Weighed
-from agents.interfaces import Candidate
-from agents.own_part import plain_text
 from agents.prompts.weighing import (
     OWN_KNOWLEDGE,
     PRIOR_SCHEMA,
@@ -26,8 +28,6 @@ from agents.prompts.weighing import (
     verdict_messages,
     verdict_schema,
 )
-from agents.sentences import sentences
-from agents.values import content, values
 
 _PASSAGES = 5
 _ASSENT = frozenset(content("yes no true false correct incorrect right wrong fact indeed statement claim"))

@@ -12,10 +12,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import cast
 
-from agents.chat_interfaces import ChatModel
-from agents.claim_interfaces import Claim, Said
-from agents.interfaces import Reader
-from agents.own_part import own_sentences
+from agents.base.chat_interfaces import ChatModel
+from agents.base.claim_interfaces import Claim, Said
+from agents.base.interfaces import Reader
+from agents.base.own_part import own_sentences
 from agents.prompts.claims import SCHEMA, messages
 from agents.reader_summarizer import WORLD_FROM
 from agents.takeovers import is_takeover

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from agents.values import Value, pieces, values
+from agents.base.values import Value, pieces, values
 
 _LONGEST_PHRASE = 6  # words
 _GAPS = 5  # of a claim at most

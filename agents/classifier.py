@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from agents.claim_interfaces import Claim, Weighed
+from agents.base.claim_interfaces import Claim, Weighed
 
 
 class Classifier:

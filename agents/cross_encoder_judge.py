@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from agents.interfaces import Candidate, Judged, Label, Verdict
-from agents.sentences import asks_only
+from agents.base.interfaces import Candidate, Judged, Label, Verdict
+from agents.base.sentences import asks_only
 
 # Not calibrated: a foreign model's scores mean what its training made them mean. As `ScoreJudge` has them.
 _ANSWERS_FROM = 0.5  # score from which a passage is taken to hold the answer

@@ -16,10 +16,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.claim_interfaces import CHANGEABLE, Claim, Curation, Weighed
-from agents.interfaces import Candidate, Reader, Relation
-from agents.memory_page import related_pair
-from agents.sentences import Sentence, sentences
+from agents.base.claim_interfaces import CHANGEABLE, Claim, Curation, Weighed
+from agents.base.interfaces import Candidate, Reader, Relation
+from agents.base.memory_page import related_pair
+from agents.base.sentences import Sentence, sentences
 
 # Probabilities from which the reader's word counts; chosen on the calibration part of data/everyday by
 # python -m benchmarks.everyday, see docs/experiments.md.

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from agents.chat_interfaces import Source
-from agents.interfaces import Reader
-from agents.memory_page import MemoryPage, Statement, asked_after
-from agents.message_sorting import MessageSorter
-from agents.sentences import sentences
+from agents.base.chat_interfaces import Source
+from agents.base.interfaces import Reader
+from agents.base.memory_page import MemoryPage, Statement, asked_after
+from agents.base.message_sorting import MessageSorter
+from agents.base.sentences import sentences
 from stores.base.passages import Passage
 
 _MOST = 14  # statements of one page

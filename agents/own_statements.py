@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agents.interfaces import Candidate, OwnSpace
+from agents.base.interfaces import Candidate, OwnSpace
 from agents.retriever import Retrieved
 from stores.base.passages import Passage
 

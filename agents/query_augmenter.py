@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.interfaces import AugmentedQuery, Exchange
-from agents.memory_page import asked_after, said_before
+from agents.base.interfaces import AugmentedQuery, Exchange
+from agents.base.memory_page import asked_after, said_before
 
 
 class QueryAugmenter:

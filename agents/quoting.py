@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from agents.chat_interfaces import Source
-from agents.interfaces import AnswerSpan, Encoder, Reading
-from agents.memory_page import asked
+from agents.base.chat_interfaces import Source
+from agents.base.interfaces import AnswerSpan, Encoder, Reading
+from agents.base.memory_page import asked
+from agents.base.sentences import Sentence, is_question, sentences
 from agents.readings import Readings
-from agents.sentences import Sentence, is_question, sentences
 from stores.words.lexical import tokens
 
 Floats = npt.NDArray[np.float64]

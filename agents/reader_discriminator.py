@@ -17,9 +17,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from agents.base.claim_interfaces import Claim, Evidence, Status, Weighed
+from agents.base.interfaces import Candidate, Reader
 from agents.claim_evidence import Filled, Seen, log_odds, seen
-from agents.claim_interfaces import Claim, Evidence, Status, Weighed
-from agents.interfaces import Candidate, Reader
 
 Floats = npt.NDArray[np.float64]
 

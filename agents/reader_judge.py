@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.interfaces import Candidate, Judged, Verdict
+from agents.base.interfaces import Candidate, Judged, Verdict
+from agents.base.sentences import asks_only
 from agents.readings import Readings
-from agents.sentences import asks_only
 
 
 class ReaderJudge:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 
-from agents.claim_interfaces import Claim, Said
-from agents.interfaces import Reader
-from agents.own_part import own_sentences
+from agents.base.claim_interfaces import Claim, Said
+from agents.base.interfaces import Reader
+from agents.base.own_part import own_sentences
 from agents.takeovers import is_takeover
 
 # Of what the reader says of a sentence; see docs/experiments.md.

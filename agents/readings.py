@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
 
-from agents.interfaces import Reader, Reading
+from agents.base.interfaces import Reader, Reading
 
 _KEPT = 256  # readings; a turn reads 40 passages at most
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from agents.fusion import normalised
-from agents.interfaces import Candidate, Judge, Verdict
+from agents.base.fusion import normalised
+from agents.base.interfaces import Candidate, Judge, Verdict
 
 Schedule: TypeAlias = Literal["multi", "single", "every_5", "every_20"]
 Order: TypeAlias = Literal["mixed", "classes"]

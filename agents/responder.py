@@ -2,7 +2,7 @@
 
     message, passages, earlier turns -> what fits -> request -> reply, piece by piece -> citations checked
 
-What fits is decided by counting tokens, here and before the model is asked; `agents/token_budget.py` says by
+What fits is decided by counting tokens, here and before the model is asked; `agents/base/token_budget.py` says by
 which rule. What did not fit is named in the request.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Sequence
 
-from agents.chat_interfaces import (
+from agents.base.chat_interfaces import (
     ChatMessage,
     ChatModel,
     CitingText,
@@ -20,11 +20,11 @@ from agents.chat_interfaces import (
     ReplyRequest,
     Source,
 )
+from agents.base.interfaces import Exchange
+from agents.base.memory_page import said_before
+from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fit
 from agents.copied_numbers import CopiedNumbers
-from agents.interfaces import Exchange
-from agents.memory_page import said_before
 from agents.prompts import answer
-from agents.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fit
 from stores.base.errors import ContextTooLong
 from stores.base.passages import Passage
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from agents.base.fusion import lifts, mixed
+from agents.base.interfaces import Candidate, Encoder, SearchableSpace, Vector
+from agents.base.sentences import asks_only
 from agents.dialogue import asks_when, is_named, replies, speaker, tells_time
-from agents.fusion import lifts, mixed
-from agents.interfaces import Candidate, Encoder, SearchableSpace, Vector
-from agents.sentences import asks_only
 from stores.base.passages import Passage
 from stores.words.lexical import tokens
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from agents.interfaces import Candidate, Judged, Label, Verdict
-from agents.sentences import asks_only
+from agents.base.interfaces import Candidate, Judged, Label, Verdict
+from agents.base.sentences import asks_only
 from stores.words.lexical import tokens
 
 # Fitted by benchmarks/fit_answering.py on training questions; see docs/history/experiments.md.

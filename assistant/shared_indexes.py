@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from filelock import FileLock, Timeout
 
-from agents.interfaces import Encoder
+from agents.base.interfaces import Encoder
 from assistant.config import Settings, without_password
 from stores.base.errors import IndexWrittenElsewhere, InvalidSetting, StoreUnavailable
 from stores.database.database import Database

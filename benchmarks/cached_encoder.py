@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock
 
-from agents.interfaces import Encoder, Vectors
+from agents.base.interfaces import Encoder, Vectors
 from agents.models.encoder import OnnxEncoder, prepare_encoder
 from assistant.library.documents import PreparedDocument, read_documents
 from stores.base.passages import searchable_text

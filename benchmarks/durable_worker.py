@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Engine, event
 
-from agents.interfaces import Vectors
+from agents.base.interfaces import Vectors
 from assistant.config import IndexSettings, Settings, StoreSettings
 from assistant.encoder_change import EncoderChange
 from assistant.library.documents import PreparedDocument, PreparedPassage

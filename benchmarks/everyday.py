@@ -29,8 +29,8 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.interfaces import Reader
-from agents.memory_page import MemoryPage, Statement, asked_after, related_pair
+from agents.base.interfaces import Reader
+from agents.base.memory_page import MemoryPage, Statement, asked_after, related_pair
 from agents.models.encoder import OnnxEncoder, prepare_encoder
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import WEIGHTS, prepare_reader

@@ -25,8 +25,8 @@ from typing import get_args
 
 import numpy as np
 
-from agents.claim_interfaces import Claim, Status, Weighed
-from agents.interfaces import Candidate
+from agents.base.claim_interfaces import Claim, Status, Weighed
+from agents.base.interfaces import Candidate
 from agents.reader_discriminator import CORRECT_FROM, INCORRECT_FROM, PASSAGES, ReaderDiscriminator
 from assistant.learning.example import read_records
 from assistant.replay.feedback import Feedback, answerable, simulated

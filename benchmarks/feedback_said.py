@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
-from agents.claim_interfaces import Claim, Said, Weighed
+from agents.base.claim_interfaces import Claim, Said, Weighed
 from agents.reader_discriminator import ReaderDiscriminator
 from agents.reader_summarizer import ReaderSummarizer
 from assistant.replay.feedback import Feedback, Wordings, answerable, simulated

@@ -26,14 +26,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.interfaces import Candidate
-from agents.memory_page import asked_after, said_before
+from agents.base.interfaces import Candidate
+from agents.base.memory_page import asked_after, said_before
+from agents.base.sentences import is_question, sentences
 from agents.quoting import FEATURES, READ_FEATURES, Placed, features, read
 from agents.reader_judge import ReaderJudge
 from agents.readings import Readings
 from agents.retriever import best_of
 from agents.score_judge import ScoreJudge, shared_words
-from agents.sentences import is_question, sentences
 from assistant.config import Settings
 from assistant.learning.example import normalised, part_of, read_records
 from assistant.library.documents import PreparedDocument, PreparedPassage

@@ -28,8 +28,8 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from agents.base.interfaces import Reader
 from agents.claim_evidence import Seen, seen
-from agents.interfaces import Reader
 from agents.reader_discriminator import FEATURES, PASSAGES, features, may_support
 from assistant.config import Settings
 from assistant.learning.example import normalised, part_of

@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.interfaces import Candidate, Judge, Judged
+from agents.base.interfaces import Candidate, Judge, Judged
 from assistant.config import Settings
 from assistant.locations import find_locations
 from assistant.turns.events import Finished

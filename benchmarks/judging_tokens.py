@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-from agents.interfaces import Candidate, Judge, Judged, Verdict
+from agents.base.interfaces import Candidate, Judge, Judged, Verdict
 from agents.reranker import Reranker, Schedule
 from benchmarks.kept_judge import KeptJudge
 from benchmarks.questions import interval

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agents.interfaces import Candidate, Judge, Judged, Verdict
+from agents.base.interfaces import Candidate, Judge, Judged, Verdict
 
 
 class KeptJudge:

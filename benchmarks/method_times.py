@@ -34,7 +34,7 @@ from typing import Any
 
 import torch
 
-from agents.interfaces import Candidate
+from agents.base.interfaces import Candidate
 from agents.reader_judge import ReaderJudge
 from agents.readings import Readings
 from agents.reranker import Reranked, Reranker

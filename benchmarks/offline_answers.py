@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.chat_interfaces import Source
-from agents.interfaces import Candidate, Judge
+from agents.base.chat_interfaces import Source
+from agents.base.interfaces import Candidate, Judge
 from agents.quoting import Quote, Quoter
 from agents.reranker import Reranker
 from agents.score_judge import ScoreJudge

@@ -25,7 +25,7 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from agents.interfaces import Encoder, Vector
+from agents.base.interfaces import Encoder, Vector
 from agents.own_statements import OwnStatements
 from agents.retriever import Retrieved
 from assistant.turns import weighing

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.interfaces import Candidate, Judged, Verdict
+from agents.base.interfaces import Candidate, Judged, Verdict
 from agents.reranker import Order, Reranker, Schedule
 from benchmarks.questions import interval
 from benchmarks.recall import BenchmarkAssistant

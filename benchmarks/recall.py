@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.interfaces import Encoder
+from agents.base.interfaces import Encoder
 from agents.retriever import Fusion, Signals
 from assistant.config import Settings
 from assistant.locations import find_locations

@@ -29,7 +29,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, befor
 
 import numpy as np
 
-from agents.interfaces import Vectors
+from agents.base.interfaces import Vectors
 from assistant.wiring import Assistant
 from benchmarks.questions import read_questions
 from benchmarks.synthetic_store import DIMENSION, CostAssistant, PlacedEncoder, Synthetic, build

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.interfaces import Vector, Vectors
-from agents.sentences import sentences
+from agents.base.interfaces import Vector, Vectors
+from agents.base.sentences import sentences
 from assistant.config import IndexSettings, Settings
 from assistant.locations import Locations, find_locations
 from assistant.wiring import Assistant

@@ -1,4 +1,4 @@
-"""How far the estimate of `agents/token_budget.py` lies above the true count, over several tokenizers.
+"""How far the estimate of `agents/base/token_budget.py` lies above the true count, over several tokenizers.
 
     pip install bpe-openai mistral-common        # in an environment of its own; both bring their vocabularies
     python -m benchmarks.token_estimate COLLECTION.jsonl.gz ... [--texts 400]
@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from agents.token_budget import estimated_tokens
+from agents.base.token_budget import estimated_tokens
 
 SHORTEST = 40  # characters
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.chat_interfaces import ReplyRequest
-from agents.interfaces import Candidate
+from agents.base.chat_interfaces import ReplyRequest
+from agents.base.interfaces import Candidate
 from agents.responder import Responder
 from agents.retriever import Retrieved
 from benchmarks.synthetic_store import DIMENSION, CostAssistant, unit

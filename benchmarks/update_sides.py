@@ -29,7 +29,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.interfaces import Candidate, Judged, Verdict
+from agents.base.interfaces import Candidate, Judged, Verdict
 from assistant.config import EncoderSettings, LearningSettings, Settings
 from assistant.learning.noting import Progress
 from assistant.locations import Locations, find_locations

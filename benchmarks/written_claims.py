@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agents.claim_interfaces import Claim, Weighed
-from agents.interfaces import Candidate
+from agents.base.claim_interfaces import Claim, Weighed
+from agents.base.interfaces import Candidate
 from agents.reader_discriminator import CORRECT_FROM, ReaderDiscriminator
 from assistant.config import Settings
 from assistant.learning.example import read_records, untokenised

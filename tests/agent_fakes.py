@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from agents.chat_interfaces import ContinuationScore, CutAtLimit, ReplyRequest, Source
-from agents.interfaces import (
+from agents.base.chat_interfaces import ContinuationScore, CutAtLimit, ReplyRequest, Source
+from agents.base.interfaces import (
     AnswerSpan,
     Candidate,
     Judged,

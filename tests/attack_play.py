@@ -22,7 +22,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from agents.chat_interfaces import ReplyRequest
+from agents.base.chat_interfaces import ReplyRequest
 from assistant.config import Settings
 from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.locations import Locations

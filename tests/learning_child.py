@@ -27,7 +27,7 @@ from typing import IO, Any
 import numpy as np
 from safetensors.numpy import load_file
 
-from agents.interfaces import Vectors
+from agents.base.interfaces import Vectors
 from agents.retriever import Fusion, Retriever
 from assistant.learning import learner as learner_module
 from assistant.learning.both_sides import NAME, BothSides, kept_as

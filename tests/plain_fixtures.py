@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from agents.chat_interfaces import ReplyRequest
+from agents.base.chat_interfaces import ReplyRequest
 from assistant.terminal.plain import PlainChat
 from assistant.wiring import Assistant
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.interfaces import Encoder, Vectors
+from agents.base.interfaces import Encoder, Vectors
 from assistant.config import Settings
 from assistant.learning.deciding import SERVED
 from assistant.locations import Locations

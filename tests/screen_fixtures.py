@@ -19,7 +19,7 @@ from store_fixtures import document, fresh_database
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from agents.chat_interfaces import ReplyRequest
+from agents.base.chat_interfaces import ReplyRequest
 from assistant.config import AnswerSettings, MemorySettings, RerankingSettings, Settings
 from assistant.locations import Locations
 from assistant.terminal.screens.app import ChatApp

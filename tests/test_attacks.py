@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from agents.claim_interfaces import Claim, Curation, Said, Weighed
+from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
+from agents.base.interfaces import Candidate
 from agents.classifier import Classifier
-from agents.interfaces import Candidate
 from assistant.config import Settings
 from assistant.locations import Locations
 from assistant.turns.claim_agents import Agents

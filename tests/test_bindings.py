@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.bindings import is_bound_otherwise
+from agents.base.bindings import is_bound_otherwise
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_chat_discriminator import ScriptedChat
 
+from agents.base.claim_interfaces import Claim, Curation, Weighed
+from agents.base.interfaces import Candidate
 from agents.chat_curator import LONGEST_SHOWN, ChatCurator
-from agents.claim_interfaces import Claim, Curation, Weighed
 from agents.curator import ReaderCurator
-from agents.interfaces import Candidate
 from agents.prompts.curating import curation_schema
 from stores.base.errors import MalformedReply
 from stores.base.passages import SHARED

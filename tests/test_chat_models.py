@@ -29,7 +29,7 @@ from vllm_server import serving, vllm_maker
 from agents.backends.openai_chat import OpenAIChat
 from agents.backends.transformers_chat import TransformersChat
 from agents.backends.vllm_chat import VllmChat
-from agents.chat_interfaces import ChatMessage, ChatModel, CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import ChatMessage, ChatModel, CutAtLimit, ReplyRequest
 from stores.base.errors import ContextTooLong, MalformedReply, ModelRefused, NoLogProbabilities
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

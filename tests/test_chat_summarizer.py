@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from agent_fakes import PERSONAL, WORLD, FakeChat, FixedReader
 
-from agents.chat_interfaces import ChatMessage
+from agents.base.chat_interfaces import ChatMessage
+from agents.base.claim_interfaces import Claim, Said
 from agents.chat_summarizer import ChatSummarizer
-from agents.claim_interfaces import Claim, Said
 from agents.prompts.claims import SCHEMA
 from stores.base.errors import ContextTooLong, MalformedReply
 

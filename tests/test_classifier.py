@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.claim_interfaces import Claim, Weighed
+from agents.base.claim_interfaces import Claim, Weighed
 from agents.classifier import Classifier
 
 FACT = Claim("The reading room opens at 10:00.", "The reading room opens at 10:00.", "fact", "world")

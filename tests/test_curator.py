@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 from agent_fakes import ADDS, ENDS, REPLACES, SAME, UNRELATED, FixedReader, passage
 
-from agents.claim_interfaces import Claim, Curation, Evidence, Status, Weighed
+from agents.base.claim_interfaces import Claim, Curation, Evidence, Status, Weighed
+from agents.base.interfaces import Candidate, Relation, Verification
 from agents.curator import ReaderCurator
-from agents.interfaces import Candidate, Relation, Verification
 from stores.base.passages import SHARED
 
 MINE = "user:1"

@@ -27,7 +27,7 @@ from store_fixtures import (
     findable,
 )
 
-from agents.interfaces import Vectors
+from agents.base.interfaces import Vectors
 from agents.models.reader_files import DamagedReader
 from agents.readings import Readings
 from assistant.checks import environment, models, stored

@@ -16,9 +16,9 @@ from agents.backends.extractive import (
     NOTHING_SAID,
     ExtractiveChat,
 )
-from agents.chat_interfaces import ReplyRequest, Source
+from agents.base.chat_interfaces import ReplyRequest, Source
+from agents.base.message_sorting import MessageSorter
 from agents.memory_answers import MemoryAnswers
-from agents.message_sorting import MessageSorter
 from agents.quoting import Quoter
 from agents.responder import Citations
 from stores.base.errors import ModelRefused

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.claim_interfaces import Claim, Weighed
-from agents.sentences import is_question
+from agents.base.claim_interfaces import Claim, Weighed
+from agents.base.sentences import is_question
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.feedback import Feedback, answerable, said_after, simulated
 from assistant.replay.feedback_templates import (

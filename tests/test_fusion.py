@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.fusion import lifts, mixed, normalised, reciprocal_ranks
+from agents.base.fusion import lifts, mixed, normalised, reciprocal_ranks
 
 scores = st.dictionaries(
     st.integers(0, 50), st.floats(-1e3, 1e3, allow_nan=False, allow_infinity=False), max_size=20

@@ -11,7 +11,7 @@ from agent_fakes import FixedJudge, candidate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.interfaces import Candidate, Judged, Label, Verdict
+from agents.base.interfaces import Candidate, Judged, Label, Verdict
 from assistant.replay import held_out
 from assistant.replay.held_out import SMALLEST_SLICE, Comparison, Scored, Side, compare, decided, slices
 from stores.learning.lessons import Lesson, LessonDocument

@@ -15,8 +15,8 @@ from test_claims import new, taken, tell
 from test_remembering import Encoder, Fakes, House
 from test_undo_properties import World, forget_one, kind, world
 
-from agents.claim_interfaces import Claim, Curation, Said, Weighed
-from agents.interfaces import Candidate
+from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
+from agents.base.interfaces import Candidate
 from agents.retriever import Fusion, Retriever
 from assistant.turns.searching import Searching
 from stores.claims.claims import Claims

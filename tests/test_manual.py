@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.sentences import sentences
+from agents.base.sentences import sentences
 from assistant.library.documents import PreparedDocument, read_documents
 from benchmarks.manual_answers import ManualQuestion, halves, question_lists, verdict_on
 

@@ -11,12 +11,12 @@ import jsonschema
 import pytest
 from agent_fakes import passage
 
-from agents.chat_interfaces import ChatMessage, Source
-from agents.claim_interfaces import Said
-from agents.interfaces import Exchange
-from agents.own_part import own_sentences
+from agents.base.chat_interfaces import ChatMessage, Source
+from agents.base.claim_interfaces import Said
+from agents.base.interfaces import Exchange
+from agents.base.own_part import own_sentences
+from agents.base.token_budget import estimated_tokens
 from agents.prompts import claims, curating, weighing
-from agents.token_budget import estimated_tokens
 
 FORMS: dict[str, Mapping[str, Any]] = {
     "claims": claims.SCHEMA,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from agent_fakes import FixedEncoder, candidate, passage
 
-from agents.interfaces import Candidate, Vector
+from agents.base.interfaces import Candidate, Vector
 from agents.retriever import Fusion
 from assistant.replay.methods import Asked, Frozen, Method, Search, fused_by_rank, mean_vector
 from stores.base.passages import Found, Passage

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from agent_fakes import FixedJudge, candidate
 
-from agents.interfaces import Verdict
+from agents.base.interfaces import Verdict
 from agents.reranker import Reranker
 from benchmarks import method_times
 from benchmarks.judging_tokens import (

@@ -18,7 +18,7 @@ import torch
 from agent_fakes import FixedEncoder, candidate
 from test_methods import EAST, FUSION, NORTH, SPACE, WrittenSpace, ids, search
 
-from agents.interfaces import Vectors, Verdict
+from agents.base.interfaces import Vectors, Verdict
 from agents.reranker import Judgement
 from assistant.learning.both_sides import NAME
 from assistant.learning.deciding import SERVED

@@ -12,7 +12,7 @@ from store_fixtures import DIMENSION, ENCODER, Stores, document, fake_encode, fi
 from test_methods_learning import NotedAdapting, judged
 from test_methods_writing import FixedWriter
 
-from agents.interfaces import Vectors
+from agents.base.interfaces import Vectors
 from agents.retriever import Fusion, Retriever
 from assistant.replay.methods import Asked, Frozen, JudgedQuestion, Method, Search
 from assistant.replay.query2doc import Query2Doc

@@ -9,7 +9,7 @@ import pytest
 from agent_fakes import FakeChat
 from test_methods import EAST, NORTH, SPACE, WrittenSpace, ids, search
 
-from agents.chat_interfaces import ChatMessage
+from agents.base.chat_interfaces import ChatMessage
 from assistant.replay import query2doc, query_rewrite
 from assistant.replay.datasets import ReplayPassage, ReplayQuestion
 from assistant.replay.methods import Asked

@@ -31,7 +31,7 @@ from scripted_server import (
 )
 
 from agents.backends.openai_chat import OpenAIChat
-from agents.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
 from stores.base.errors import (
     ContextTooLong,
     MalformedReply,

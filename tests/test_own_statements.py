@@ -10,7 +10,7 @@ import pytest
 from agent_fakes import FixedJudge, passage
 from store_fixtures import Stores
 
-from agents.interfaces import Candidate, Vector
+from agents.base.interfaces import Candidate, Vector
 from agents.own_statements import GIVEN, OwnStatements
 from agents.reranker import Order, Reranker
 from agents.retriever import Retrieved

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from agent_fakes import FakeChat, FixedEncoder
 
-from agents.chat_interfaces import CutAtLimit, LeftOut, ReplyRequest
+from agents.base.chat_interfaces import CutAtLimit, LeftOut, ReplyRequest
 from agents.own_statements import GIVEN, OwnStatements
 from agents.query_augmenter import QueryAugmenter
 from agents.reranker import Reranker

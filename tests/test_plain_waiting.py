@@ -13,7 +13,7 @@ from agent_fakes import FakeChat
 from plain_fixtures import messages, talk
 from screen_fixtures import ScriptedReplies, made_assistant, place_in
 
-from agents.chat_interfaces import ReplyRequest
+from agents.base.chat_interfaces import ReplyRequest
 from assistant.locations import Locations
 from assistant.wiring import Assistant
 from stores.base.errors import ModelBusy, ModelUnreachable, ReplyCut, VouchError

@@ -18,10 +18,10 @@ import pytest
 from agent_fakes import FakeChat, FixedEncoder
 from store_fixtures import DIMENSION, ENCODER, Stores, fake_encode
 
-from agents.chat_interfaces import ReplyRequest
-from agents.claim_interfaces import Claim, Curation, Said, Weighed
+from agents.base.chat_interfaces import ReplyRequest
+from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
+from agents.base.interfaces import Candidate
 from agents.classifier import Classifier
-from agents.interfaces import Candidate
 from agents.query_augmenter import QueryAugmenter
 from agents.reranker import Reranker
 from agents.responder import Responder

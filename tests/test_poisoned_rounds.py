@@ -23,7 +23,7 @@ from store_fixtures import Stores, document
 from test_lessons import ask
 from test_train_command import locations
 
-from agents.interfaces import Candidate, Judged, Vectors, Verdict
+from agents.base.interfaces import Candidate, Judged, Vectors, Verdict
 from agents.models.encoder import EncoderDescription
 from agents.models.export_encoder import read_source
 from assistant.config import EncoderSettings, LearningSettings, Settings

@@ -11,7 +11,7 @@ from agent_fakes import FixedEncoder
 from test_pipeline import House, ten
 
 from agents.backends.extractive import NOTHING_FOUND, ExtractiveChat
-from agents.chat_interfaces import Source
+from agents.base.chat_interfaces import Source
 from agents.quoting import Quoter
 from agents.responder import Responder
 from agents.said_here import Said, said_before_here

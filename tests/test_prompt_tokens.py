@@ -11,7 +11,7 @@ from jinja2 import TemplateError
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from agents.backends.prompt_tokens import PieceDecoder, PromptTokenizer
-from agents.chat_interfaces import ChatMessage
+from agents.base.chat_interfaces import ChatMessage
 from stores.base.errors import ModelRefused
 
 CONTROL = ["<|end|>", "<|user|>", "<|system|>", "<|assistant|>", "</s>", "|>!"]

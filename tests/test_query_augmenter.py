@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.interfaces import Exchange
+from agents.base.interfaces import Exchange
 from agents.query_augmenter import QueryAugmenter
 
 

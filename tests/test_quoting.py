@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from agent_fakes import FixedEncoder, FixedReader, source
 
+from agents.base.sentences import sentences
 from agents.quoting import FEATURES, READ_FEATURES, Placed, Quoter, features, read
 from agents.readings import Readings
-from agents.sentences import sentences
 
 QUESTION = "When does the reading room open?"
 OPENS = "The reading room opens at ten on weekdays, and at noon on Sundays."

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.interfaces import ReadAnswer
+from agents.base.interfaces import ReadAnswer
 from agents.models.exported_folders import MODEL_FILE
 from agents.models.reader import FLOOR, OnnxReader
 from agents.models.reader_files import DamagedReader, Precision, ReaderUnavailable, prepare_reader

@@ -10,7 +10,7 @@ from agent_fakes import FixedEncoder, FixedReader, candidate, source
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.interfaces import Verdict
+from agents.base.interfaces import Verdict
 from agents.quoting import Quote
 from agents.readings import Readings
 from assistant.config import AnswerSettings

@@ -11,9 +11,9 @@ from agent_fakes import FixedReader, candidate, passage
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.base.claim_interfaces import Claim, Weighed
+from agents.base.interfaces import Candidate, Verification
 from agents.claim_evidence import seen
-from agents.claim_interfaces import Claim, Weighed
-from agents.interfaces import Candidate, Verification
 from agents.reader_discriminator import CORRECT_FROM, DISPUTED_FROM, ReaderDiscriminator, may_support
 
 POOL = "The town hall was built in 1902. The pool opens at 7:00 on all days. Lunch is at noon."

@@ -10,11 +10,11 @@ from agent_fakes import ASKS, NOTHING, PERSONAL, WORLD, FixedReader
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.claim_interfaces import Claim, Said
-from agents.interfaces import Sorting
+from agents.base.claim_interfaces import Claim, Said
+from agents.base.interfaces import Sorting
+from agents.base.own_part import LONGEST_MESSAGE, own_sentences
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import WEIGHTS, prepare_reader
-from agents.own_part import LONGEST_MESSAGE, own_sentences
 from agents.reader_summarizer import WORLD_FROM, ReaderSummarizer
 from assistant.locations import find_locations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.interfaces import Vectors
+from agents.base.interfaces import Vectors
 from benchmarks.cached_encoder import CachedEncoder
 from benchmarks.recall import mix_scores
 from benchmarks.recall_collections import Question

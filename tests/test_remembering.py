@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 import pytest
 from store_fixtures import DIMENSION, ENCODER, Stores, document, fake_encode, findable
 
-from agents.claim_interfaces import Claim, Curation, Evidence, Said, Weighed
+from agents.base.claim_interfaces import Claim, Curation, Evidence, Said, Weighed
+from agents.base.interfaces import Candidate, Vectors
 from agents.classifier import Classifier
-from agents.interfaces import Candidate, Vectors
 from agents.retriever import Fusion, Retriever
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.claim_agents import Agents

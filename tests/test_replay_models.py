@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from agent_fakes import FakeChat, candidate
 
-from agents.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
-from agents.interfaces import Verdict
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
+from agents.base.interfaces import Verdict
 from assistant.replay.chat_judge import ChatJudge, judging_messages
 from assistant.replay.line_file import LineFile, encoded
 from assistant.replay.recorded_chat import RecordedChat, Recording

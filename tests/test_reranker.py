@@ -11,7 +11,7 @@ from agent_fakes import FixedJudge, candidate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.interfaces import Candidate, Verdict
+from agents.base.interfaces import Candidate, Verdict
 from agents.reranker import Reranker, Schedule, by_mixed_scores, steps
 
 schedules = st.sampled_from(["multi", "single", "every_5", "every_20"])

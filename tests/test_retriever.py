@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 import pytest
 from agent_fakes import FixedEncoder, passage
 
-from agents.interfaces import Vector
+from agents.base.interfaces import Vector
 from agents.retriever import Fusion, Retriever, Signals
 from stores.base.passages import Found, Passage
 

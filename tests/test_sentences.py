@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.sentences import asks_only, breaks_between, is_question, sentences
+from agents.base.sentences import asks_only, breaks_between, is_question, sentences
 
 
 def texts(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from agent_fakes import candidate, passage
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.interfaces import Candidate, Judge
+from agents.base.interfaces import Candidate, Judge
 from agents.reranker import Reranker
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.feedback import simulated

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.backends.structured_replies import LONGEST_REPLY, choice_schema, fitting, fitting_reply
-from agents.chat_interfaces import ChatMessage
+from agents.base.chat_interfaces import ChatMessage
 from stores.base.errors import MalformedReply
 
 SCHEMA = choice_schema(["add", "nothing"])

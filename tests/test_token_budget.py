@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.token_budget import estimated_tokens, fit
+from agents.base.token_budget import estimated_tokens, fit
 
 COSTS = st.lists(st.integers(1, 50), max_size=8)
 BUDGETS = st.integers(0, 400)

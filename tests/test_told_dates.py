@@ -17,11 +17,11 @@ from sqlmodel import col
 from store_fixtures import DIMENSION, ENCODER, Stores, fake_encode, fresh_database
 from test_remembering import Fakes, House
 
-from agents.claim_interfaces import Claim, Curation, Said, Weighed
+from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
+from agents.base.interfaces import Candidate, Relation, Vectors
+from agents.base.sentences import sentences
 from agents.curator import ReaderCurator
-from agents.interfaces import Candidate, Relation, Vectors
 from agents.retriever import Fusion, Retriever
-from agents.sentences import sentences
 from assistant.terminal.memory_history import history_as_json, history_lines
 from assistant.terminal.notices import learned_line
 from assistant.turns.searching import Searching

@@ -24,7 +24,7 @@ from store_fixtures import Stores, document, findable
 from test_learner import FakeTraining
 from test_lessons import ask
 
-from agents.interfaces import Candidate, Judged, Vectors, Verdict
+from agents.base.interfaces import Candidate, Judged, Vectors, Verdict
 from agents.reader_judge import ReaderJudge
 from agents.readings import Readings
 from agents.score_judge import ScoreJudge

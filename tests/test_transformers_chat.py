@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from agents.backends.transformers_chat import TransformersChat
-from agents.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
 from stores.base.errors import ContextTooLong, ModelRefused, ReplyCut, UnknownModel
 
 QUESTION = (ChatMessage("user", "Where does the harbour lie?"),)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from agents.backends.openai_chat import OpenAIChat
-from agents.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
 from stores.base.errors import MalformedReply, ModelRefused, NoLogProbabilities
 from tests.free_ports import free_port
 

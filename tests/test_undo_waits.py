@@ -15,9 +15,9 @@ from agent_fakes import FakeChat
 from memory_on_screen import assistant_of
 from screen_fixtures import ChatOnScreen, ScriptedReplies, made_assistant, on_screen
 
-from agents.claim_interfaces import Claim, Curation, Said, Weighed
+from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
+from agents.base.interfaces import Candidate
 from agents.classifier import Classifier
-from agents.interfaces import Candidate
 from assistant.config import MemorySettings
 from assistant.locations import Locations
 from assistant.terminal import weighed_first

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.values import content, names, numbers, values
+from agents.base.values import content, names, numbers, values
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from vllm_server import serving, vllm_maker
 
 from agents.backends.openai_chat import OpenAIChat
 from agents.backends.vllm_chat import VllmChat
-from agents.chat_interfaces import ChatMessage, ReplyRequest
+from agents.base.chat_interfaces import ChatMessage, ReplyRequest
 from stores.base.errors import BackendMissing, MalformedReply, UnknownModel
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -13,13 +13,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 
-from agents.chat_interfaces import ChatMessage, CitingText, ContinuationScore, ReplyRequest, Source
+from agents.base.chat_interfaces import ChatMessage, CitingText, ContinuationScore, ReplyRequest, Source
+from agents.base.message_sorting import MessageSorter
+from agents.base.token_budget import estimated_tokens
 from agents.memory_answers import MemoryAnswer, MemoryAnswers, Remembered
-from agents.message_sorting import MessageSorter
 from agents.own_statements import is_own_words
 from agents.quoting import Quote, Quoter
 from agents.said_here import message_passage
-from agents.token_budget import estimated_tokens
 from stores.base.clock import now
 from stores.base.errors import ModelRefused, NoLogProbabilities
 

@@ -34,8 +34,8 @@ from agents.backends.structured_replies import (
     fitting_reply,
     with_instructions,
 )
-from agents.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
-from agents.token_budget import estimated_tokens
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
+from agents.base.token_budget import estimated_tokens
 from stores.base.errors import (
     ContextTooLong,
     MalformedReply,

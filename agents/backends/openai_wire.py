@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from agents.chat_interfaces import ChatMessage, ContinuationScore
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore
 
 if TYPE_CHECKING:
     import openai

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agents.chat_interfaces import ChatMessage
+from agents.base.chat_interfaces import ChatMessage
 from stores.base.errors import ModelRefused
 
 _log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import cast
 
-from agents.chat_interfaces import ChatMessage
+from agents.base.chat_interfaces import ChatMessage
 from stores.base.errors import ContextTooLong, MalformedReply
 from stores.base.one_line import short
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from agents.backends.prompt_tokens import PieceDecoder, PromptTokenizer
 from agents.backends.structured_replies import check_choices, fitting_reply, in_short, with_instructions
-from agents.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
 from stores.base.errors import ContextTooLong, ModelRefused, ReplyCut, UnknownModel
 
 if TYPE_CHECKING:

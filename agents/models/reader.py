@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.interfaces import AnswerSpan, ReadAnswer, Reading, Relation, Sorting, Verdict, Verification
+from agents.base.interfaces import AnswerSpan, ReadAnswer, Reading, Relation, Sorting, Verdict, Verification
 from agents.models.concurrent_runs import run_concurrently
 from agents.models.exported_folders import loading, open_session
 from agents.models.reader_files import ReaderDescription, ReaderUnavailable

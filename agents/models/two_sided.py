@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.interfaces import Encoder, Vectors
+from agents.base.interfaces import Encoder, Vectors
 
 
 class TwoSidedEncoder:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.chat_interfaces import ChatMessage, Source
-from agents.interfaces import Exchange
+from agents.base.chat_interfaces import ChatMessage, Source
+from agents.base.interfaces import Exchange
 
 INSTRUCTIONS = """\
 You answer the user's message from the numbered sources below it and from what the user told you.

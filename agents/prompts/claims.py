@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agents.chat_interfaces import ChatMessage
-from agents.claim_interfaces import Said
+from agents.base.chat_interfaces import ChatMessage
+from agents.base.claim_interfaces import Said
 
 INSTRUCTIONS = """\
 You find what a user states in their message, so that it can be checked and remembered. Mostly there is \

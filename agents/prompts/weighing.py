@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.chat_interfaces import ChatMessage, Source
+from agents.base.chat_interfaces import ChatMessage, Source
 from agents.prompts.answer import entry
 
 OWN_KNOWLEDGE, NOTHING = "own knowledge", "nothing"  # what can decide beside a passage's number

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from agents.interfaces import Encoder
+from agents.base.interfaces import Encoder
 from agents.models.reader_files import DamagedReader
 from assistant.checks.check import Check, Look
 from assistant.wiring import Assistant

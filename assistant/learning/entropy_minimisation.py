@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from agents.interfaces import Vectors
+from agents.base.interfaces import Vectors
 from assistant.learning.retriever_network import RetrieverNetwork
 
 

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from agents.memory_page import MemoryPage, Statement, asked_after, related_pair, said_before
+from agents.base.memory_page import MemoryPage, Statement, asked_after, related_pair, said_before
 from assistant.learning.example import (
     RELATE_LABELS,
     SORT_LABELS,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
-from agents.memory_page import asked_after, said_before
+from agents.base.memory_page import asked_after, said_before
 from assistant.learning.example import (
     Example,
     Part,

@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from agents.sentences import sentences
+from agents.base.sentences import sentences
 from assistant.learning.example import (
     SORT_LABELS,
     Example,

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from agents.sentences import sentences
+from agents.base.sentences import sentences
 from assistant.learning.changed_answers import Answers, changed, kind_of
 from assistant.learning.example import Example, Part, answer_spans, part_of
 from assistant.learning.reader_pairs import Corpus, Question, read_corpus, read_questions

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from agents.sentences import sentences
+from agents.base.sentences import sentences
 from assistant.library.plain_text import Section
 
 PASSAGE_WORDS = 100

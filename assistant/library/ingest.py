@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from agents.interfaces import Encoder
+from agents.base.interfaces import Encoder
 from assistant.library.documents import PreparedDocument
 from stores.base.errors import UnreadableDocument
 from stores.memory.documents import Change, NewDocument, NewPassage, StoredDocuments

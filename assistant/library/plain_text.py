@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.sentences import breaks_between
+from agents.base.sentences import breaks_between
 
 
 @dataclass(frozen=True)

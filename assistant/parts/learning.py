@@ -15,7 +15,7 @@ from assistant.parts.turns import Turns
 from stores.base.errors import DamagedEncoder, EncoderUnavailable
 
 if TYPE_CHECKING:
-    from agents.interfaces import Judge
+    from agents.base.interfaces import Judge
     from assistant.learning.background import BackgroundLearner
     from assistant.learning.both_sides import BothSides
     from assistant.learning.learner import Learner

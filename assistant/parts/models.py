@@ -12,9 +12,9 @@ from assistant.parts.search import Search
 from stores.base.errors import ModelUnreachable
 
 if TYPE_CHECKING:
-    from agents.chat_interfaces import ChatModel
-    from agents.interfaces import Judge, Vectors
-    from agents.message_sorting import MessageSorter
+    from agents.base.chat_interfaces import ChatModel
+    from agents.base.interfaces import Judge, Vectors
+    from agents.base.message_sorting import MessageSorter
     from agents.models.reader import OnnxReader
     from agents.readings import Readings
     from assistant.config import ModelSettings
@@ -44,7 +44,7 @@ class Models(Search):
     @cached_property
     def sorter(self) -> MessageSorter:
         """Says what the sentences of a message do."""
-        from agents.message_sorting import MessageSorter
+        from agents.base.message_sorting import MessageSorter
 
         return MessageSorter(self.reader if self.settings.answer.reader else None)
 

@@ -11,7 +11,7 @@ from assistant.parts.stores import Stores
 from stores.base.errors import EncoderUnavailable, VouchError
 
 if TYPE_CHECKING:
-    from agents.interfaces import Encoder
+    from agents.base.interfaces import Encoder
     from agents.models.encoder import OnnxEncoder
     from agents.retriever import Fusion, Retriever
     from assistant.shared_indexes import SharedIndexes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assistant.parts.models import Models
 
 if TYPE_CHECKING:
-    from agents.chat_interfaces import ChatModel
+    from agents.base.chat_interfaces import ChatModel
     from agents.responder import Responder
     from assistant.config import ModelSettings
     from assistant.library.ingest import Ingest

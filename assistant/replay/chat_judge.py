@@ -10,8 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
-from agents.chat_interfaces import ChatMessage, ChatModel, Source
-from agents.interfaces import Candidate, Judged, Label, Verdict
+from agents.base.chat_interfaces import ChatMessage, ChatModel, Source
+from agents.base.interfaces import Candidate, Judged, Label, Verdict
 from agents.prompts.answer import entry
 from stores.base.errors import MalformedReply
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agents.interfaces import Candidate, Judge
+from agents.base.interfaces import Candidate, Judge
 from agents.retriever import Retriever
 from assistant.replay.bootstrap import Gain, Promotion, paired_gain, promotion
 from assistant.replay.metrics import ndcg_at, success_at

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from agents.interfaces import Encoder
+from agents.base.interfaces import Encoder
 from agents.models.encoder import OnnxEncoder
 from assistant.learning.both_sides import NAME
 from assistant.learning.deciding import SERVED

@@ -16,8 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from agents.chat_interfaces import ChatModel
-from agents.interfaces import Encoder, Vectors
+from agents.base.chat_interfaces import ChatModel
+from agents.base.interfaces import Encoder, Vectors
 from assistant.learning.training_child import Tell, train_apart
 from assistant.replay import query2doc, query_rewrite
 from assistant.replay.datasets import ReplayPassage, ReplayQuestion

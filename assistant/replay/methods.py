@@ -17,8 +17,8 @@ from typing import Protocol
 
 import numpy as np
 
-from agents.fusion import reciprocal_ranks
-from agents.interfaces import Candidate, Encoder, SearchableSpace, Vector, Vectors
+from agents.base.fusion import reciprocal_ranks
+from agents.base.interfaces import Candidate, Encoder, SearchableSpace, Vector, Vectors
 from agents.reranker import Judgement
 from agents.retriever import Fusion, Retriever, Signals
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
-from agents.interfaces import Candidate
+from agents.base.interfaces import Candidate
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.measures import measured
 from assistant.replay.methods import Asked, Method

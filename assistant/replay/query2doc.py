@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from agents.chat_interfaces import ChatMessage, ChatModel
+from agents.base.chat_interfaces import ChatMessage, ChatModel
 from agents.prompts.weighing import quoted
 from assistant.replay.methods import Asked, Found, JudgedQuestion, Search
 from assistant.replay.writers import ChatWriter, Writer

@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from agents.chat_interfaces import ChatMessage, ChatModel
+from agents.base.chat_interfaces import ChatMessage, ChatModel
 from agents.prompts.weighing import quoted
 from assistant.replay.methods import Asked, Found, JudgedQuestion, Search, fused_by_rank, mean_vector
 from assistant.replay.writers import ChatWriter, Writer

@@ -17,8 +17,8 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from agents.chat_interfaces import ChatModel
-from agents.interfaces import Judge
+from agents.base.chat_interfaces import ChatModel
+from agents.base.interfaces import Judge
 from agents.models.encoder import OnnxEncoder
 from agents.models.reader_files import WEIGHTS, reader_version
 from assistant.config import Settings

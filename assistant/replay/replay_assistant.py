@@ -12,8 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-from agents.chat_interfaces import ChatModel
-from agents.interfaces import Candidate, Encoder, Judge, Judged, SearchableSpace, Vector
+from agents.base.chat_interfaces import ChatModel
+from agents.base.interfaces import Candidate, Encoder, Judge, Judged, SearchableSpace, Vector
 from agents.reranker import Judgement
 from agents.retriever import Retrieved, Retriever, Signals
 from assistant.config import Settings

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from agents.interfaces import Candidate, Judged, Verdict
-from agents.token_budget import estimated_tokens
+from agents.base.interfaces import Candidate, Judged, Verdict
+from agents.base.token_budget import estimated_tokens
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.metrics import has_answer
 from stores.base.passages import Passage

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
-from agents.chat_interfaces import ChatMessage, ContinuationScore, ReplyRequest
-from agents.token_budget import estimated_tokens
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore, ReplyRequest
+from agents.base.token_budget import estimated_tokens
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.own_store import Names
 from assistant.replay.simulate import SimulatedAnswerer

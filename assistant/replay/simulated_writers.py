@@ -11,9 +11,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from agents.chat_interfaces import ChatMessage
-from agents.sentences import sentences
-from agents.token_budget import estimated_tokens
+from agents.base.chat_interfaces import ChatMessage
+from agents.base.sentences import sentences
+from agents.base.token_budget import estimated_tokens
 from assistant.replay import query2doc, query_rewrite
 from assistant.replay.datasets import ReplayPassage, ReplayQuestion
 from assistant.replay.methods import Asked

@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from agents.interfaces import Candidate, Verdict
+from agents.base.interfaces import Candidate, Verdict
 from agents.reranker import Judgement
 from assistant.replay.line_file import LineFile
 from assistant.replay.methods import Asked, JudgedQuestion

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from agents.interfaces import Vectors
+from agents.base.interfaces import Vectors
 from assistant.replay.methods import Asked, Found, JudgedQuestion, Search
 from stores.vectors.exact import read_vectors
 

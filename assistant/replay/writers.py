@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from json import dumps
 from typing import Protocol
 
-from agents.chat_interfaces import ChatMessage, ChatModel
+from agents.base.chat_interfaces import ChatMessage, ChatModel
 from assistant.replay.methods import Asked
 from stores.base.errors import MalformedReply
 from stores.base.one_line import one_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from agents.chat_interfaces import CutAtLimit, Source
+from agents.base.chat_interfaces import CutAtLimit, Source
 from assistant.terminal.memory_history import when
 from stores.base.one_line import one_line, short
 

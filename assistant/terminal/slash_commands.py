@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from agents.sentences import asks_only
+from agents.base.sentences import asks_only
 from assistant.terminal.answer_lines import why_lines
 from assistant.terminal.forgetting import OthersPassage, forget_when_sure
 from assistant.terminal.memory_history import claim_lines, deciding_versions, history_lines

@@ -20,8 +20,8 @@ def says_something(text: str) -> bool:
     "The room closes at four." and a name or number do ("Friday", "1888"); "what", "yes", a question and
     another bare word ("blue") do not.
     """
-    from agents.sentences import is_question, sentences
-    from agents.values import content
+    from agents.base.sentences import is_question, sentences
+    from agents.base.values import content
 
     told = [each.text for each in sentences(text) if not is_question(each.text)]
     return any(content(each) and not _is_bare_word(each) for each in told)

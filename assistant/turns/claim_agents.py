@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agents.claim_interfaces import Curator, Discriminator, Summarizer
+from agents.base.claim_interfaces import Curator, Discriminator, Summarizer
 from agents.classifier import Classifier
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from agents.chat_interfaces import CutAtLimit, LeftOut, Source
-from agents.interfaces import AugmentedQuery, Candidate
+from agents.base.chat_interfaces import CutAtLimit, LeftOut, Source
+from agents.base.interfaces import AugmentedQuery, Candidate
 from stores.base.errors import VouchError
 
 

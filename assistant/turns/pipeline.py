@@ -17,9 +17,9 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
-from agents.chat_interfaces import CutAtLimit
-from agents.interfaces import Encoder, Exchange
-from agents.message_sorting import MessageSorter
+from agents.base.chat_interfaces import CutAtLimit
+from agents.base.interfaces import Encoder, Exchange
+from agents.base.message_sorting import MessageSorter
 from agents.own_statements import OwnStatements
 from agents.query_augmenter import QueryAugmenter
 from agents.reranker import Reranked, Reranker

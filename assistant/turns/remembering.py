@@ -15,8 +15,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 
-from agents.claim_interfaces import Said
-from agents.interfaces import Exchange
+from agents.base.claim_interfaces import Said
+from agents.base.interfaces import Exchange
 from assistant.log import fields
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.background_steps import BackgroundSteps

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from agents.own_part import plain_text
-from agents.sentences import sentences
+from agents.base.own_part import plain_text
+from agents.base.sentences import sentences
 from stores.base.passages import Passage
 from stores.versions.provenance import MessageBehind
 

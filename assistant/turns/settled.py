@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from agents.interfaces import Candidate
+from agents.base.interfaces import Candidate
 
 
 def without_settled(

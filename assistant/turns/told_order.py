@@ -15,9 +15,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from agents.claim_interfaces import Claim, Curation, Weighed
-from agents.interfaces import Candidate
-from agents.sentences import Sentence, sentences
+from agents.base.claim_interfaces import Claim, Curation, Weighed
+from agents.base.interfaces import Candidate
+from agents.base.sentences import Sentence, sentences
 from stores.base.passages import Passage
 from stores.versions.receipts import shortened
 from stores.versions.superseded import Rewritten

@@ -6,7 +6,7 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-from agents.chat_interfaces import CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import CutAtLimit, ReplyRequest
 from agents.reranker import Reranked
 from agents.responder import Citations
 from agents.retriever import Retrieved

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from agents.claim_interfaces import CHANGEABLE, Claim, Curation, Weighed
-from agents.interfaces import Candidate, Vector
+from agents.base.claim_interfaces import CHANGEABLE, Claim, Curation, Weighed
+from agents.base.interfaces import Candidate, Vector
 from assistant.turns.background_steps import BackgroundSteps
 from assistant.turns.claim_agents import Agents
 from assistant.turns.searching import Searching

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from agents.chat_interfaces import Source
+    from agents.base.chat_interfaces import Source
     from assistant.wiring import Assistant
     from stores.base.passages import Passage
     from stores.conversation.glance import GlancedTurn
@@ -118,7 +118,7 @@ def messages_of(turns: Sequence[Turn | GlancedTurn], ratings: Mapping[int, str])
 
 def sources_of(assistant: Assistant, user_id: int, turn_id: int) -> tuple[CitedSource, ...]:
     """What an answer cites, in the order of its first citations, as far as it is kept."""
-    from agents.chat_interfaces import Source
+    from agents.base.chat_interfaces import Source
 
     cited = assistant.journal.turn(user_id, turn_id).details.get("cited", [])
     found = {f.citation: f.version_id for f in assistant.journal.found_in(user_id, turn_id) if f.citation}

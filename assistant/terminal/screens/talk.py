@@ -249,7 +249,7 @@ class Talk:
 
 
 def _note(error: VouchError | None, cut: object) -> str:
-    from agents.chat_interfaces import CutAtLimit
+    from agents.base.chat_interfaces import CutAtLimit
     from assistant.terminal.answer_lines import cut_line
 
     hint = one_line(error.hint) if error else ""

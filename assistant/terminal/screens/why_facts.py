@@ -142,7 +142,7 @@ def found_row(assistant: Assistant, user_id: int, turn_id: int, version_id: int)
 
 def _route(turn: Turn, found: Sequence[FoundPassage]) -> str:
     """What a message was taken for: whether it asks, whether memory was put before the model for it."""
-    from agents.sentences import asks_only
+    from agents.base.sentences import asks_only
 
     kind = "question" if asks_only(turn.message) else "statement"
     needs = "needs memory" if any(each.citation for each in found) else "no memory"

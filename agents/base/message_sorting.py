@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agents.interfaces import Reader
-from agents.own_part import own_sentences
-from agents.sentences import is_question
+from agents.base.interfaces import Reader
+from agents.base.own_part import own_sentences
+from agents.base.sentences import is_question
 
 _LIKELY = 0.5  # probability from which a sentence is taken to do it
 

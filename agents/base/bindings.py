@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from agents.values import names, pieces
+from agents.base.values import names, pieces
 
 _OPPOSITES = (
     "open closed|open close|opens closes|first last|north south|northern southern|east west|"

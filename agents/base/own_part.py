@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from agents.sentences import sentences
+from agents.base.sentences import sentences
 
 _I = re.IGNORECASE
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
-from agents.interfaces import Candidate, Exchange
+from agents.base.interfaces import Candidate, Exchange
 from stores.base.passages import Passage
 
 Status: TypeAlias = Literal["correct", "incorrect", "unknown"]
