@@ -107,7 +107,7 @@ class DamagedAssistant(BenchmarkAssistant):
     @cached_property
     def judge(self) -> Any:
         """For the attacker's turns alone, whose answers nobody looks at."""
-        from agents.score_judge import ScoreJudge
+        from agents.retrieval.score_judge import ScoreJudge
 
         return ScoreJudge()
 

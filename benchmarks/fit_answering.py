@@ -30,10 +30,10 @@ from agents.base.interfaces import Candidate
 from agents.base.memory_page import asked_after, said_before
 from agents.base.sentences import is_question, sentences
 from agents.quoting import FEATURES, READ_FEATURES, Placed, features, read
-from agents.reader_judge import ReaderJudge
-from agents.readings import Readings
-from agents.retriever import best_of
-from agents.score_judge import ScoreJudge, shared_words
+from agents.retrieval.reader_judge import ReaderJudge
+from agents.retrieval.readings import Readings
+from agents.retrieval.retriever import best_of
+from agents.retrieval.score_judge import ScoreJudge, shared_words
 from assistant.config import Settings
 from assistant.learning.example import normalised, part_of, read_records
 from assistant.library.documents import PreparedDocument, PreparedPassage

@@ -33,7 +33,7 @@ import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from agents.base.interfaces import Candidate, Judge, Judged, Verdict
-from agents.reranker import Reranker, Schedule
+from agents.retrieval.reranker import Reranker, Schedule
 from benchmarks.kept_judge import KeptJudge
 from benchmarks.questions import interval
 from benchmarks.recall import BenchmarkAssistant

@@ -34,7 +34,7 @@ import numpy as np
 
 from agents.backends.extractive import NEAREST, NOT_SURE, NOTHING_FOUND
 from agents.quoting import Quoter
-from agents.reader_judge import ReaderJudge
+from agents.retrieval.reader_judge import ReaderJudge
 from assistant.library.documents import read_documents
 from assistant.turns.events import Finished
 from benchmarks.offline_answers import Way

@@ -35,9 +35,9 @@ from typing import Any
 import torch
 
 from agents.base.interfaces import Candidate
-from agents.reader_judge import ReaderJudge
-from agents.readings import Readings
-from agents.reranker import Reranked, Reranker
+from agents.retrieval.reader_judge import ReaderJudge
+from agents.retrieval.readings import Readings
+from agents.retrieval.reranker import Reranked, Reranker
 from assistant.config import Settings
 from assistant.learning.entropy_minimisation import EntropyMinimisation
 from assistant.learning.retriever_network import load_network

@@ -24,8 +24,8 @@ import numpy as np
 from agents.base.chat_interfaces import Source
 from agents.base.interfaces import Candidate, Judge
 from agents.quoting import Quote, Quoter
-from agents.reranker import Reranker
-from agents.score_judge import ScoreJudge
+from agents.retrieval.reranker import Reranker
+from agents.retrieval.score_judge import ScoreJudge
 from assistant.config import AnswerSettings, Settings
 from benchmarks.questions import holds_answer, normalised_answer, read_questions, token_f1
 from benchmarks.recall import BenchmarkAssistant
@@ -91,7 +91,7 @@ class Way:
 
 def ways(assistant: BenchmarkAssistant, settings: AnswerSettings | None = None) -> dict[str, Way]:
     """With the reader and without it. settings: when something is quoted at all; always without."""
-    from agents.reader_judge import ReaderJudge
+    from agents.retrieval.reader_judge import ReaderJudge
 
     def quoter(**reading: Any) -> Quoter:
         return Quoter(

@@ -26,8 +26,8 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from agents.base.interfaces import Encoder, Vector
-from agents.own_statements import OwnStatements
-from agents.retriever import Retrieved
+from agents.retrieval.own_statements import OwnStatements
+from agents.retrieval.retriever import Retrieved
 from assistant.turns import weighing
 from assistant.turns.searching import Searching
 from stores.base.clock import now

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from agents.base.interfaces import Candidate, Judged, Verdict
-from agents.reranker import Order, Reranker, Schedule
+from agents.retrieval.reranker import Order, Reranker, Schedule
 from benchmarks.questions import interval
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import (

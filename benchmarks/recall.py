@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base.interfaces import Encoder
-from agents.retriever import Fusion, Signals
+from agents.retrieval.retriever import Fusion, Signals
 from assistant.config import Settings
 from assistant.locations import find_locations
 from assistant.wiring import Assistant

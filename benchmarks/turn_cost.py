@@ -21,7 +21,7 @@ import numpy as np
 from agents.base.chat_interfaces import ReplyRequest
 from agents.base.interfaces import Candidate
 from agents.responder import Responder
-from agents.retriever import Retrieved
+from agents.retrieval.retriever import Retrieved
 from benchmarks.synthetic_store import DIMENSION, CostAssistant, unit
 from stores.base.passages import SHARED
 from stores.memory.documents import NewDocument, NewPassage

@@ -28,7 +28,7 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from agents.base.interfaces import Vectors
-from agents.retriever import Fusion, Retriever
+from agents.retrieval.retriever import Fusion, Retriever
 from assistant.learning import learner as learner_module
 from assistant.learning.both_sides import NAME, BothSides, kept_as
 from assistant.learning.ended import Compared

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from agent_fakes import candidate
 
-from agents.cross_encoder_judge import CrossEncoderJudge
+from agents.retrieval.cross_encoder_judge import CrossEncoderJudge
 
 QUESTION = "When does the reading room open?"
 

@@ -9,7 +9,7 @@ import pytest
 from agent_fakes import FixedEncoder, candidate, passage
 
 from agents.base.interfaces import Candidate, Vector
-from agents.retriever import Fusion
+from agents.retrieval.retriever import Fusion
 from assistant.replay.methods import Asked, Frozen, Method, Search, fused_by_rank, mean_vector
 from stores.base.passages import Found, Passage
 

@@ -11,7 +11,7 @@ import pytest
 from agent_fakes import FixedJudge, candidate
 
 from agents.base.interfaces import Verdict
-from agents.reranker import Reranker
+from agents.retrieval.reranker import Reranker
 from benchmarks import method_times
 from benchmarks.judging_tokens import (
     ONE,

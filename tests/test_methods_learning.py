@@ -19,7 +19,7 @@ from agent_fakes import FixedEncoder, candidate
 from test_methods import EAST, FUSION, NORTH, SPACE, WrittenSpace, ids, search
 
 from agents.base.interfaces import Vectors, Verdict
-from agents.reranker import Judgement
+from agents.retrieval.reranker import Judgement
 from assistant.learning.both_sides import NAME
 from assistant.learning.deciding import SERVED
 from assistant.learning.entropy_minimisation import EntropyMinimisation, mean_entropy, norm_parameters

@@ -13,7 +13,7 @@ from test_methods_learning import NotedAdapting, judged
 from test_methods_writing import FixedWriter
 
 from agents.base.interfaces import Vectors
-from agents.retriever import Fusion, Retriever
+from agents.retrieval.retriever import Fusion, Retriever
 from assistant.replay.methods import Asked, Frozen, JudgedQuestion, Method, Search
 from assistant.replay.query2doc import Query2Doc
 from assistant.replay.query_rewrite import QueryRewrite

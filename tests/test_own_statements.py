@@ -11,9 +11,9 @@ from agent_fakes import FixedJudge, passage
 from store_fixtures import Stores
 
 from agents.base.interfaces import Candidate, Vector
-from agents.own_statements import GIVEN, OwnStatements
-from agents.reranker import Order, Reranker
-from agents.retriever import Retrieved
+from agents.retrieval.own_statements import GIVEN, OwnStatements
+from agents.retrieval.reranker import Order, Reranker
+from agents.retrieval.retriever import Retrieved
 from stores.base.passages import SHARED, Passage, own_space
 from stores.versions.changes import NewVersion, add_versions, remove_versions
 from stores.versions.statements import newest_statements, replaced_statements

@@ -10,12 +10,12 @@ import pytest
 from agent_fakes import FakeChat, FixedEncoder
 
 from agents.base.chat_interfaces import CutAtLimit, LeftOut, ReplyRequest
-from agents.own_statements import GIVEN, OwnStatements
-from agents.query_augmenter import QueryAugmenter
-from agents.reranker import Reranker
 from agents.responder import Responder
-from agents.retriever import Fusion, Retriever
-from agents.score_judge import ScoreJudge
+from agents.retrieval.own_statements import GIVEN, OwnStatements
+from agents.retrieval.query_augmenter import QueryAugmenter
+from agents.retrieval.reranker import Reranker
+from agents.retrieval.retriever import Fusion, Retriever
+from agents.retrieval.score_judge import ScoreJudge
 from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, Wrote
 from assistant.turns.pipeline import TurnPipeline
 from assistant.turns.searching import Searching

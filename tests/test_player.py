@@ -22,11 +22,11 @@ from agents.base.chat_interfaces import ReplyRequest
 from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate
 from agents.classifier import Classifier
-from agents.query_augmenter import QueryAugmenter
-from agents.reranker import Reranker
 from agents.responder import Responder
-from agents.retriever import Fusion, Retriever
-from agents.score_judge import ScoreJudge
+from agents.retrieval.query_augmenter import QueryAugmenter
+from agents.retrieval.reranker import Reranker
+from agents.retrieval.retriever import Fusion, Retriever
+from agents.retrieval.score_judge import ScoreJudge
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.claim_agents import Agents
 from assistant.turns.events import Event, Wrote

@@ -14,7 +14,7 @@ from agents.backends.extractive import NOTHING_FOUND, ExtractiveChat
 from agents.base.chat_interfaces import Source
 from agents.quoting import Quoter
 from agents.responder import Responder
-from agents.said_here import Said, said_before_here
+from agents.retrieval.said_here import Said, said_before_here
 from assistant.terminal.screens.messages import cited_source
 from assistant.turns.events import Finished
 from stores.conversation.sessions import Sessions

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.base.interfaces import Exchange
-from agents.query_augmenter import QueryAugmenter
+from agents.retrieval.query_augmenter import QueryAugmenter
 
 
 def augmented(message: str, *before: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agent_fakes import FixedReader, candidate
 
-from agents.reader_judge import ReaderJudge
-from agents.readings import Readings
+from agents.retrieval.reader_judge import ReaderJudge
+from agents.retrieval.readings import Readings
 
 QUESTION = "When does the reading room open?"
 

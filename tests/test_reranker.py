@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.base.interfaces import Candidate, Verdict
-from agents.reranker import Reranker, Schedule, by_mixed_scores, steps
+from agents.retrieval.reranker import Reranker, Schedule, by_mixed_scores, steps
 
 schedules = st.sampled_from(["multi", "single", "every_5", "every_20"])
 

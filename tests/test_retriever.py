@@ -8,7 +8,7 @@ import pytest
 from agent_fakes import FixedEncoder, passage
 
 from agents.base.interfaces import Vector
-from agents.retriever import Fusion, Retriever, Signals
+from agents.retrieval.retriever import Fusion, Retriever, Signals
 from stores.base.passages import Found, Passage
 
 

@@ -6,7 +6,7 @@ from agent_fakes import candidate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.score_judge import ScoreJudge, answer_probability, shared_words
+from agents.retrieval.score_judge import ScoreJudge, answer_probability, shared_words
 from stores.words.lexical import tokens
 
 share = st.floats(0, 1)

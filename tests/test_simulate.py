@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.base.interfaces import Candidate, Judge
-from agents.reranker import Reranker
+from agents.retrieval.reranker import Reranker
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.feedback import simulated
 from assistant.replay.simulate import (

@@ -19,13 +19,13 @@ from cli_helpers import ENDS_WITHIN_SECONDS, HANDBOOK, Person, Vouch
 from stores.database.tables import StatedClaim, Turn
 
 STEPS = {  # of which module which method, and whether before it or behind it
-    "searching": ("agents.retriever", "Retriever.retrieve", "before"),
+    "searching": ("agents.retrieval.retriever", "Retriever.retrieve", "before"),
     "accepted": (
         "stores.conversation.journal",
         "Journal.accept",
         "behind",
     ),  # not first: the draft is the session's by now
-    "ranking": ("agents.reranker", "Reranker.rerank", "before"),
+    "ranking": ("agents.retrieval.reranker", "Reranker.rerank", "before"),
     "before the first word": ("agents.responder", "Responder.prepare", "behind"),
     "amid the reply": ("assistant.turns.turn_in_progress", "TurnInProgress.heard", "behind"),
     "summarizing": ("agents.reader_summarizer", "ReaderSummarizer._summarize", "before"),

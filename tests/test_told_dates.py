@@ -21,7 +21,7 @@ from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate, Relation, Vectors
 from agents.base.sentences import sentences
 from agents.curator import ReaderCurator
-from agents.retriever import Fusion, Retriever
+from agents.retrieval.retriever import Fusion, Retriever
 from assistant.terminal.memory_history import history_as_json, history_lines
 from assistant.terminal.notices import learned_line
 from assistant.turns.searching import Searching

@@ -25,9 +25,9 @@ from test_learner import FakeTraining
 from test_lessons import ask
 
 from agents.base.interfaces import Candidate, Judged, Vectors, Verdict
-from agents.reader_judge import ReaderJudge
-from agents.readings import Readings
-from agents.score_judge import ScoreJudge
+from agents.retrieval.reader_judge import ReaderJudge
+from agents.retrieval.readings import Readings
+from agents.retrieval.score_judge import ScoreJudge
 from assistant.cli import cli
 from assistant.commands.train import Duration, _told, _waits_for
 from assistant.config import (

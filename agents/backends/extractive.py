@@ -17,9 +17,9 @@ from agents.base.chat_interfaces import ChatMessage, CitingText, ContinuationSco
 from agents.base.message_sorting import MessageSorter
 from agents.base.token_budget import estimated_tokens
 from agents.memory_answers import MemoryAnswer, MemoryAnswers, Remembered
-from agents.own_statements import is_own_words
 from agents.quoting import Quote, Quoter
-from agents.said_here import message_passage
+from agents.retrieval.own_statements import is_own_words
+from agents.retrieval.said_here import message_passage
 from stores.base.clock import now
 from stores.base.errors import ModelRefused, NoLogProbabilities
 

@@ -216,7 +216,7 @@ class Learning(Turns):
         """The judge of turns, unless that goes by a retriever's own scores: none is to judge itself."""
         if self.settings.reranking.judge != "scores":
             return self.judge
-        from agents.reader_judge import ReaderJudge
+        from agents.retrieval.reader_judge import ReaderJudge
 
         return ReaderJudge(self.readings)
 

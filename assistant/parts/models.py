@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agents.base.interfaces import Judge, Vectors
     from agents.base.message_sorting import MessageSorter
     from agents.models.reader import OnnxReader
-    from agents.readings import Readings
+    from agents.retrieval.readings import Readings
     from assistant.config import ModelSettings
 
 
@@ -37,7 +37,7 @@ class Models(Search):
     @cached_property
     def readings(self) -> Readings:
         """What the reader says of questions and passages."""
-        from agents.readings import Readings
+        from agents.retrieval.readings import Readings
 
         return Readings(self.reader)
 
@@ -52,15 +52,15 @@ class Models(Search):
     def judge(self) -> Judge:
         """What judges candidates."""
         if self.settings.reranking.judge == "reader":
-            from agents.reader_judge import ReaderJudge
+            from agents.retrieval.reader_judge import ReaderJudge
 
             return ReaderJudge(self.readings)
         if self.settings.reranking.judge == "scores":
-            from agents.score_judge import ScoreJudge
+            from agents.retrieval.score_judge import ScoreJudge
 
             return ScoreJudge()
-        from agents.cross_encoder_judge import CrossEncoderJudge
         from agents.models.cross_encoder import OnnxCrossEncoder, prepare_cross_encoder
+        from agents.retrieval.cross_encoder_judge import CrossEncoderJudge
 
         folder = prepare_cross_encoder(
             self.settings.reranking.judge,

@@ -13,7 +13,7 @@ from stores.base.errors import EncoderUnavailable, VouchError
 if TYPE_CHECKING:
     from agents.base.interfaces import Encoder
     from agents.models.encoder import OnnxEncoder
-    from agents.retriever import Fusion, Retriever
+    from agents.retrieval.retriever import Fusion, Retriever
     from assistant.shared_indexes import SharedIndexes
     from assistant.turns.searching import Searching
     from stores.search.encoder_versions import EncoderVersion
@@ -60,7 +60,7 @@ class Search(Stores):
 
     def retriever_keeping(self, encoder: Encoder, count: int) -> Retriever:
         """Finds so many passages, in spaces of the same encoder version."""
-        from agents.retriever import Retriever
+        from agents.retrieval.retriever import Retriever
 
         pool = max(self.settings.retrieval.pool, count)
         return Retriever(encoder, keep=count, pool=pool, fusion=self.fusion)
@@ -68,7 +68,7 @@ class Search(Stores):
     @property
     def fusion(self) -> Fusion:
         """How signals become one score."""
-        from agents.retriever import Fusion
+        from agents.retrieval.retriever import Fusion
 
         retrieval = self.settings.retrieval
         return Fusion(

@@ -25,9 +25,9 @@ class Turns(Models):
     @cached_property
     def pipeline(self) -> TurnPipeline:
         """Answers messages."""
-        from agents.own_statements import OwnStatements
-        from agents.query_augmenter import QueryAugmenter
-        from agents.reranker import Reranker
+        from agents.retrieval.own_statements import OwnStatements
+        from agents.retrieval.query_augmenter import QueryAugmenter
+        from agents.retrieval.reranker import Reranker
         from assistant.library.cutting import cut
         from assistant.turns.pipeline import TurnPipeline
         from stores.versions.provenance import messages_behind

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.base.interfaces import Candidate, Judge
-from agents.retriever import Retriever
+from agents.retrieval.retriever import Retriever
 from assistant.replay.bootstrap import Gain, Promotion, paired_gain, promotion
 from assistant.replay.metrics import ndcg_at, success_at
 from stores.learning.lessons import Lesson

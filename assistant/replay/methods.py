@@ -19,8 +19,8 @@ import numpy as np
 
 from agents.base.fusion import reciprocal_ranks
 from agents.base.interfaces import Candidate, Encoder, SearchableSpace, Vector, Vectors
-from agents.reranker import Judgement
-from agents.retriever import Fusion, Retriever, Signals
+from agents.retrieval.reranker import Judgement
+from agents.retrieval.retriever import Fusion, Retriever, Signals
 
 DENSE = Fusion(dense_weight=1.0, document_lift=0.0, conversation_lift=0.0)
 LEXICAL = Fusion(dense_weight=0.0, document_lift=0.0, conversation_lift=0.0)

@@ -14,8 +14,8 @@ from typing import Any, cast
 
 from agents.base.chat_interfaces import ChatModel
 from agents.base.interfaces import Candidate, Encoder, Judge, Judged, SearchableSpace, Vector
-from agents.reranker import Judgement
-from agents.retriever import Retrieved, Retriever, Signals
+from agents.retrieval.reranker import Judgement
+from agents.retrieval.retriever import Retrieved, Retriever, Signals
 from assistant.config import Settings
 from assistant.locations import Locations
 from assistant.replay.methods import Asked, Found, Method, Search, SearchedSpace

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.base.interfaces import Candidate, Verdict
-from agents.reranker import Judgement
+from agents.retrieval.reranker import Judgement
 from assistant.replay.line_file import LineFile
 from assistant.replay.methods import Asked, JudgedQuestion
 from stores.base.passages import Passage

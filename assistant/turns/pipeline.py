@@ -20,12 +20,12 @@ from typing import ParamSpec, TypeVar
 from agents.base.chat_interfaces import CutAtLimit
 from agents.base.interfaces import Encoder, Exchange
 from agents.base.message_sorting import MessageSorter
-from agents.own_statements import OwnStatements
-from agents.query_augmenter import QueryAugmenter
-from agents.reranker import Reranked, Reranker
 from agents.responder import Responder
-from agents.retriever import Retrieved, best_of
-from agents.said_here import Said, said_before_here
+from agents.retrieval.own_statements import OwnStatements
+from agents.retrieval.query_augmenter import QueryAugmenter
+from agents.retrieval.reranker import Reranked, Reranker
+from agents.retrieval.retriever import Retrieved, best_of
+from agents.retrieval.said_here import Said, said_before_here
 from assistant.log import fields
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.events import Accepted, Chosen, Event, Searched, Wrote

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agents.base.interfaces import Encoder
-from agents.retriever import Retriever
+from agents.retrieval.retriever import Retriever
 from stores.search.indexer import Indexer
 from stores.search.shared_index import SharedIndex
 from stores.search.spaces import Spaces

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from agents.base.chat_interfaces import CutAtLimit, ReplyRequest
-from agents.reranker import Reranked
 from agents.responder import Citations
-from agents.retriever import Retrieved
+from agents.retrieval.reranker import Reranked
+from agents.retrieval.retriever import Retrieved
 from assistant.turns.events import Finished
 from stores.base.errors import VouchError
 from stores.conversation.journal import FoundPassage, Judged, Outcome

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agents.base.interfaces import Candidate, OwnSpace
-from agents.retriever import Retrieved
+from agents.retrieval.retriever import Retrieved
 from stores.base.passages import Passage
 
 GIVEN = 2.0  # added to a score: more than meaning, words and lift are together

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from agents.base.fusion import lifts, mixed
 from agents.base.interfaces import Candidate, Encoder, SearchableSpace, Vector
 from agents.base.sentences import asks_only
-from agents.dialogue import asks_when, is_named, replies, speaker, tells_time
+from agents.retrieval.dialogue import asks_when, is_named, replies, speaker, tells_time
 from stores.base.passages import Passage
 from stores.words.lexical import tokens
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agents.base.interfaces import Candidate, Judged, Verdict
 from agents.base.sentences import asks_only
-from agents.readings import Readings
+from agents.retrieval.readings import Readings
 
 
 class ReaderJudge:
