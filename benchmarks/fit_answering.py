@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from agents.answering.quoting import FEATURES, READ_FEATURES, Placed, features, read
 from agents.base.interfaces import Candidate
 from agents.base.memory_page import asked_after, said_before
 from agents.base.sentences import is_question, sentences
-from agents.quoting import FEATURES, READ_FEATURES, Placed, features, read
 from agents.retrieval.reader_judge import ReaderJudge
 from agents.retrieval.readings import Readings
 from agents.retrieval.retriever import best_of

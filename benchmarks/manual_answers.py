@@ -32,8 +32,8 @@ from pathlib import Path
 
 import numpy as np
 
+from agents.answering.quoting import Quoter
 from agents.backends.extractive import NEAREST, NOT_SURE, NOTHING_FOUND
-from agents.quoting import Quoter
 from agents.retrieval.reader_judge import ReaderJudge
 from assistant.library.documents import read_documents
 from assistant.turns.events import Finished

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from agents.answering.quoting import Quote, Quoter
 from agents.base.chat_interfaces import Source
 from agents.base.interfaces import Candidate, Judge
-from agents.quoting import Quote, Quoter
 from agents.retrieval.reranker import Reranker
 from agents.retrieval.score_judge import ScoreJudge
 from assistant.config import AnswerSettings, Settings

@@ -15,7 +15,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from agents.quoting import Quote
+from agents.answering.quoting import Quote
 from assistant.config import Settings
 from assistant.library.documents import read_documents
 from benchmarks.offline_answers import Way, ways

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from agents.answering.responder import Responder
 from agents.base.chat_interfaces import ReplyRequest
 from agents.base.interfaces import Candidate
-from agents.responder import Responder
 from agents.retrieval.retriever import Retrieved
 from benchmarks.synthetic_store import DIMENSION, CostAssistant, unit
 from stores.base.passages import SHARED

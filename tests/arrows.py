@@ -29,10 +29,10 @@ MAY_IMPORT = {
         "stores.base.passages",
     },
     "agents.retrieval.query_augmenter": {"agents.base.interfaces", "agents.base.memory_page"},
-    "agents.copied_numbers": set(),
-    "agents.responder": {
+    "agents.answering.copied_numbers": set(),
+    "agents.answering.responder": {
         "agents.base.chat_interfaces",
-        "agents.copied_numbers",
+        "agents.answering.copied_numbers",
         "agents.base.interfaces",
         "agents.base.memory_page",
         "agents.prompts.answer",
@@ -56,17 +56,17 @@ MAY_IMPORT = {
     },
     "agents.backends.extractive": {
         "agents.base.chat_interfaces",
-        "agents.memory_answers",
+        "agents.answering.memory_answers",
         "agents.base.message_sorting",
         "agents.retrieval.own_statements",
-        "agents.quoting",
+        "agents.answering.quoting",
         "agents.retrieval.said_here",
         "agents.base.token_budget",
         "stores.base.clock",
         "stores.base.errors",
     },
     "agents.retrieval.said_here": {"stores.base.passages"},
-    "agents.quoting": {
+    "agents.answering.quoting": {
         "agents.base.chat_interfaces",
         "agents.base.interfaces",
         "agents.base.memory_page",
@@ -297,7 +297,7 @@ MAY_IMPORT = {
         "assistant.wiring",
         "stores",
     },
-    "agents.memory_answers": {
+    "agents.answering.memory_answers": {
         "agents.base.chat_interfaces",
         "agents.base.interfaces",
         "agents.base.memory_page",

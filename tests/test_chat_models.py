@@ -310,8 +310,8 @@ async def test_no_score_is_a_not_a_number(backend: Backend) -> None:
 def extractive() -> ChatModel:
     from agent_fakes import FixedEncoder
 
+    from agents.answering.quoting import Quoter
     from agents.backends.extractive import ExtractiveChat
-    from agents.quoting import Quoter
 
     return ExtractiveChat(Quoter(FixedEncoder({}), threshold=0.2, quotes=3))
 

@@ -7,6 +7,9 @@ from dataclasses import replace
 import pytest
 from agent_fakes import NOTHING, FixedEncoder, FixedReader, source
 
+from agents.answering.memory_answers import MemoryAnswers
+from agents.answering.quoting import Quoter
+from agents.answering.responder import Citations
 from agents.backends.extractive import (
     NEAREST,
     NOT_KEPT,
@@ -18,9 +21,6 @@ from agents.backends.extractive import (
 )
 from agents.base.chat_interfaces import ReplyRequest, Source
 from agents.base.message_sorting import MessageSorter
-from agents.memory_answers import MemoryAnswers
-from agents.quoting import Quoter
-from agents.responder import Citations
 from stores.base.errors import ModelRefused
 
 QUESTION = "When does the reading room open?"

@@ -10,10 +10,10 @@ from agent_fakes import NOTHING, FixedReader, source
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.answering.memory_answers import MemoryAnswer, MemoryAnswers
 from agents.base.chat_interfaces import Source
 from agents.base.memory_page import MemoryPage, Statement, asked_after, said_before
 from agents.base.message_sorting import MessageSorter
-from agents.memory_answers import MemoryAnswer, MemoryAnswers
 
 
 def told(number: int, text: str, month: int = 1, *, kind: str = "fact", is_live: bool = True) -> Source:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from agent_fakes import FakeChat, FixedEncoder
 
+from agents.answering.responder import Responder
 from agents.base.chat_interfaces import CutAtLimit, LeftOut, ReplyRequest
-from agents.responder import Responder
 from agents.retrieval.own_statements import GIVEN, OwnStatements
 from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.reranker import Reranker

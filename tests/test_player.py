@@ -18,11 +18,11 @@ import pytest
 from agent_fakes import FakeChat, FixedEncoder
 from store_fixtures import DIMENSION, ENCODER, Stores, fake_encode
 
+from agents.answering.responder import Responder
 from agents.base.chat_interfaces import ReplyRequest
 from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate
 from agents.classifier import Classifier
-from agents.responder import Responder
 from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.reranker import Reranker
 from agents.retrieval.retriever import Fusion, Retriever

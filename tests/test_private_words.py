@@ -10,10 +10,10 @@ import pytest
 from agent_fakes import FixedEncoder
 from test_pipeline import House, ten
 
+from agents.answering.quoting import Quoter
+from agents.answering.responder import Responder
 from agents.backends.extractive import NOTHING_FOUND, ExtractiveChat
 from agents.base.chat_interfaces import Source
-from agents.quoting import Quoter
-from agents.responder import Responder
 from agents.retrieval.said_here import Said, said_before_here
 from assistant.terminal.screens.messages import cited_source
 from assistant.turns.events import Finished

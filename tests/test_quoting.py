@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from agent_fakes import FixedEncoder, FixedReader, source
 
+from agents.answering.quoting import FEATURES, READ_FEATURES, Placed, Quoter, features, read
 from agents.base.sentences import sentences
-from agents.quoting import FEATURES, READ_FEATURES, Placed, Quoter, features, read
 from agents.retrieval.readings import Readings
 
 QUESTION = "When does the reading room open?"

@@ -10,8 +10,8 @@ from agent_fakes import FixedEncoder, FixedReader, candidate, source
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.answering.quoting import Quote
 from agents.base.interfaces import Verdict
-from agents.quoting import Quote
 from agents.retrieval.readings import Readings
 from assistant.config import AnswerSettings
 from benchmarks.attack_damage import Asked

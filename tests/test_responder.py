@@ -9,11 +9,11 @@ from agent_fakes import FakeChat, passage, source
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.answering.responder import Citations, Responder
 from agents.base.chat_interfaces import CitingText, CutAtLimit, LeftOut, ReplyRequest
 from agents.base.interfaces import Exchange
 from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS
 from agents.prompts import answer
-from agents.responder import Citations, Responder
 from stores.base.errors import ContextTooLong
 
 

@@ -26,7 +26,7 @@ STEPS = {  # of which module which method, and whether before it or behind it
         "behind",
     ),  # not first: the draft is the session's by now
     "ranking": ("agents.retrieval.reranker", "Reranker.rerank", "before"),
-    "before the first word": ("agents.responder", "Responder.prepare", "behind"),
+    "before the first word": ("agents.answering.responder", "Responder.prepare", "behind"),
     "amid the reply": ("assistant.turns.turn_in_progress", "TurnInProgress.heard", "behind"),
     "summarizing": ("agents.reader_summarizer", "ReaderSummarizer._summarize", "before"),
     "weighing": ("stores.claims.claims", "Claims.claim", "behind"),

@@ -1,7 +1,7 @@
 """Answers by quoting: what the user told, or the best sentences of the passages found, word for word.
 
-    question, sources -> the user's statements, read as one page (agents/memory_answers.py)
-                      -> the sentences of documents that answer (agents/quoting.py)
+    question, sources -> the user's statements, read as one page (agents/answering/memory_answers.py)
+                      -> the sentences of documents that answer (agents/answering/quoting.py)
                       -> the surer of both, with its citation; else the nearest, said to be no sure answer
 
 It needs no key, no network and no download, and it cannot invent: every word of an answer but its frame
@@ -13,11 +13,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 
+from agents.answering.memory_answers import MemoryAnswer, MemoryAnswers, Remembered
+from agents.answering.quoting import Quote, Quoter
 from agents.base.chat_interfaces import ChatMessage, CitingText, ContinuationScore, ReplyRequest, Source
 from agents.base.message_sorting import MessageSorter
 from agents.base.token_budget import estimated_tokens
-from agents.memory_answers import MemoryAnswer, MemoryAnswers, Remembered
-from agents.quoting import Quote, Quoter
 from agents.retrieval.own_statements import is_own_words
 from agents.retrieval.said_here import message_passage
 from stores.base.clock import now

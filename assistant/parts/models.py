@@ -120,9 +120,9 @@ class Models(Search):
                 context_tokens=model.context_tokens,
                 offline=self._offline,
             )
+        from agents.answering.memory_answers import MemoryAnswers
+        from agents.answering.quoting import Quoter
         from agents.backends.extractive import ExtractiveChat
-        from agents.memory_answers import MemoryAnswers
-        from agents.quoting import Quoter
 
         is_read = self.settings.answer.reader
         return ExtractiveChat(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from assistant.parts.models import Models
 
 if TYPE_CHECKING:
+    from agents.answering.responder import Responder
     from agents.base.chat_interfaces import ChatModel
-    from agents.responder import Responder
     from assistant.config import ModelSettings
     from assistant.library.ingest import Ingest
     from assistant.turns.answers_first import AnswersFirst
@@ -76,7 +76,7 @@ class Turns(Models):
         return {}
 
     def _responder_with(self, chat_model: ChatModel) -> Responder:
-        from agents.responder import Responder
+        from agents.answering.responder import Responder
 
         return Responder(
             chat_model,

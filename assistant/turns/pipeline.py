@@ -17,10 +17,10 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
+from agents.answering.responder import Responder
 from agents.base.chat_interfaces import CutAtLimit
 from agents.base.interfaces import Encoder, Exchange
 from agents.base.message_sorting import MessageSorter
-from agents.responder import Responder
 from agents.retrieval.own_statements import OwnStatements
 from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.reranker import Reranked, Reranker

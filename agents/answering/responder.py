@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Sequence
 
+from agents.answering.copied_numbers import CopiedNumbers
 from agents.base.chat_interfaces import (
     ChatMessage,
     ChatModel,
@@ -23,7 +24,6 @@ from agents.base.chat_interfaces import (
 from agents.base.interfaces import Exchange
 from agents.base.memory_page import said_before
 from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fit
-from agents.copied_numbers import CopiedNumbers
 from agents.prompts import answer
 from stores.base.errors import ContextTooLong
 from stores.base.passages import Passage
