@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from agents.base.claim_interfaces import Claim, Said, Weighed
-from agents.reader_discriminator import ReaderDiscriminator
-from agents.reader_summarizer import ReaderSummarizer
+from agents.memory.reader_discriminator import ReaderDiscriminator
+from agents.memory.reader_summarizer import ReaderSummarizer
 from assistant.replay.feedback import Feedback, Wordings, answerable, simulated
 from assistant.replay.feedback_templates import HELD_OUT_ASIDES, HELD_OUT_STATED
 from assistant.replay.simulate import FeedbackKind

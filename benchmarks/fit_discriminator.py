@@ -29,8 +29,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base.interfaces import Reader
-from agents.claim_evidence import Seen, seen
-from agents.reader_discriminator import FEATURES, PASSAGES, features, may_support
+from agents.memory.claim_evidence import Seen, seen
+from agents.memory.reader_discriminator import FEATURES, PASSAGES, features, may_support
 from assistant.config import Settings
 from assistant.learning.example import normalised, part_of
 from assistant.learning.reader_claims import fever_claims

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from agents.base.claim_interfaces import Claim, Weighed
 from agents.base.interfaces import Candidate
-from agents.reader_discriminator import CORRECT_FROM, ReaderDiscriminator
+from agents.memory.reader_discriminator import CORRECT_FROM, ReaderDiscriminator
 from assistant.config import Settings
 from assistant.learning.example import read_records, untokenised
 from assistant.learning.reader_claims import fever_claims

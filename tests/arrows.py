@@ -80,42 +80,42 @@ MAY_IMPORT = {
         "agents.retrieval.readings",
         "agents.base.sentences",
     },
-    "agents.takeovers": set(),
-    "agents.reader_summarizer": {
+    "agents.memory.takeovers": set(),
+    "agents.memory.reader_summarizer": {
         "agents.base.claim_interfaces",
         "agents.base.interfaces",
         "agents.base.own_part",
-        "agents.takeovers",
+        "agents.memory.takeovers",
     },
-    "agents.chat_summarizer": {
+    "agents.memory.chat_summarizer": {
         "agents.base.chat_interfaces",
         "agents.base.claim_interfaces",
         "agents.base.interfaces",
-        "agents.reader_summarizer",
-        "agents.takeovers",
+        "agents.memory.reader_summarizer",
+        "agents.memory.takeovers",
         "agents.base.own_part",
         "agents.prompts.claims",
         "stores.base.errors",
     },
     "agents.base.values": {"stores.words.lexical"},
     "agents.base.bindings": {"agents.base.values"},
-    "agents.claim_gaps": {"agents.base.values"},
-    "agents.claim_evidence": {
+    "agents.memory.claim_gaps": {"agents.base.values"},
+    "agents.memory.claim_evidence": {
         "agents.base.bindings",
-        "agents.claim_gaps",
+        "agents.memory.claim_gaps",
         "agents.base.interfaces",
         "agents.base.sentences",
         "agents.base.values",
     },
-    "agents.reader_discriminator": {
-        "agents.claim_evidence",
+    "agents.memory.reader_discriminator": {
+        "agents.memory.claim_evidence",
         "agents.base.claim_interfaces",
         "agents.base.interfaces",
     },
-    "agents.chat_discriminator": {
+    "agents.memory.chat_discriminator": {
         "agents.base.bindings",
         "agents.base.chat_interfaces",
-        "agents.claim_evidence",
+        "agents.memory.claim_evidence",
         "agents.base.claim_interfaces",
         "agents.base.interfaces",
         "agents.base.own_part",
@@ -123,14 +123,14 @@ MAY_IMPORT = {
         "agents.base.sentences",
         "agents.base.values",
     },
-    "agents.chat_curator": {
+    "agents.memory.chat_curator": {
         "agents.base.chat_interfaces",
         "agents.base.claim_interfaces",
-        "agents.curator",
+        "agents.memory.reader_curator",
         "agents.base.interfaces",
         "agents.prompts.curating",
     },
-    "agents.curator": {
+    "agents.memory.reader_curator": {
         "agents.base.claim_interfaces",
         "agents.base.interfaces",
         "agents.base.memory_page",

@@ -9,7 +9,7 @@ from screen_fixtures import ChatOnScreen
 
 from agents.base.claim_interfaces import Claim, Curation, Weighed
 from agents.base.interfaces import Candidate
-from agents.classifier import Classifier
+from agents.memory.classifier import Classifier
 from assistant.terminal.screens.memory_screen import MemoryScreen
 from assistant.turns.claim_agents import Agents
 from assistant.wiring import Assistant

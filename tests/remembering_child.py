@@ -33,7 +33,7 @@ from sqlalchemy.orm import Session as SqlSession
 
 from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate, Vectors
-from agents.classifier import Classifier
+from agents.memory.classifier import Classifier
 from assistant.turns import pipeline, player, weighing  # noqa: F401 - imported before the fork
 from assistant.turns.claim_agents import Agents
 from assistant.wiring import Assistant

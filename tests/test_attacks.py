@@ -14,7 +14,7 @@ import pytest
 
 from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate
-from agents.classifier import Classifier
+from agents.memory.classifier import Classifier
 from assistant.config import Settings
 from assistant.locations import Locations
 from assistant.turns.claim_agents import Agents

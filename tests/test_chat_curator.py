@@ -14,8 +14,8 @@ from test_chat_discriminator import ScriptedChat
 
 from agents.base.claim_interfaces import Claim, Curation, Weighed
 from agents.base.interfaces import Candidate
-from agents.chat_curator import LONGEST_SHOWN, ChatCurator
-from agents.curator import ReaderCurator
+from agents.memory.chat_curator import LONGEST_SHOWN, ChatCurator
+from agents.memory.reader_curator import ReaderCurator
 from agents.prompts.curating import curation_schema
 from stores.base.errors import MalformedReply
 from stores.base.passages import SHARED

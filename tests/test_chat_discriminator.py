@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from agents.base.chat_interfaces import ChatMessage, Source
 from agents.base.claim_interfaces import Claim, Weighed
 from agents.base.interfaces import Candidate
-from agents.chat_discriminator import ChatDiscriminator
+from agents.memory.chat_discriminator import ChatDiscriminator
 from agents.prompts.weighing import PRIOR_SCHEMA, verdict_messages, verdict_schema
 from stores.base.errors import MalformedReply
 

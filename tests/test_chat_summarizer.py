@@ -10,7 +10,7 @@ from agent_fakes import PERSONAL, WORLD, FakeChat, FixedReader
 
 from agents.base.chat_interfaces import ChatMessage
 from agents.base.claim_interfaces import Claim, Said
-from agents.chat_summarizer import ChatSummarizer
+from agents.memory.chat_summarizer import ChatSummarizer
 from agents.prompts.claims import SCHEMA
 from stores.base.errors import ContextTooLong, MalformedReply
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agents.base.claim_interfaces import Claim, Weighed
-from agents.classifier import Classifier
+from agents.memory.classifier import Classifier
 
 FACT = Claim("The reading room opens at 10:00.", "The reading room opens at 10:00.", "fact", "world")
 VERIFIED = Weighed("correct", 0.9)

@@ -10,7 +10,7 @@ from agent_fakes import ADDS, ENDS, REPLACES, SAME, UNRELATED, FixedReader, pass
 
 from agents.base.claim_interfaces import Claim, Curation, Evidence, Status, Weighed
 from agents.base.interfaces import Candidate, Relation, Verification
-from agents.curator import ReaderCurator
+from agents.memory.reader_curator import ReaderCurator
 from stores.base.passages import SHARED
 
 MINE = "user:1"

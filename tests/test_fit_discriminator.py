@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents.reader_discriminator import FEATURES
+from agents.memory.reader_discriminator import FEATURES
 from assistant.replay.feedback import Feedback
 from benchmarks.fit_discriminator import FOLDS, Case, chosen, fitted, labelled, reached, softmax
 

@@ -16,10 +16,10 @@ from memory_house import House, loaded_parts
 from agents.backends.openai_chat import OpenAIChat
 from agents.base.claim_interfaces import Claim, Said, Weighed
 from agents.base.interfaces import Candidate, Exchange
-from agents.chat_curator import ChatCurator
-from agents.chat_discriminator import ChatDiscriminator
-from agents.chat_summarizer import ChatSummarizer
-from agents.curator import ReaderCurator
+from agents.memory.chat_curator import ChatCurator
+from agents.memory.chat_discriminator import ChatDiscriminator
+from agents.memory.chat_summarizer import ChatSummarizer
+from agents.memory.reader_curator import ReaderCurator
 from stores.base.errors import MalformedReply
 from stores.claims.claims import NewClaim
 

@@ -22,7 +22,7 @@ from agents.answering.responder import Responder
 from agents.base.chat_interfaces import ReplyRequest
 from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate
-from agents.classifier import Classifier
+from agents.memory.classifier import Classifier
 from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.reranker import Reranker
 from agents.retrieval.retriever import Fusion, Retriever

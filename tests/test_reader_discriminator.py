@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from agents.base.claim_interfaces import Claim, Weighed
 from agents.base.interfaces import Candidate, Verification
-from agents.claim_evidence import seen
-from agents.reader_discriminator import CORRECT_FROM, DISPUTED_FROM, ReaderDiscriminator, may_support
+from agents.memory.claim_evidence import seen
+from agents.memory.reader_discriminator import CORRECT_FROM, DISPUTED_FROM, ReaderDiscriminator, may_support
 
 POOL = "The town hall was built in 1902. The pool opens at 7:00 on all days. Lunch is at noon."
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from agents.base.claim_interfaces import Claim, Said
 from agents.base.interfaces import Sorting
 from agents.base.own_part import LONGEST_MESSAGE, own_sentences
+from agents.memory.reader_summarizer import WORLD_FROM, ReaderSummarizer
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import WEIGHTS, prepare_reader
-from agents.reader_summarizer import WORLD_FROM, ReaderSummarizer
 from assistant.locations import find_locations
 
 

@@ -12,7 +12,7 @@ from store_fixtures import DIMENSION, ENCODER, Stores, document, fake_encode, fi
 
 from agents.base.claim_interfaces import Claim, Curation, Evidence, Said, Weighed
 from agents.base.interfaces import Candidate, Vectors
-from agents.classifier import Classifier
+from agents.memory.classifier import Classifier
 from agents.retrieval.retriever import Fusion, Retriever
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.claim_agents import Agents

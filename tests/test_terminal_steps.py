@@ -28,7 +28,7 @@ STEPS = {  # of which module which method, and whether before it or behind it
     "ranking": ("agents.retrieval.reranker", "Reranker.rerank", "before"),
     "before the first word": ("agents.answering.responder", "Responder.prepare", "behind"),
     "amid the reply": ("assistant.turns.turn_in_progress", "TurnInProgress.heard", "behind"),
-    "summarizing": ("agents.reader_summarizer", "ReaderSummarizer._summarize", "before"),
+    "summarizing": ("agents.memory.reader_summarizer", "ReaderSummarizer._summarize", "before"),
     "weighing": ("stores.claims.claims", "Claims.claim", "behind"),
     "before it is written": ("stores.claims.claims", "Claims.decide", "before"),
     "behind its writing": ("stores.claims.claims", "Claims.decide", "behind"),

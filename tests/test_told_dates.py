@@ -20,7 +20,7 @@ from test_remembering import Fakes, House
 from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate, Relation, Vectors
 from agents.base.sentences import sentences
-from agents.curator import ReaderCurator
+from agents.memory.reader_curator import ReaderCurator
 from agents.retrieval.retriever import Fusion, Retriever
 from assistant.terminal.memory_history import history_as_json, history_lines
 from assistant.terminal.notices import learned_line

@@ -17,7 +17,7 @@ from screen_fixtures import ChatOnScreen, ScriptedReplies, made_assistant, on_sc
 
 from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate
-from agents.classifier import Classifier
+from agents.memory.classifier import Classifier
 from assistant.config import MemorySettings
 from assistant.locations import Locations
 from assistant.terminal import weighed_first

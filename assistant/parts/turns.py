@@ -119,17 +119,17 @@ class Turns(Models):
 
     @cached_property
     def _remembering_agents(self) -> Agents:
-        from agents.classifier import Classifier
-        from agents.curator import ReaderCurator
+        from agents.memory.classifier import Classifier
+        from agents.memory.reader_curator import ReaderCurator
         from assistant.turns.claim_agents import Agents
 
         memory, reader = self.settings.memory, self.reader
         by_model = memory.agents != "reader" and self.model_in_use.backend != "extractive"
         classifier, curator = Classifier(shared_from=memory.shared_from), ReaderCurator(reader)
         if by_model:
-            from agents.chat_curator import ChatCurator
-            from agents.chat_discriminator import ChatDiscriminator
-            from agents.chat_summarizer import ChatSummarizer
+            from agents.memory.chat_curator import ChatCurator
+            from agents.memory.chat_discriminator import ChatDiscriminator
+            from agents.memory.chat_summarizer import ChatSummarizer
             from assistant.turns.background_chat import BackgroundChat
 
             chat = BackgroundChat(self.chat_model, self._answers_first)
@@ -139,7 +139,7 @@ class Turns(Models):
                 classifier,
                 ChatCurator(chat, curator),
             )
-        from agents.reader_discriminator import ReaderDiscriminator
-        from agents.reader_summarizer import ReaderSummarizer
+        from agents.memory.reader_discriminator import ReaderDiscriminator
+        from agents.memory.reader_summarizer import ReaderSummarizer
 
         return Agents(ReaderSummarizer(reader), ReaderDiscriminator(reader), classifier, curator)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agents.base.claim_interfaces import Curator, Discriminator, Summarizer
-from agents.classifier import Classifier
+from agents.memory.classifier import Classifier
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from agents.base.interfaces import Candidate
 from agents.base.own_part import plain_text
 from agents.base.sentences import sentences
 from agents.base.values import content, values
-from agents.claim_evidence import denies
+from agents.memory.claim_evidence import denies
 from agents.prompts.weighing import (
     OWN_KNOWLEDGE,
     PRIOR_SCHEMA,

@@ -10,7 +10,7 @@ import asyncio
 from agents.base.claim_interfaces import Claim, Said
 from agents.base.interfaces import Reader
 from agents.base.own_part import own_sentences
-from agents.takeovers import is_takeover
+from agents.memory.takeovers import is_takeover
 
 # Of what the reader says of a sentence; see docs/experiments.md.
 WORLD_FROM = 0.6  # p(world) from which a statement is of the world; unsure is personal

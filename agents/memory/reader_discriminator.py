@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from agents.base.claim_interfaces import Claim, Evidence, Status, Weighed
 from agents.base.interfaces import Candidate, Reader
-from agents.claim_evidence import Filled, Seen, log_odds, seen
+from agents.memory.claim_evidence import Filled, Seen, log_odds, seen
 
 Floats = npt.NDArray[np.float64]
 

@@ -21,7 +21,7 @@ from agents.base.bindings import is_bound_otherwise
 from agents.base.interfaces import Candidate, Reader, Reading, Verification
 from agents.base.sentences import sentences
 from agents.base.values import Value, content, numbers, values
-from agents.claim_gaps import Gap, gaps, missing_gap
+from agents.memory.claim_gaps import Gap, gaps, missing_gap
 
 _ASKED_PASSAGES = 2  # of those given, the ones that hold most of the claim are asked
 _SPANS = 3  # answers looked at of a passage

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from agents.base.chat_interfaces import ChatModel, Source
 from agents.base.claim_interfaces import CHANGEABLE, Claim, Curation, Weighed
 from agents.base.interfaces import Candidate
-from agents.curator import Met, ReaderCurator, changed
+from agents.memory.reader_curator import Met, ReaderCurator, changed
 from agents.prompts.curating import curation_messages, curation_schema
 
 LONGEST_SHOWN = 2_000  # characters of a passage: one that is longer is not put before the model

@@ -16,9 +16,9 @@ from agents.base.chat_interfaces import ChatModel
 from agents.base.claim_interfaces import Claim, Said
 from agents.base.interfaces import Reader
 from agents.base.own_part import own_sentences
+from agents.memory.reader_summarizer import WORLD_FROM
+from agents.memory.takeovers import is_takeover
 from agents.prompts.claims import SCHEMA, messages
-from agents.reader_summarizer import WORLD_FROM
-from agents.takeovers import is_takeover
 from stores.base.errors import ContextTooLong
 
 _MAY_STATE_FROM = (
