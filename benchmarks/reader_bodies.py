@@ -23,10 +23,10 @@ from typing import Any, get_args
 import numpy as np
 import torch
 
+from agents.models.networks.reader_network import RANK, ReaderNetwork, Trained, base_folder, base_network
 from agents.models.reader import OUTPUTS, OnnxReader
 from agents.models.reader_files import ReaderDescription
 from agents.models.reader_inputs import KINDS, ReaderTokenizer, Window, batch_of
-from agents.models.reader_network import RANK, ReaderNetwork, Trained, base_folder, base_network
 from assistant.learning.example import Example
 from assistant.learning.reader_batches import TrainingBatches
 from assistant.learning.reader_examples import examples

@@ -27,12 +27,12 @@ import torch
 from torch import Tensor, nn
 
 from agents.models.encoder import OnnxEncoder, prepare_encoder
-from agents.models.export_reader import INPUTS, OPSET
-from agents.models.exports import quantise, write_onnx
+from agents.models.exporters.export_reader import INPUTS, OPSET
+from agents.models.exporters.onnx_export import quantise, write_onnx
+from agents.models.networks.reader_network import ReaderNetwork, base_network
 from agents.models.reader import OUTPUTS, OnnxReader
 from agents.models.reader_files import WEIGHTS, prepare_reader
 from agents.models.reader_inputs import KINDS
-from agents.models.reader_network import ReaderNetwork, base_network
 from assistant.locations import find_locations
 from benchmarks.reader_bodies import CHOICES
 

@@ -82,7 +82,7 @@ def make_world(folder: Path, encoder: Path) -> None:
     sys.path.insert(0, str(Path(__file__).parent))  # where pytest looks as well
     ask, fixtures = import_module("test_lessons").ask, import_module("store_fixtures")
 
-    from agents.models.export_encoder import read_source
+    from agents.models.exporters.export_encoder import read_source
 
     shutil.copytree(encoder, folder / "mean")
     version = read_source(folder / "mean", "mean").version()
@@ -244,7 +244,7 @@ class Embedding:
     dimension = DIMENSION
 
     def __init__(self, folder: Path) -> None:
-        from agents.models.export_encoder import read_source
+        from agents.models.exporters.export_encoder import read_source
 
         self.version = read_source(folder.parent, NAME).version()
         weights = load_file(folder / CANDIDATE_FILES[0])

@@ -24,9 +24,9 @@ from agents.models.cross_encoder import (
     prepare_cross_encoder,
     probabilities,
 )
-from agents.models.export_cross_encoder import read_config, useful_class
 from agents.models.exported_folders import MODEL_FILE
 from agents.models.exporter_process import PARTIAL_PREFIX
+from agents.models.exporters.export_cross_encoder import read_config, useful_class
 
 QUESTION = "where is the key?"
 PASSAGES = [
@@ -270,7 +270,7 @@ def test_a_killed_export_leaves_no_cross_encoder(sources: Path, tmp_path: Path) 
     cache = tmp_path / "cache"
     cache.mkdir()
     target = cache / "target"
-    command = [sys.executable, "-m", "agents.models.export_cross_encoder", sources / "bert", target]
+    command = [sys.executable, "-m", "agents.models.exporters.export_cross_encoder", sources / "bert", target]
     with subprocess.Popen(command, cwd=REPOSITORY, stderr=subprocess.DEVNULL) as exporter:
         while not list(cache.glob(f"{PARTIAL_PREFIX}*/whole")):
             assert exporter.poll() is None

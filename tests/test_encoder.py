@@ -22,9 +22,9 @@ from agents.models.encoder import (
     batches_by_length,
     prepare_encoder,
 )
-from agents.models.export_encoder import read_source
 from agents.models.exported_folders import MODEL_FILE
 from agents.models.exporter_process import PARTIAL_PREFIX
+from agents.models.exporters.export_encoder import read_source
 from stores.base.errors import EncoderUnavailable
 
 TEXTS = [
@@ -227,7 +227,13 @@ def test_a_failed_export_leaves_nothing_and_says_why(broken_source: Path, tmp_pa
 
 
 def test_a_killed_export_leaves_no_encoder(sources: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "agents.models.export_encoder", sources / "mean", tmp_path / "target"]
+    command = [
+        sys.executable,
+        "-m",
+        "agents.models.exporters.export_encoder",
+        sources / "mean",
+        tmp_path / "target",
+    ]
     with subprocess.Popen(command, cwd=REPOSITORY, stderr=subprocess.DEVNULL) as exporter:
         while not list(tmp_path.glob(f"{PARTIAL_PREFIX}*/whole")):
             assert exporter.poll() is None

@@ -11,7 +11,7 @@ import pytest
 from agents.models.cross_encoder import CrossEncoderDescription
 from agents.models.encoder import EncoderDescription
 from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE, Description, exporting_into, loading
-from agents.models.exports import must_be_the_same, whole_folder
+from agents.models.exporters.onnx_export import must_be_the_same, whole_folder
 from agents.models.reader_files import ReaderDescription
 from stores.base.errors import EncoderUnavailable, VouchError
 

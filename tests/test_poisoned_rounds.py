@@ -25,7 +25,7 @@ from test_train_command import locations
 
 from agents.base.interfaces import Candidate, Judged, Vectors, Verdict
 from agents.models.encoder import EncoderDescription
-from agents.models.export_encoder import read_source
+from agents.models.exporters.export_encoder import read_source
 from assistant.config import EncoderSettings, LearningSettings, Settings
 from assistant.learning import train_retriever
 from assistant.learning.both_sides import NAME

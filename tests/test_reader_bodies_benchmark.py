@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from agents.models.networks.reader_network import base_folder, base_network
 from agents.models.reader_inputs import KINDS, ReaderTokenizer
-from agents.models.reader_network import base_folder, base_network
 from assistant.learning.example import Example
 from benchmarks.reader_bodies import CHOICES, Kept, NetworkReader, kind_of, train
 from benchmarks.reader_body_costs import OfKind, shipped_bytes

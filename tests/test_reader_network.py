@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from agents.models.pooling import mean_of_tokens
+from agents.models.networks.pooling import mean_of_tokens
+from agents.models.networks.reader_network import ReaderNetwork, Trained, base_folder
 from agents.models.reader_inputs import KINDS, ReaderTokenizer
-from agents.models.reader_network import ReaderNetwork, Trained, base_folder
 from assistant.learning.example import Example
 from assistant.learning.reader_batches import LabelledBatch, label, labelled_batch
 from assistant.learning.reader_steps import ReaderTrainer

@@ -13,8 +13,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from agents.models.networks.reader_network import base_folder
 from agents.models.reader_inputs import KINDS, ReaderTokenizer
-from agents.models.reader_network import base_folder
 from assistant.learning import train_reader
 from assistant.learning.checkpoints import read_checkpoint, write_checkpoint
 from assistant.learning.example import Example

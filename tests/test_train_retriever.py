@@ -21,7 +21,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from agents.models.encoder import EncoderDescription, OnnxEncoder
-from agents.models.export_encoder import CHECK_TEXTS
+from agents.models.exporters.export_encoder import CHECK_TEXTS
 from assistant.config import LearningSettings, TrainingSettings
 from assistant.learning import pacing, retriever_network, train_retriever
 from assistant.learning.lesson_batches import JudgedDocument, Lesson, LessonBatch, lesson_batch

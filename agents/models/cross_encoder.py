@@ -213,7 +213,7 @@ def _run_exporter(source: str, target: Path, *, tell: Callable[[str], None], off
     place = str(Path(source).expanduser().resolve()) if Path(source).expanduser().is_dir() else source
     arguments = [place, str(target.resolve())]
     try:
-        run_exporter("agents.models.export_cross_encoder", arguments, tell=tell, offline=offline)
+        run_exporter("agents.models.exporters.export_cross_encoder", arguments, tell=tell, offline=offline)
     except ExportFailed as reason:
         raise CrossEncoderUnavailable(
             f"The cross-encoder {source} could not be prepared: {reason}",

@@ -217,7 +217,7 @@ def _run_exporter(source: _Source, cache_dir: Path, *, tell: Callable[[str], Non
     is_local = bool(source.stamp)
     try:
         answer = run_exporter(
-            "agents.models.export_encoder", arguments, tell=tell, offline=offline or is_local
+            "agents.models.exporters.export_encoder", arguments, tell=tell, offline=offline or is_local
         )
     except ExportFailed as reason:
         raise EncoderUnavailable(

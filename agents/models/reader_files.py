@@ -123,7 +123,7 @@ def _run_exporter(
     arguments = [str(weights.resolve()), str(cache_dir.resolve()), "--precision", precision]
     arguments += ["--base", str(base.resolve())] if base else []
     try:
-        run_exporter("agents.models.export_reader", arguments, tell=tell, offline=True)
+        run_exporter("agents.models.exporters.export_reader", arguments, tell=tell, offline=True)
     except ExportFailed as failed:
         raise ReaderUnavailable(
             f"The reader could not be prepared: {failed}",

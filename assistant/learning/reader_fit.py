@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from agents.models.networks.reader_network import ReaderNetwork
 from agents.models.reader_inputs import ReaderTokenizer
-from agents.models.reader_network import ReaderNetwork
 from agents.models.reader_spans import PassageSpans, passage_spans
 from assistant.learning.calibration import (
     Floats,

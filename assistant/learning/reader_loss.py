@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
-from agents.models.reader_network import ReaderOutput
+from agents.models.networks.reader_network import ReaderOutput
 
 NO_LABEL = -1
 

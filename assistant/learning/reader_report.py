@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from agents.models.reader_network import HEADS
+from agents.models.networks.reader_network import HEADS
 from assistant.learning.reader_batches import LabelledBatch, Position
 from assistant.learning.reader_loss import ReaderLoss
 

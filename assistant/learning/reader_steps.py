@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import torch
 from torch import Tensor
 
-from agents.models.reader_network import ReaderNetwork
+from agents.models.networks.reader_network import ReaderNetwork
 from assistant.learning.checkpoints import optimizer_tensors, restore_optimizer
 from assistant.learning.reader_batches import LabelledBatch
 from assistant.learning.reader_loss import ReaderLoss, reader_loss

@@ -27,9 +27,9 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from agents.models.encoder import PACKAGED_NAME, EncoderDescription, OnnxEncoder, batches_by_length
-from agents.models.export_encoder import CHECK_TEXTS, LARGEST_DIFFERENCE, EncoderSource, read_source
 from agents.models.exporter_process import run_exporter
-from agents.models.pooling import text_vectors
+from agents.models.exporters.export_encoder import CHECK_TEXTS, LARGEST_DIFFERENCE, EncoderSource, read_source
+from agents.models.networks.pooling import text_vectors
 from stores.base.errors import EncoderUnavailable
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ def export(
     network.save(folder)
     served = folder.resolve() / SERVED
     arguments = [str(folder.resolve()), str(served), "--name", network.source.name]
-    run_exporter("agents.models.export_encoder", arguments, tell=tell, offline=True)
+    run_exporter("agents.models.exporters.export_encoder", arguments, tell=tell, offline=True)
     with torch.no_grad():
         (trained,) = network.encode(network.questions(CHECK_TEXTS))
     encoder = OnnxEncoder(served, threads=torch.get_num_threads())

@@ -23,8 +23,8 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 
+from agents.models.networks.reader_network import base_folder, base_network
 from agents.models.reader_inputs import ReaderTokenizer
-from agents.models.reader_network import base_folder, base_network
 from assistant.learning.checkpoints import read_checkpoint, write_checkpoint
 from assistant.learning.example import JUDGE_LABELS, RELATE_LABELS, SORT_LABELS, TASKS, VERIFY_LABELS, Example
 from assistant.learning.reader_batches import Position, TrainingBatches

@@ -32,7 +32,7 @@ import torch
 
 from agents.models.encoder import EncoderDescription
 from agents.models.exporter_process import ExportFailed
-from agents.models.exports import put_in_place, said_by
+from agents.models.exporters.onnx_export import put_in_place, said_by
 from assistant.learning.checkpoints import read_checkpoint, write_checkpoint
 from assistant.learning.lesson_batches import LessonBatch, Lessons, read_lessons
 from assistant.learning.pacing import Checkpoints, Pace

@@ -21,8 +21,8 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
-from agents.models.pooling import mean_of_tokens
-from agents.models.reader_adapters import Adapter
+from agents.models.networks.pooling import mean_of_tokens
+from agents.models.networks.reader_adapters import Adapter
 
 Trained = Literal["all", "heads", "adapters"]
 

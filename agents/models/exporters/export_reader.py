@@ -1,4 +1,4 @@
-"""Makes the served form of the reader, once: python -m agents.models.export_reader WEIGHTS CACHE_DIR
+"""Makes the served form of the reader, once: python -m agents.models.exporters.export_reader WEIGHTS CACHE_DIR
 
     weights and the encoder's embeddings -> ONNX -> compare with torch -> 8 bits -> compare -> rename
 
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE
-from agents.models.exports import exporting, quantise, whole_folder, write_onnx
+from agents.models.exporters.onnx_export import exporting, quantise, whole_folder, write_onnx
 from agents.models.reader import OUTPUTS, OnnxReader
 from agents.models.reader_files import (
     Precision,
@@ -31,7 +31,7 @@ from agents.models.reader_files import (
 from agents.models.reader_inputs import ReaderTokenizer, Window, batch_of
 
 if TYPE_CHECKING:
-    from agents.models.reader_network import ReaderNetwork
+    from agents.models.networks.reader_network import ReaderNetwork
 
 # Between torch and what is served, on the inputs of the check.
 LARGEST_DIFFERENCE = 1e-3  # of a logit, with fp32 weights; logits are of the order of 10
@@ -64,7 +64,7 @@ def export(
     """Writes the exported folder, or nothing when it does not answer as the weights do."""
     import torch
 
-    from agents.models.reader_network import base_folder
+    from agents.models.networks.reader_network import base_folder
 
     torch.set_num_threads(1)  # on a busy machine more of them wait for each other: 110 s of CPU time, not 15
     base = base or base_folder()
@@ -87,7 +87,7 @@ def export(
 def _load(weights: Path, base: Path) -> ReaderNetwork:
     from safetensors.torch import load_file
 
-    from agents.models.reader_network import base_network
+    from agents.models.networks.reader_network import base_network
 
     network = base_network(base).eval()
     try:

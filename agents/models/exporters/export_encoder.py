@@ -1,4 +1,4 @@
-"""Makes the served form of an encoder, once: python -m agents.models.export_encoder SOURCE TARGET_DIR
+"""Makes the served form of an encoder, once: python -m agents.models.exporters.export_encoder SOURCE TARGET_DIR
 
     read the source -> check it -> ONNX -> compare with torch on many texts -> rename into place
 
@@ -26,7 +26,7 @@ from agents.base.interfaces import Vectors
 from agents.models.encoder import DESCRIPTION_FILE, EncoderDescription, OnnxEncoder
 from agents.models.exported_folders import MODEL_FILE
 from agents.models.exporter_process import PARTIAL_PREFIX
-from agents.models.exports import (
+from agents.models.exporters.onnx_export import (
     exporting,
     must_be_the_same,
     said_by,
@@ -221,7 +221,7 @@ def _load(source: EncoderSource) -> tuple[nn.Module, int]:
     from torch import nn
     from transformers import AutoModel
 
-    from agents.models.pooling import text_vectors
+    from agents.models.networks.pooling import text_vectors
 
     class SentenceModel(nn.Module):
         """Token ids and mask, both (B, L), to vectors (B, D) of unit length."""

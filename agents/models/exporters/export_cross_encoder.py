@@ -1,4 +1,4 @@
-"""Makes the served form of a cross-encoder, once: python -m agents.models.export_cross_encoder SOURCE TARGET
+"""Makes the served form of a cross-encoder, once: python -m agents.models.exporters.export_cross_encoder SOURCE TARGET
 
     read the source -> check it -> ONNX -> compare with torch on many pairs -> rename into place
 
@@ -26,9 +26,15 @@ from agents.models.cross_encoder import (
     overlap,
     probabilities,
 )
-from agents.models.export_encoder import EncoderSource, download, read_source
 from agents.models.exported_folders import MODEL_FILE
-from agents.models.exports import exporting, must_be_the_same, whole_folder, write_onnx, write_tokenizer
+from agents.models.exporters.export_encoder import EncoderSource, download, read_source
+from agents.models.exporters.onnx_export import (
+    exporting,
+    must_be_the_same,
+    whole_folder,
+    write_onnx,
+    write_tokenizer,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
