@@ -250,8 +250,8 @@ def _hint_for(error: click.ClickException) -> str:
 
 
 def _report_defect(error: Exception, *, as_json: bool) -> int:
-    from assistant.locations import find_locations
     from assistant.log import write_crash_report
+    from assistant.settings.locations import find_locations
 
     path = write_crash_report(find_locations(os.environ).state, error)
     _complain(

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assistant.config import Settings
-from assistant.identity import api_key, user_name
-from assistant.locations import Locations, find_locations
-from assistant.settings_file import load_settings
+from assistant.settings.config import Settings
+from assistant.settings.identity import api_key, user_name
+from assistant.settings.locations import Locations, find_locations
+from assistant.settings.settings_file import load_settings
 from assistant.terminal.plainness import should_be_plain
 from stores.base.errors import OverTime
 

@@ -26,8 +26,8 @@ from importlib import metadata
 from pathlib import Path
 from tempfile import gettempdir
 
-from assistant.config import Settings
-from assistant.locations import Locations, make_private_directory
+from assistant.settings.config import Settings
+from assistant.settings.locations import Locations, make_private_directory
 
 _OURS = ("assistant", "agents", "stores")  # packages whose events are written without anyone's text in them
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from filelock import FileLock, Timeout
 
 from agents.base.interfaces import Encoder
-from assistant.config import Settings, without_password
+from assistant.settings.config import Settings, without_password
 from stores.base.errors import IndexWrittenElsewhere, InvalidSetting, StoreUnavailable
 from stores.database.database import Database
 from stores.search.shared_index import shared_vectors

@@ -16,11 +16,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from assistant.config import Settings
 from assistant.learning.changed_answers import Answers, changed
 from assistant.learning.statements import statement
 from assistant.library.documents import read_documents
 from assistant.replay.feedback_templates import ASIDES, STATED
+from assistant.settings.config import Settings
 from assistant.turns.settled import without_settled
 from benchmarks.offline_answers import Way, ways
 from benchmarks.questions import holds_answer, read_questions

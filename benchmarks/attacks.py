@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assistant.locations import find_locations
+from assistant.settings.locations import find_locations
 from benchmarks.attack_damage import measure_damage
 from tests.attack_cases import BENIGN, Case, Suite, read_suite
 from tests.attack_play import House, Played

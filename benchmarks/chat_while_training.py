@@ -32,9 +32,9 @@ from threading import Event, Thread
 
 import numpy as np
 
-from assistant.config import LearningSettings, Settings, TrainingSettings
-from assistant.locations import Locations, find_locations
 from assistant.replay.datasets import ReplayPassage, ReplayQuestion
+from assistant.settings.config import LearningSettings, Settings, TrainingSettings
+from assistant.settings.locations import Locations, find_locations
 from assistant.wiring import Assistant
 from benchmarks.judged_corpus import add_passages, beside_others, chosen, judge_questions
 from benchmarks.update_sides import short_passages

@@ -22,10 +22,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from assistant.config import Settings
 from assistant.learning.deciding import UNTRAINED
-from assistant.locations import find_locations
 from assistant.parts.search import QUERY_ENCODER
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
 from assistant.wiring import Assistant
 from stores.conversation.journal import Outcome
 

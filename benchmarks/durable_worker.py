@@ -27,11 +27,11 @@ import numpy as np
 from sqlalchemy import Engine, event
 
 from agents.base.interfaces import Vectors
-from assistant.config import IndexSettings, Settings, StoreSettings
 from assistant.encoder_change import EncoderChange
 from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.library.ingest import Ingested
-from assistant.locations import Locations
+from assistant.settings.config import IndexSettings, Settings, StoreSettings
+from assistant.settings.locations import Locations
 from assistant.terminal.plain import PlainChat
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED, own_space

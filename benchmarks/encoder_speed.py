@@ -24,7 +24,7 @@ from tokenizers import Tokenizer
 
 from agents.models.encoder import OnnxEncoder, prepare_encoder
 from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE
-from assistant.locations import find_locations
+from assistant.settings.locations import find_locations
 
 WORDS = (
     "time people water river house small letter second number country morning answer school follow "

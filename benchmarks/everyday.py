@@ -37,7 +37,7 @@ from agents.models.reader_files import WEIGHTS, prepare_reader
 from assistant.learning import everyday
 from assistant.learning.everyday import Asked, Conversation, Told, conversations, ends_of
 from assistant.learning.example import RELATE_LABELS, SORT_LABELS, Part
-from assistant.locations import find_locations
+from assistant.settings.locations import find_locations
 from benchmarks.reader_quality import Classified, by_source
 
 OUTCOMES = ("right", "unsure, right", "unsure, wrong", "wrong", "nothing")

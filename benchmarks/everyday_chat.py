@@ -32,9 +32,9 @@ from typing import Any
 import numpy as np
 
 from agents.backends.extractive import NOT_SURE
-from assistant.config import Settings
 from assistant.library.documents import UnreadableDocument, read_documents
-from assistant.locations import find_locations
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
 from assistant.wiring import Assistant
 from stores.base.clock import time_by
 from stores.base.passages import SHARED

@@ -34,10 +34,10 @@ from agents.retrieval.reader_judge import ReaderJudge
 from agents.retrieval.readings import Readings
 from agents.retrieval.retriever import best_of
 from agents.retrieval.score_judge import ScoreJudge, shared_words
-from assistant.config import Settings
 from assistant.learning.example import normalised, part_of, read_records
 from assistant.library.documents import PreparedDocument, PreparedPassage
-from assistant.locations import find_locations
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
 from assistant.wiring import Assistant
 from benchmarks.offline_answers import default_reranker
 from benchmarks.questions import holds_answer

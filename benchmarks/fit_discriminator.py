@@ -31,12 +31,12 @@ import numpy.typing as npt
 from agents.base.interfaces import Reader
 from agents.memory.claim_evidence import Seen, seen
 from agents.memory.reader_discriminator import FEATURES, PASSAGES, features, may_support
-from assistant.config import Settings
 from assistant.learning.example import normalised, part_of
 from assistant.learning.reader_claims import fever_claims
-from assistant.locations import find_locations
 from assistant.replay.feedback import Feedback, answerable, simulated
 from assistant.replay.simulate import FeedbackKind
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
 from assistant.wiring import Assistant
 from benchmarks.questions import holds_answer, read_questions
 from benchmarks.recall import BenchmarkAssistant

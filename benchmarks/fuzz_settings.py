@@ -14,8 +14,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from assistant.config import SECTIONS, Settings
-from assistant.settings_file import load_settings
+from assistant.settings.config import SECTIONS, Settings
+from assistant.settings.settings_file import load_settings
 from benchmarks.fuzz_bytes import MOST_BYTES, mutated, tokens_of
 from benchmarks.fuzz_limits import MOST_MEGABYTES, MOST_SECONDS, MOST_WALL_SECONDS, problem_of_message
 from stores.base.errors import VouchError

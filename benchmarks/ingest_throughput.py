@@ -16,9 +16,9 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from assistant.config import Settings
 from assistant.library.documents import PreparedDocument, read_documents
-from assistant.locations import find_locations
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED, searchable_text
 

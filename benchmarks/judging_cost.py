@@ -33,8 +33,8 @@ from typing import Any
 import numpy as np
 
 from agents.base.interfaces import Candidate, Judge, Judged
-from assistant.config import Settings
-from assistant.locations import find_locations
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
 from assistant.turns.events import Finished
 from assistant.wiring import Assistant
 from benchmarks.questions import read_questions

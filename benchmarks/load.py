@@ -29,8 +29,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from assistant.config import IndexSettings, ModelSettings, Settings, StoreSettings
-from assistant.locations import Locations
+from assistant.settings.config import IndexSettings, ModelSettings, Settings, StoreSettings
+from assistant.settings.locations import Locations
 from assistant.turns.events import Event, Finished
 from assistant.wiring import Assistant
 from stores.conversation.journal import Journal
@@ -313,7 +313,7 @@ def main() -> None:
     if arguments.work:
         work(arguments.work)
         return
-    from assistant.locations import find_locations
+    from assistant.settings.locations import find_locations
 
     failed = False
     for fault in ["", *FAULTS] if arguments.every_fault else [arguments.fault]:

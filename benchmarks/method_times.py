@@ -38,10 +38,8 @@ from agents.base.interfaces import Candidate
 from agents.retrieval.reader_judge import ReaderJudge
 from agents.retrieval.readings import Readings
 from agents.retrieval.reranker import Reranked, Reranker
-from assistant.config import Settings
 from assistant.learning.entropy_minimisation import EntropyMinimisation
 from assistant.learning.retriever_network import load_network
-from assistant.locations import find_locations
 from assistant.replay.datasets import ReplayQuestion, read_set
 from assistant.replay.figures import estimate
 from assistant.replay.luf import Luf
@@ -52,6 +50,8 @@ from assistant.replay.rafe import Rafe
 from assistant.replay.simulate import SimulatedJudge, gold_truth
 from assistant.replay.simulated_writers import SimulatedDocuments, SimulatedRewrites
 from assistant.replay.tent import Tent
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
 from assistant.wiring import Assistant
 from benchmarks.recall import fusion_of
 from benchmarks.recall_collections import COLLECTIONS, ingest_collection

@@ -26,7 +26,7 @@ from agents.base.chat_interfaces import Source
 from agents.base.interfaces import Candidate, Judge
 from agents.retrieval.reranker import Reranker
 from agents.retrieval.score_judge import ScoreJudge
-from assistant.config import AnswerSettings, Settings
+from assistant.settings.config import AnswerSettings, Settings
 from benchmarks.questions import holds_answer, normalised_answer, read_questions, token_f1
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, TRAINING, Collection, ingest_collection

@@ -33,7 +33,7 @@ from agents.models.networks.reader_network import ReaderNetwork, base_network
 from agents.models.reader import OUTPUTS, OnnxReader
 from agents.models.reader_files import WEIGHTS, prepare_reader
 from agents.models.reader_inputs import KINDS
-from assistant.locations import find_locations
+from assistant.settings.locations import find_locations
 from benchmarks.reader_bodies import CHOICES
 
 LENGTHS = {"passage": 196, "evidence": 64, "sentence": 16}  # tokens of a usual input

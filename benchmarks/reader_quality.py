@@ -33,7 +33,7 @@ from assistant.learning.example import JUDGE_LABELS, SORT_LABELS, VERIFY_LABELS,
 from assistant.learning.passage_search import PassageSearch
 from assistant.learning.reader_examples import examples
 from assistant.learning.reader_pairs import read_corpus
-from assistant.locations import find_locations
+from assistant.settings.locations import find_locations
 from benchmarks.questions import holds_answer, normalised_answer, read_questions, token_f1
 
 TASKS = ("answer", "no_answer", "judge", "verify", "sort", "speed")

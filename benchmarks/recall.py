@@ -31,8 +31,8 @@ import numpy.typing as npt
 
 from agents.base.interfaces import Encoder
 from agents.retrieval.retriever import Fusion, Signals
-from assistant.config import Settings
-from assistant.locations import find_locations
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
 from assistant.wiring import Assistant
 from benchmarks.cached_encoder import CachedEncoder
 from benchmarks.questions import interval

@@ -25,9 +25,9 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from assistant.config import Settings
 from assistant.library.documents import PreparedDocument, PreparedPassage
-from assistant.locations import find_locations
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
 from assistant.turns.background_steps import BackgroundSteps
 from assistant.turns.events import Accepted, Event, Finished, Wrote
 from assistant.turns.remembering import Remembering

@@ -254,7 +254,7 @@ def main() -> None:
 def use_prepared_reader(folder: Path) -> None:
     """The reader of this machine's cache, so that no life has to export it."""
     from agents.models.reader_files import WEIGHTS, prepare_reader
-    from assistant.locations import find_locations
+    from assistant.settings.locations import find_locations
 
     prepared = find_locations(os.environ).cache / "readers"
     prepare_reader(WEIGHTS, prepared, tell=print)

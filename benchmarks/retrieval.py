@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from assistant.config import Settings
-from assistant.locations import find_locations
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
 from assistant.wiring import Assistant
 from benchmarks.questions import interval, read_questions
 from benchmarks.recall import fusion_of

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from agents.answering.quoting import Quote
-from assistant.config import Settings
 from assistant.library.documents import read_documents
+from assistant.settings.config import Settings
 from benchmarks.offline_answers import Way, ways
 from benchmarks.questions import read_questions
 from benchmarks.recall import BenchmarkAssistant

@@ -24,8 +24,8 @@ import numpy as np
 
 from agents.base.interfaces import Vector, Vectors
 from agents.base.sentences import sentences
-from assistant.config import IndexSettings, Settings
-from assistant.locations import Locations, find_locations
+from assistant.settings.config import IndexSettings, Settings
+from assistant.settings.locations import Locations, find_locations
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED
 from stores.memory.documents import NewDocument, NewPassage

@@ -33,8 +33,6 @@ from typing import Any
 from sqlalchemy import select
 from sqlmodel import col
 
-from assistant.config import LearningSettings, Settings
-from assistant.locations import Locations, find_locations
 from assistant.replay.datasets import ReplayPassage, ReplayQuestion, Split, read_set
 from assistant.replay.figures import estimate
 from assistant.replay.metrics import forgetting, success_at
@@ -48,6 +46,8 @@ from assistant.replay.replay_assistant import (
 )
 from assistant.replay.simulate import SimulatedJudge, gold_truth
 from assistant.replay.simulated_chat import SimulatedChat
+from assistant.settings.config import LearningSettings, Settings
+from assistant.settings.locations import Locations, find_locations
 from benchmarks.kept_rounds import KeptRounds
 from stores.base.clock import time_by
 from stores.base.passages import SHARED, Passage

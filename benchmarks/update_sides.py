@@ -30,10 +30,10 @@ from pathlib import Path
 from typing import Any
 
 from agents.base.interfaces import Candidate, Judged, Verdict
-from assistant.config import EncoderSettings, LearningSettings, Settings
 from assistant.learning.noting import Progress
-from assistant.locations import Locations, find_locations
 from assistant.replay.datasets import SETS, ReplayPassage, ReplayQuestion, read_set, splits_of
+from assistant.settings.config import EncoderSettings, LearningSettings, Settings
+from assistant.settings.locations import Locations, find_locations
 from assistant.wiring import Assistant
 from benchmarks.judged_corpus import JudgedQuestion, add_passages, judge_questions
 from benchmarks.trained_once import TrainedOnce, newest_passage

@@ -24,8 +24,8 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from assistant.config import LearningSettings, Settings
-from assistant.locations import Locations, find_locations
+from assistant.settings.config import LearningSettings, Settings
+from assistant.settings.locations import Locations, find_locations
 from assistant.terminal.screens.app import ChatApp
 from assistant.terminal.screens.desk import Desk, SessionChoice
 from assistant.terminal.screens.drafts import Drafts

@@ -23,9 +23,9 @@ from typing import Any
 from sqlalchemy import text
 
 from agents.base.chat_interfaces import ReplyRequest
-from assistant.config import Settings
 from assistant.library.documents import PreparedDocument, PreparedPassage
-from assistant.locations import Locations
+from assistant.settings.config import Settings
+from assistant.settings.locations import Locations
 from assistant.terminal.sharing import share_memory
 from assistant.terminal.teaching import teach
 from assistant.wiring import Assistant

@@ -15,7 +15,7 @@ from store_fixtures import Stores, fresh_database
 
 from agents.models.encoder import prepare_encoder
 from agents.models.reader_files import WEIGHTS, prepare_reader
-from assistant.locations import find_locations
+from assistant.settings.locations import find_locations
 from stores.database.database import Database
 
 settings.register_profile("vouch", deadline=None)  # a busy machine is no defect

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from agents.models.encoder import OnnxEncoder
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import WEIGHTS, prepare_reader
-from assistant.config import ModelSettings, Settings
-from assistant.locations import Locations
+from assistant.settings.config import ModelSettings, Settings
+from assistant.settings.locations import Locations
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED
 from stores.claims.decisions import Learned

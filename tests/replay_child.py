@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 
 from agents.base.interfaces import Encoder, Vectors
-from assistant.config import Settings
 from assistant.learning.deciding import SERVED
-from assistant.locations import Locations
 from assistant.replay.inputs import read_inputs
 from assistant.replay.line_file import encoded
 from assistant.replay.method_choice import MethodChoice, MethodParts
 from assistant.replay.replay import Replay
 from assistant.replay.replay_plan import ReplayPlan
 from assistant.replay.report import report_of
+from assistant.settings.config import Settings
+from assistant.settings.locations import Locations
 from stores.learning.lessons import Lesson
 
 

@@ -20,8 +20,8 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from agents.base.chat_interfaces import ReplyRequest
-from assistant.config import AnswerSettings, MemorySettings, RerankingSettings, Settings
-from assistant.locations import Locations
+from assistant.settings.config import AnswerSettings, MemorySettings, RerankingSettings, Settings
+from assistant.settings.locations import Locations
 from assistant.terminal.screens.app import ChatApp
 from assistant.terminal.screens.desk import Desk, SessionChoice
 from assistant.terminal.screens.drafts import Drafts

@@ -15,8 +15,8 @@ import pytest
 from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate
 from agents.memory.classifier import Classifier
-from assistant.config import Settings
-from assistant.locations import Locations
+from assistant.settings.config import Settings
+from assistant.settings.locations import Locations
 from assistant.turns.claim_agents import Agents
 from assistant.wiring import Assistant
 from tests.attack_cases import BENIGN, Case, Step, holds, read_suite

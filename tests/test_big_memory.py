@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from memory_house import loaded_parts
 
-from assistant.config import Settings
-from assistant.locations import Locations
+from assistant.settings.config import Settings
+from assistant.settings.locations import Locations
 from assistant.terminal.answer_lines import why_lines
 from assistant.terminal.screens.why_facts import passage_page, why_facts
 from assistant.wiring import Assistant

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from assistant import config
-from assistant.config import (
+from assistant.settings import config
+from assistant.settings.config import (
     SECTIONS,
     AnswerSettings,
     InvalidSection,
@@ -20,10 +20,10 @@ from assistant.config import (
     Settings,
     StoreSettings,
 )
-from assistant.themes import THEMES
+from assistant.settings.themes import THEMES
 from stores.base.errors import InvalidSetting
 
-REPOSITORY = Path(config.__file__).parent.parent
+REPOSITORY = Path(config.__file__).parents[2]
 
 
 def test_a_section_refuses_a_value_it_cannot_run_with() -> None:
@@ -125,7 +125,13 @@ def test_a_key_that_does_not_exist_has_no_origin() -> None:
 
 
 def test_importing_the_settings_imports_nothing_heavy() -> None:
-    files = "config", "settings_file", "locations", "identity", "terminal.plainness"
+    files = (
+        "settings.config",
+        "settings.settings_file",
+        "settings.locations",
+        "settings.identity",
+        "terminal.plainness",
+    )
     program = f"import sys, {', '.join(f'assistant.{file}' for file in files)}; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True

@@ -33,8 +33,8 @@ from agents.retrieval.readings import Readings
 from assistant.checks import environment, models, stored
 from assistant.checks.check import Check, Look
 from assistant.checks.examination import examine
-from assistant.config import IndexSettings, Settings, StoreSettings
-from assistant.locations import Locations
+from assistant.settings.config import IndexSettings, Settings, StoreSettings
+from assistant.settings.locations import Locations
 from assistant.wiring import Assistant
 from stores.base.errors import DamagedEncoder
 from stores.base.passages import SHARED, searchable_text

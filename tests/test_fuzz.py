@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
-from assistant.config import SECTIONS, Settings
 from assistant.library.cutting import PASSAGE_WORDS, count_words
 from assistant.library.documents import PreparedDocument, read_documents
-from assistant.settings_file import MOST_TOLD, load_settings
+from assistant.settings.config import SECTIONS, Settings
+from assistant.settings.settings_file import MOST_TOLD, load_settings
 from stores.base.errors import UnreadableDocument, WrongUsage
 
 CASES = effort(

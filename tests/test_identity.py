@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.config import ModelSettings
-from assistant.identity import api_key, user_name
+from assistant.settings.config import ModelSettings
+from assistant.settings.identity import api_key, user_name
 from stores.base.errors import WrongUsage
 
 # Users

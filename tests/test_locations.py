@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.locations import Locations, find_locations
+from assistant.settings.locations import Locations, find_locations
 from stores.base.errors import StoreUnavailable, WrongUsage
 
 

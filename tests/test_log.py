@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-from assistant.config import LogSettings, Settings
-from assistant.locations import Locations
 from assistant.log import (
     DailyLog,
     delete_old_logs,
@@ -24,6 +22,8 @@ from assistant.log import (
     text_field,
     write_crash_report,
 )
+from assistant.settings.config import LogSettings, Settings
+from assistant.settings.locations import Locations
 
 ours = logging.getLogger("assistant.turns.turn")
 theirs = logging.getLogger("some_library")

@@ -12,8 +12,8 @@ from agent_fakes import FakeChat
 from screen_fixtures import QUESTION, made_assistant, on_screen
 from scripted_server import ScriptedServer, refuses, says, unused_url
 
-from assistant.config import MemorySettings, ModelSettings
-from assistant.locations import Locations
+from assistant.settings.config import MemorySettings, ModelSettings
+from assistant.settings.locations import Locations
 from assistant.terminal.model_choice import choose_model
 from assistant.wiring import Assistant
 from stores.base.errors import NotFound

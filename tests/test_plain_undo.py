@@ -10,8 +10,8 @@ import pytest
 from agent_fakes import FakeChat
 from screen_fixtures import HANDBOOK, ScriptedReplies, made_assistant
 
-from assistant.config import MemorySettings
-from assistant.locations import Locations
+from assistant.settings.config import MemorySettings
+from assistant.settings.locations import Locations
 from assistant.terminal.deciding import decide_proposal
 from assistant.terminal.plain import PlainChat
 from assistant.terminal.slash_commands import SlashCommands

@@ -14,7 +14,7 @@ from plain_fixtures import messages, talk
 from screen_fixtures import ScriptedReplies, made_assistant, place_in
 
 from agents.base.chat_interfaces import ReplyRequest
-from assistant.locations import Locations
+from assistant.settings.locations import Locations
 from assistant.wiring import Assistant
 from stores.base.errors import ModelBusy, ModelUnreachable, ReplyCut, VouchError
 

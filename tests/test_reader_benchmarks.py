@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agents.answering.quoting import Quote
 from agents.base.interfaces import Verdict
 from agents.retrieval.readings import Readings
-from assistant.config import AnswerSettings
+from assistant.settings.config import AnswerSettings
 from benchmarks.attack_damage import Asked
 from benchmarks.offline_answers import Answers, f1, ways
 from benchmarks.reader_reranking import Known, Read, by_reranker, by_score

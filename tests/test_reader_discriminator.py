@@ -136,7 +136,7 @@ OTHERS = ("The Rhine is 1,230 km long and flows into the North Sea.", "Photosynt
 def test_the_built_in_reader_takes_no_changed_value_for_true(minilm_folder: Path) -> None:
     from agents.models.reader import OnnxReader
     from agents.models.reader_files import WEIGHTS, prepare_reader
-    from assistant.locations import find_locations
+    from assistant.settings.locations import find_locations
 
     cache = find_locations(os.environ).cache
     discriminator = ReaderDiscriminator(OnnxReader(prepare_reader(WEIGHTS, cache / "readers", tell=print)))

@@ -16,7 +16,7 @@ from agents.base.own_part import LONGEST_MESSAGE, own_sentences
 from agents.memory.reader_summarizer import WORLD_FROM, ReaderSummarizer
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import WEIGHTS, prepare_reader
-from assistant.locations import find_locations
+from assistant.settings.locations import find_locations
 
 
 async def claims(message: str, sorting: Mapping[str, Sorting] | None = None) -> list[Claim]:

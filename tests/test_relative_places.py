@@ -12,8 +12,8 @@ from store_fixtures import Stores, document
 from test_lessons import ask
 from test_train_command import tiny
 
-from assistant.locations import find_locations
-from assistant.settings_file import load_settings
+from assistant.settings.locations import find_locations
+from assistant.settings.settings_file import load_settings
 from assistant.wiring import Assistant
 
 PROGRAM = Path(__file__).parents[1]  # in which the processes of a round begin

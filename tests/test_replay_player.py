@@ -18,13 +18,19 @@ import pytest
 import replay_towns
 from replay_child import ChildReplay, child_replay
 
-from assistant.config import EncoderSettings, IndexSettings, RerankingSettings, Settings, StoreSettings
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.line_file import encoded
 from assistant.replay.method_choice import MethodChoice
 from assistant.replay.replay_assistant import own_settings
 from assistant.replay.report import report_of
 from assistant.replay.steps import Steps
+from assistant.settings.config import (
+    EncoderSettings,
+    IndexSettings,
+    RerankingSettings,
+    Settings,
+    StoreSettings,
+)
 from stores.base.clock import now
 from stores.base.errors import WrongUsage
 
@@ -212,7 +218,7 @@ def hash_of(folder: Path) -> str:
 def test_the_store_of_the_chat_is_not_touched(home: Path, tmp_path: Path) -> None:
     from replay_child import locations
 
-    from assistant.config import Settings
+    from assistant.settings.config import Settings
     from assistant.wiring import Assistant
 
     live = Assistant(Settings(), locations(home), offline=True)

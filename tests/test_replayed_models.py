@@ -11,12 +11,18 @@ import pytest
 from test_poisoned_rounds import World, tiny, torch_encodes
 from test_train_command import locations
 
-from assistant.config import AnswerSettings, MemorySettings, ModelSettings, RerankingSettings, Settings
 from assistant.learning.deciding import ROLE, UNTRAINED
 from assistant.learning.ended import Ended
 from assistant.replay.conversations import Conversations, Message
 from assistant.replay.named_models import find_trained
 from assistant.replay.replay_assistant import ReplayAssistant
+from assistant.settings.config import (
+    AnswerSettings,
+    MemorySettings,
+    ModelSettings,
+    RerankingSettings,
+    Settings,
+)
 from stores.base.errors import CannotUndo, NotFound
 
 __all__ = ["tiny", "torch_encodes"]  # fixtures

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
-from assistant import settings_file
-from assistant.config import FILE_KEYS, SECTIONS, RetrievalSettings, Settings
-from assistant.settings_file import DEEPEST_KEY, MOST_TOLD, SETTINGS_BYTES, key_lines, load_settings
+from assistant.settings import settings_file
+from assistant.settings.config import FILE_KEYS, SECTIONS, RetrievalSettings, Settings
+from assistant.settings.settings_file import DEEPEST_KEY, MOST_TOLD, SETTINGS_BYTES, key_lines, load_settings
 from stores.base.errors import WrongUsage
 
 

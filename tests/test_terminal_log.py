@@ -15,8 +15,8 @@ from screen_fixtures import ChatOnScreen, on_screen
 from test_terminal_screens import SIZES, assert_golden
 from textual.events import MouseScrollDown, MouseScrollUp
 
-from assistant.config import Settings
 from assistant.log import fields, start_log, text_field
+from assistant.settings.config import Settings
 from assistant.terminal.screens.log_lines import MOST_LINES, last_lines, log_file
 from assistant.terminal.screens.log_screen import LogRows, LogScreen
 
@@ -150,7 +150,7 @@ async def test_a_day_without_a_line_says_so(tmp_path: Path) -> None:
 
 
 def test_what_a_log_really_writes_is_read_without_anyone_s_words(tmp_path: Path) -> None:
-    from assistant.locations import Locations
+    from assistant.settings.locations import Locations
 
     place = Locations(data=tmp_path, settings=tmp_path, cache=tmp_path, state=tmp_path / "state")
     log = start_log(place, Settings())

@@ -23,7 +23,7 @@ from memory_on_screen import (
 from screen_fixtures import HANDBOOK, HOLD, QUESTION, on_screen
 from textual.widgets import Input
 
-from assistant.config import MemorySettings
+from assistant.settings.config import MemorySettings
 from assistant.terminal.screens.memory_privacy import SENTENCE, PrivacyScreen
 from assistant.terminal.screens.memory_questions import AskLine, EditText, TextBox
 from assistant.terminal.screens.memory_screen import MemoryScreen

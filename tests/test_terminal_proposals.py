@@ -11,7 +11,7 @@ from screen_fixtures import ChatOnScreen, on_screen
 from store_fixtures import Stores
 from test_change_proposals import GONE, NINE, TEN, contradict, rewrite, share
 
-from assistant.config import MemorySettings
+from assistant.settings.config import MemorySettings
 from assistant.wiring import Assistant
 
 

@@ -30,13 +30,6 @@ from agents.retrieval.readings import Readings
 from agents.retrieval.score_judge import ScoreJudge
 from assistant.cli import cli
 from assistant.commands.train import Duration, _told, _waits_for
-from assistant.config import (
-    EncoderSettings,
-    LearningSettings,
-    RerankingSettings,
-    Settings,
-    TrainingSettings,
-)
 from assistant.invocation import ProgressLine
 from assistant.learning.background import follow
 from assistant.learning.deciding import ROLE, UNTRAINED
@@ -44,9 +37,16 @@ from assistant.learning.learner import Learner, TooFewLessons
 from assistant.learning.noting import Progress
 from assistant.learning.occasions import Awaited
 from assistant.learning.training_child import TimeOver, TrainingFailed, TrainingKilled
-from assistant.locations import Locations
 from assistant.replay.bootstrap import Promotion
 from assistant.replay.held_out import Comparison
+from assistant.settings.config import (
+    EncoderSettings,
+    LearningSettings,
+    RerankingSettings,
+    Settings,
+    TrainingSettings,
+)
+from assistant.settings.locations import Locations
 from assistant.terminal.screens.training_facts import training_facts
 from assistant.terminal.training import steer_training
 from assistant.wiring import Assistant, trainable
@@ -281,8 +281,8 @@ def test_the_last_rounds_are_shown(person: Person) -> None:
 _HOLDS_A_ROUND = """
 import sys
 from pathlib import Path
-from assistant.config import Settings
-from assistant.locations import find_locations
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
 from assistant.wiring import Assistant
 assistant = Assistant(Settings(), find_locations({}, data=sys.argv[1]), offline=True)
 print(assistant.rounds.begin("retriever", {"training": "another"}), flush=True)

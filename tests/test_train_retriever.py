@@ -22,7 +22,6 @@ from torch import Tensor
 
 from agents.models.encoder import EncoderDescription, OnnxEncoder
 from agents.models.exporters.export_encoder import CHECK_TEXTS
-from assistant.config import LearningSettings, TrainingSettings
 from assistant.learning import pacing, retriever_network, train_retriever
 from assistant.learning.lesson_batches import JudgedDocument, Lesson, LessonBatch, lesson_batch
 from assistant.learning.retriever_network import FrozenVectors, RetrieverNetwork, export, load_network
@@ -38,6 +37,7 @@ from assistant.learning.retriever_training import (
     train,
 )
 from assistant.learning.stop_signal import StopSignal
+from assistant.settings.config import LearningSettings, TrainingSettings
 from stores.base.errors import InvalidSetting
 
 REPOSITORY = Path(__file__).parents[1]

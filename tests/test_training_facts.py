@@ -11,8 +11,8 @@ import pytest
 from round_rows import keep, refused, running
 from test_train_command import locations
 
-from assistant.config import Settings
 from assistant.learning.occasions import Awaited
+from assistant.settings.config import Settings
 from assistant.terminal.screens.training_facts import learned_from, training_facts
 from assistant.wiring import Assistant
 from stores.learning.lessons import HeldOut

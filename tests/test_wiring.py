@@ -15,8 +15,8 @@ from screen_fixtures import place_in
 from agents.backends.openai_chat import OpenAIChat
 from agents.backends.transformers_chat import TransformersChat
 from agents.backends.vllm_chat import VllmChat
-from assistant.config import ModelSettings, Settings
-from assistant.locations import Locations
+from assistant.settings.config import ModelSettings, Settings
+from assistant.settings.locations import Locations
 from assistant.wiring import Assistant
 from stores.base.errors import ModelUnreachable
 

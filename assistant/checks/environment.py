@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from assistant.checks.check import Check
-from assistant.locations import Locations
+from assistant.settings.locations import Locations
 
 _DATABASE = re.compile(r"\.db(-wal|-shm)?$")
 ROOM_BYTES = 500_000_000  # under it, ingest may fill the disk

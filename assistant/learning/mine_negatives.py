@@ -20,7 +20,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from assistant.config import Settings
 from assistant.learning.example import answer_spans
 from assistant.learning.reader_pairs import (
     SETS,
@@ -31,7 +30,8 @@ from assistant.learning.reader_pairs import (
     read_questions,
 )
 from assistant.library.documents import PreparedDocument, PreparedPassage
-from assistant.locations import find_locations
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agents.base.message_sorting import MessageSorter
     from agents.models.reader import OnnxReader
     from agents.retrieval.readings import Readings
-    from assistant.config import ModelSettings
+    from assistant.settings.config import ModelSettings
 
 
 class Models(Search):

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from assistant.config import Settings
-from assistant.locations import Locations
+from assistant.settings.config import Settings
+from assistant.settings.locations import Locations
 
 if TYPE_CHECKING:
     from stores.claims.claims import Claims

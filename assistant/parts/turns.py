@@ -10,8 +10,8 @@ from assistant.parts.models import Models
 if TYPE_CHECKING:
     from agents.answering.responder import Responder
     from agents.base.chat_interfaces import ChatModel
-    from assistant.config import ModelSettings
     from assistant.library.ingest import Ingest
+    from assistant.settings.config import ModelSettings
     from assistant.turns.answers_first import AnswersFirst
     from assistant.turns.claim_agents import Agents
     from assistant.turns.pipeline import TurnPipeline

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from assistant.config import Settings
-from assistant.locations import Locations
 from assistant.replay.metrics import token_f1
 from assistant.replay.named_models import is_retriever, make_live, searched_by, what_can_be_named
 from assistant.replay.recorded_chat import Recording
 from assistant.replay.replay_assistant import ReplayAssistant, ReplayClock, own_locations, own_settings
+from assistant.settings.config import Settings
+from assistant.settings.locations import Locations
 from assistant.turns.events import Finished
 from stores.base.clock import now, time_by
 from stores.base.errors import NotFound, WrongUsage

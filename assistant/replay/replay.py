@@ -21,8 +21,6 @@ from agents.base.chat_interfaces import ChatModel
 from agents.base.interfaces import Judge
 from agents.models.encoder import OnnxEncoder
 from agents.models.reader_files import WEIGHTS, reader_version
-from assistant.config import Settings
-from assistant.locations import Locations
 from assistant.replay.chat_judge import ChatJudge
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.feedback import said_after
@@ -60,6 +58,8 @@ from assistant.replay.run_progress import RunProgress, Watch, told_to
 from assistant.replay.simulate import SimulatedJudge, Truth, gold_truth
 from assistant.replay.simulated_chat import SimulatedChat
 from assistant.replay.steps import Steps
+from assistant.settings.config import Settings
+from assistant.settings.locations import Locations
 from assistant.wiring import Assistant, trainable
 from stores.base.errors import StoreUnavailable, WrongUsage
 from stores.base.passages import Passage

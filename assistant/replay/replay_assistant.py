@@ -16,10 +16,10 @@ from agents.base.chat_interfaces import ChatModel
 from agents.base.interfaces import Candidate, Encoder, Judge, Judged, SearchableSpace, Vector
 from agents.retrieval.reranker import Judgement
 from agents.retrieval.retriever import Retrieved, Retriever, Signals
-from assistant.config import Settings
-from assistant.locations import Locations
 from assistant.replay.methods import Asked, Found, Method, Search, SearchedSpace
 from assistant.replay.recorded_chat import RecordedChat, Recording
+from assistant.settings.config import Settings
+from assistant.settings.locations import Locations
 from assistant.turns.searching import Searching
 from assistant.wiring import Assistant
 from stores.base.one_line import one_line

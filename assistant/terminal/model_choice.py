@@ -12,7 +12,7 @@ from stores.base.errors import NotFound, VouchError
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.config import ModelSettings
+    from assistant.settings.config import ModelSettings
     from assistant.wiring import Assistant
 
 BUILT_IN = "extractive"

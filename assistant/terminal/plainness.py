@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assistant.config import Settings
-from assistant.settings_file import says_yes
+from assistant.settings.config import Settings
+from assistant.settings.settings_file import says_yes
 
 
 def should_be_plain(

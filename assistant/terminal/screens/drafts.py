@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
-from assistant.locations import make_private_directory
+from assistant.settings.locations import make_private_directory
 
 NEW = "new"  # of a session in which nothing was said yet: the next new one takes it over
 

@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
-from assistant.config import ModelSettings
-from assistant.locations import expanded, home_directory
+from assistant.settings.config import ModelSettings
+from assistant.settings.locations import expanded, home_directory
 from stores.base.errors import WrongUsage
 
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from assistant.config import FILE_KEYS, SECTIONS, InvalidSection, Settings
+from assistant.settings.config import FILE_KEYS, SECTIONS, InvalidSection, Settings
 from stores.base.errors import WrongUsage
 from stores.base.one_line import without_controls
 

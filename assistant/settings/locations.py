@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assistant.config import DEFAULT
+from assistant.settings.config import DEFAULT
 from stores.base.errors import StoreUnavailable, WrongUsage
 
 

@@ -1,6 +1,6 @@
 """The settings: what can be set, what each value may be, and what it is by default.
 
-Sections are checked where they are declared. `assistant/settings_file.py` reads them from the file.
+Sections are checked where they are declared. `assistant/settings/settings_file.py` reads them from the file.
 Nothing here is heavy: `vouch --help` may import this file, so what only some calls need is imported
 inside them.
 """
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from assistant.themes import THEMES, nearest_theme
+from assistant.settings.themes import THEMES, nearest_theme
 from stores.base.errors import InvalidSetting
 
 DEFAULT = "default"  # the origin of what nobody set
