@@ -4,11 +4,11 @@ cli            the command line: common options, errors and exit codes
 commands/      one file a subcommand
 invocation     one call of a command: its options, and how it speaks
 paging         long results at a terminal, by the person's pager
-log            the log and the crash report
 wiring         chooses implementations; with its parts/ the only one that knows them all
 parts/         the parts of one running program, by what they are
 terminal/      what a person sees and types
 turns/         one turn, from the message to the stored answer
 library/       documents become passages
 settings/      what can be set, where it is set, and where the files are
+process/       the process itself: its log, streams, signals and priority
 """

@@ -16,8 +16,8 @@ from typing import Any
 
 import click
 
-from assistant.end_signals import let_signals_end_us
-from assistant.standard_streams import OutputUnwritable, drop_output, prepare_streams
+from assistant.process.end_signals import let_signals_end_us
+from assistant.process.standard_streams import OutputUnwritable, drop_output, prepare_streams
 from assistant.terminal.screens.printable import printable
 from stores.base.errors import DEFECT, VouchError, WrongUsage
 
@@ -250,7 +250,7 @@ def _hint_for(error: click.ClickException) -> str:
 
 
 def _report_defect(error: Exception, *, as_json: bool) -> int:
-    from assistant.log import write_crash_report
+    from assistant.process.log import write_crash_report
     from assistant.settings.locations import find_locations
 
     path = write_crash_report(find_locations(os.environ).state, error)

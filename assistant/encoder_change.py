@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from threading import Event, Thread
 
-from assistant.log import fields
+from assistant.process.log import fields
 from assistant.turns.searching import Searching
 from stores.base.errors import VouchError
 from stores.search.encoder_versions import EncoderVersion, EncoderVersions

@@ -83,7 +83,7 @@ class Invocation:
         limits_turns: --timeout is a turn's, which keeps its part; otherwise it is the whole command's.
         tell: is given the narration, which goes to standard error otherwise.
         """
-        from assistant.log import start_log
+        from assistant.process.log import start_log
         from assistant.wiring import Assistant
 
         assistant = Assistant(

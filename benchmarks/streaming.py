@@ -31,7 +31,7 @@ from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from typing import Any
 
-from assistant.low_priority import give_way
+from assistant.process.low_priority import give_way
 from benchmarks.at_terminal import AtTerminal
 
 LAST = "thelastword"

@@ -12,7 +12,7 @@ from assistant.terminal.screens.compare_child import SOURCES
 
 _BEGINNING = """
 import os, sys, time
-from assistant.end_signals import let_signals_end_us
+from assistant.process.end_signals import let_signals_end_us
 
 class ToldWhileDeleted:
     def __init__(self, number):

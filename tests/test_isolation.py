@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_fixtures import document
 
-from assistant.log import start_log
+from assistant.process.log import start_log
 from benchmarks.durable_worker import QuickAssistant, Specification
 from stores.base.errors import VouchError
 from stores.base.passages import SHARED, own_space

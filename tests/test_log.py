@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from assistant.log import (
+from assistant.process.log import (
     DailyLog,
     delete_old_logs,
     fields,
@@ -280,7 +280,7 @@ def test_a_report_goes_elsewhere_when_the_state_directory_takes_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
-    monkeypatch.setattr("assistant.log.gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr("assistant.process.log.gettempdir", lambda: str(tmp_path))
     assert write_crash_report(tmp_path / "file", ValueError(), argv=["vouch"]).parent == tmp_path
 
 

@@ -15,7 +15,7 @@ from screen_fixtures import ChatOnScreen, on_screen
 from test_terminal_screens import SIZES, assert_golden
 from textual.events import MouseScrollDown, MouseScrollUp
 
-from assistant.log import fields, start_log, text_field
+from assistant.process.log import fields, start_log, text_field
 from assistant.settings.config import Settings
 from assistant.terminal.screens.log_lines import MOST_LINES, last_lines, log_file
 from assistant.terminal.screens.log_screen import LogRows, LogScreen

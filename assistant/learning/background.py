@@ -22,7 +22,7 @@ from threading import Event, Lock, Thread
 from typing import IO, Any
 
 from assistant.learning.steering import ANSWERING, ASKED, Steering
-from assistant.low_priority import give_way
+from assistant.process.low_priority import give_way
 from stores.learning.round_phases import in_words
 
 _log = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from assistant.learning.steering import Budget, Steering
-from assistant.low_priority import give_way
+from assistant.process.low_priority import give_way
 from stores.base.errors import DEFECT, OverTime, VouchError
 from stores.learning.lessons import Lesson
 from stores.vectors.exact import read_vectors

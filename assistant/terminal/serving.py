@@ -20,7 +20,7 @@ from urllib.parse import urlencode, urlsplit
 from aiohttp import web
 from textual_serve.server import Server
 
-from assistant.end_signals import not_ignored
+from assistant.process.end_signals import not_ignored
 from stores.base.errors import TryAgain
 
 SERVED = "VOUCH_SERVED"  # set for a chat whose screen is a browser's

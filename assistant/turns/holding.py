@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from assistant.log import fields
+from assistant.process.log import fields
 from stores.base.errors import VouchError
 
 _log = logging.getLogger(__name__)

@@ -26,7 +26,7 @@ from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.reranker import Reranked, Reranker
 from agents.retrieval.retriever import Retrieved, best_of
 from agents.retrieval.said_here import Said, said_before_here
-from assistant.log import fields
+from assistant.process.log import fields
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.events import Accepted, Chosen, Event, Searched, Wrote
 from assistant.turns.reworded import MessagesBehind, beside_their_messages

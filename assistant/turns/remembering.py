@@ -17,7 +17,7 @@ from datetime import timedelta
 
 from agents.base.claim_interfaces import Said
 from agents.base.interfaces import Exchange
-from assistant.log import fields
+from assistant.process.log import fields
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.background_steps import BackgroundSteps
 from assistant.turns.claim_agents import Agents

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assistant.low_priority import give_way
+from assistant.process.low_priority import give_way
 from stores.base.errors import VouchError
 
 if TYPE_CHECKING:
