@@ -20,7 +20,7 @@ from assistant.parts.search import from_everywhere
 from stores.base.errors import StoreUnavailable
 
 if TYPE_CHECKING:
-    from assistant.encoder_change import BackgroundChange, EncoderChange
+    from assistant.search.encoder_change import BackgroundChange, EncoderChange
 
 _ENCODED_AT_ONCE = 200  # passages that a start encodes anew without asking for patience
 
@@ -43,7 +43,7 @@ class Assistant(Learning):
             return None
         if versions.declined() == wanted and not even_declined:
             return None
-        from assistant.encoder_change import EncoderChange
+        from assistant.search.encoder_change import EncoderChange
         from stores.search.encoder_versions import EncoderVersion
 
         encoder = self.wanted_encoder
@@ -71,7 +71,7 @@ class Assistant(Learning):
                     f"Until that is done, search goes on with {live.version}."
                 )
                 if in_background:
-                    from assistant.encoder_change import BackgroundChange
+                    from assistant.search.encoder_change import BackgroundChange
 
                     self._tell("It is done while you chat.")
                     self._background_change = BackgroundChange(change, self._tell)

@@ -27,9 +27,9 @@ import numpy as np
 from sqlalchemy import Engine, event
 
 from agents.base.interfaces import Vectors
-from assistant.encoder_change import EncoderChange
 from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.library.ingest import Ingested
+from assistant.search.encoder_change import EncoderChange
 from assistant.settings.config import IndexSettings, Settings, StoreSettings
 from assistant.settings.locations import Locations
 from assistant.terminal.plain import PlainChat

@@ -33,7 +33,7 @@ from assistant.learning import learner as learner_module
 from assistant.learning.both_sides import NAME, BothSides, kept_as
 from assistant.learning.ended import Compared
 from assistant.learning.learner import Learner
-from assistant.turns.searching import Searching
+from assistant.search.searching import Searching
 from stores.database.database import Database
 from stores.database.tables import PassageVector, PassageVersion, known_id
 from stores.learning.checkpoints import Checkpoints

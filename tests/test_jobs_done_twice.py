@@ -18,7 +18,7 @@ from test_undo_properties import World, forget_one, kind, world
 from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate
 from agents.retrieval.retriever import Fusion, Retriever
-from assistant.turns.searching import Searching
+from assistant.search.searching import Searching
 from stores.claims.claims import Claims
 from stores.database.tables import StatedClaim
 from stores.forgetting.forgetting import Forgetting

@@ -16,9 +16,9 @@ from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.reranker import Reranker
 from agents.retrieval.retriever import Fusion, Retriever
 from agents.retrieval.score_judge import ScoreJudge
+from assistant.search.searching import Searching
 from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, Wrote
 from assistant.turns.pipeline import TurnPipeline
-from assistant.turns.searching import Searching
 from stores.base.errors import ContextTooLong, ModelUnreachable, WrongUsage
 from stores.base.passages import SHARED
 from stores.conversation.journal import Journal

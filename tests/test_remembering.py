@@ -14,10 +14,10 @@ from agents.base.claim_interfaces import Claim, Curation, Evidence, Said, Weighe
 from agents.base.interfaces import Candidate, Vectors
 from agents.memory.classifier import Classifier
 from agents.retrieval.retriever import Fusion, Retriever
+from assistant.search.searching import Searching
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.claim_agents import Agents
 from assistant.turns.remembering import Remembering
-from assistant.turns.searching import Searching
 from stores.base.clock import now
 from stores.base.errors import MalformedReply, ModelUnreachable
 from stores.base.passages import SHARED

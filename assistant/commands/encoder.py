@@ -12,7 +12,7 @@ from assistant.invocation import Invocation
 from stores.base.errors import EncoderUnavailable, WrongUsage
 
 if TYPE_CHECKING:
-    from assistant.encoder_change import EncoderChange
+    from assistant.search.encoder_change import EncoderChange
     from assistant.wiring import Assistant
 
 

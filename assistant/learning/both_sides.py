@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from assistant.turns.searching import Searching
+from assistant.search.searching import Searching
 from stores.learning.rounds import GoLive
 from stores.search.encoder_versions import EncoderVersion, EncoderVersions, make_encoder_live
 

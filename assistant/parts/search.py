@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from agents.base.interfaces import Encoder
     from agents.models.encoder import OnnxEncoder
     from agents.retrieval.retriever import Fusion, Retriever
-    from assistant.shared_indexes import SharedIndexes
-    from assistant.turns.searching import Searching
+    from assistant.search.searching import Searching
+    from assistant.search.shared_indexes import SharedIndexes
     from stores.search.encoder_versions import EncoderVersion
     from stores.search.indexer import Indexer
     from stores.search.spaces import Spaces
@@ -93,7 +93,7 @@ class Search(Stores):
         """All that searches with this encoder; made once a version."""
         if encoder.version in self._searchings:
             return self._searchings[encoder.version]
-        from assistant.turns.searching import Searching
+        from assistant.search.searching import Searching
         from stores.search.indexer import Indexer
         from stores.search.shared_index import SharedIndex
         from stores.search.spaces import Spaces
@@ -164,7 +164,7 @@ class Search(Stores):
 
     @cached_property
     def _indexes(self) -> SharedIndexes:
-        from assistant.shared_indexes import SharedIndexes
+        from assistant.search.shared_indexes import SharedIndexes
 
         return SharedIndexes(self.settings, self.locations.data, self.database)
 

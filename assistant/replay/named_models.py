@@ -12,10 +12,10 @@ import re
 from dataclasses import dataclass
 
 from agents.models.encoder import EncoderDescription
-from assistant.encoder_change import EncoderChange
 from assistant.learning.both_sides import NAME, RECIPE
 from assistant.learning.deciding import SERVED, UNTRAINED
 from assistant.replay.replay_assistant import ReplayAssistant
+from assistant.search.encoder_change import EncoderChange
 from assistant.wiring import QUERY_ENCODER
 from stores.base.errors import NotFound, VouchError
 from stores.learning.checkpoints import Checkpoints

@@ -18,9 +18,9 @@ from agents.retrieval.reranker import Judgement
 from agents.retrieval.retriever import Retrieved, Retriever, Signals
 from assistant.replay.methods import Asked, Found, Method, Search, SearchedSpace
 from assistant.replay.recorded_chat import RecordedChat, Recording
+from assistant.search.searching import Searching
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
-from assistant.turns.searching import Searching
 from assistant.wiring import Assistant
 from stores.base.one_line import one_line
 

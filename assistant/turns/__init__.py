@@ -1,7 +1,6 @@
 """One turn of conversation, and what follows it.
 
 events           what a turn tells those who watch it
-searching        what searches now, taken once a turn
 pipeline         the turn itself, top to bottom; turn_in_progress, what it has come to know so far
 settled          words that became knowledge answer no more as a message
 reworded         memories that say it in other words than their user

@@ -27,10 +27,10 @@ from agents.retrieval.reranker import Reranked, Reranker
 from agents.retrieval.retriever import Retrieved, best_of
 from agents.retrieval.said_here import Said, said_before_here
 from assistant.process.log import fields
+from assistant.search.searching import Searching
 from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.events import Accepted, Chosen, Event, Searched, Wrote
 from assistant.turns.reworded import MessagesBehind, beside_their_messages
-from assistant.turns.searching import Searching
 from assistant.turns.settled import without_settled
 from assistant.turns.turn_in_progress import TurnInProgress
 from stores.base.clock import now

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from threading import Event, Thread
 
 from assistant.process.log import fields
-from assistant.turns.searching import Searching
+from assistant.search.searching import Searching
 from stores.base.errors import VouchError
 from stores.search.encoder_versions import EncoderVersion, EncoderVersions
 
