@@ -12,4 +12,5 @@ library/       documents become passages
 settings/      what can be set, where it is set, and where the files are
 process/       the process itself: its log, streams, signals and priority
 search/        what searches by one encoder version, its indexes, and the change to another encoder
+background/    what works behind a chat, and makes way for its answers
 """

@@ -25,10 +25,10 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+from assistant.background.steps import BackgroundSteps
 from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
-from assistant.turns.background_steps import BackgroundSteps
 from assistant.turns.events import Accepted, Event, Finished, Wrote
 from assistant.turns.remembering import Remembering
 from assistant.wiring import Assistant

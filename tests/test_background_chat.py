@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import pytest
 from agent_fakes import FakeChat
 
-from assistant.turns.answers_first import AnswersFirst
-from assistant.turns.background_chat import BackgroundChat
+from assistant.background.chat_model import BackgroundChat
+from assistant.background.priority import AnswersFirst
 from stores.base.errors import ModelUnreachable
 
 

@@ -17,13 +17,13 @@ from store_fixtures import ENCODER, Stores
 from test_learner import QUESTIONS, WORSE, FakeTraining, World, expire
 from test_lessons import ask
 
+from assistant.background.priority import AnswersFirst
 from assistant.learning import background
 from assistant.learning.background import BackgroundLearner
 from assistant.learning.deciding import ROLE
 from assistant.learning.occasions import Occasions, Today
 from assistant.learning.steering import ANSWERING, ASKED, Budget, Steering
 from assistant.replay.bootstrap import promotion
-from assistant.turns.answers_first import AnswersFirst
 from stores.base.clock import now
 from stores.base.errors import EncoderUnavailable
 from stores.database.tables import Round

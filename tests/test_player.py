@@ -27,8 +27,8 @@ from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.reranker import Reranker
 from agents.retrieval.retriever import Fusion, Retriever
 from agents.retrieval.score_judge import ScoreJudge
+from assistant.background.priority import AnswersFirst
 from assistant.search.searching import Searching
-from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.claim_agents import Agents
 from assistant.turns.events import Event, Wrote
 from assistant.turns.pipeline import TurnPipeline

@@ -14,8 +14,8 @@ from agents.base.claim_interfaces import Claim, Curation, Evidence, Said, Weighe
 from agents.base.interfaces import Candidate, Vectors
 from agents.memory.classifier import Classifier
 from agents.retrieval.retriever import Fusion, Retriever
+from assistant.background.priority import AnswersFirst
 from assistant.search.searching import Searching
-from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.claim_agents import Agents
 from assistant.turns.remembering import Remembering
 from stores.base.clock import now

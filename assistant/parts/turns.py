@@ -10,9 +10,9 @@ from assistant.parts.models import Models
 if TYPE_CHECKING:
     from agents.answering.responder import Responder
     from agents.base.chat_interfaces import ChatModel
+    from assistant.background.priority import AnswersFirst
     from assistant.library.ingest import Ingest
     from assistant.settings.config import ModelSettings
-    from assistant.turns.answers_first import AnswersFirst
     from assistant.turns.claim_agents import Agents
     from assistant.turns.pipeline import TurnPipeline
     from assistant.turns.player import TurnPlayer
@@ -113,7 +113,7 @@ class Turns(Models):
 
     @cached_property
     def _answers_first(self) -> AnswersFirst:
-        from assistant.turns.answers_first import AnswersFirst
+        from assistant.background.priority import AnswersFirst
 
         return AnswersFirst()
 
@@ -130,7 +130,7 @@ class Turns(Models):
             from agents.memory.chat_curator import ChatCurator
             from agents.memory.chat_discriminator import ChatDiscriminator
             from agents.memory.chat_summarizer import ChatSummarizer
-            from assistant.turns.background_chat import BackgroundChat
+            from assistant.background.chat_model import BackgroundChat
 
             chat = BackgroundChat(self.chat_model, self._answers_first)
             return Agents(

@@ -8,10 +8,7 @@ what_became      what became of a message that its user asks about
 remembering      what the user stated becomes knowledge, once it was weighed
 weighing         one claim beside what is known: its verdict, its place, and the write
 claim_agents     who decides what becomes knowledge
-background_steps what follows a turn: one thread, and no step while an answer is given
 told_order       what becomes of a claim that was told before what it meets
 holding          a job that is being done stays with who does it
-answers_first    who answers goes first, who remembers waits
-background_chat  the chat model for what follows a turn: its requests give way to answers
 player           plays turns for a program without an event loop of its own
 """

@@ -26,9 +26,9 @@ from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.reranker import Reranked, Reranker
 from agents.retrieval.retriever import Retrieved, best_of
 from agents.retrieval.said_here import Said, said_before_here
+from assistant.background.priority import AnswersFirst
 from assistant.process.log import fields
 from assistant.search.searching import Searching
-from assistant.turns.answers_first import AnswersFirst
 from assistant.turns.events import Accepted, Chosen, Event, Searched, Wrote
 from assistant.turns.reworded import MessagesBehind, beside_their_messages
 from assistant.turns.settled import without_settled

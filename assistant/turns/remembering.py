@@ -17,10 +17,10 @@ from datetime import timedelta
 
 from agents.base.claim_interfaces import Said
 from agents.base.interfaces import Exchange
+from assistant.background.priority import AnswersFirst
+from assistant.background.steps import BackgroundSteps
 from assistant.process.log import fields
 from assistant.search.searching import Searching
-from assistant.turns.answers_first import AnswersFirst
-from assistant.turns.background_steps import BackgroundSteps
 from assistant.turns.claim_agents import Agents
 from assistant.turns.holding import holding
 from assistant.turns.weighing import Weighing

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from agents.base.claim_interfaces import CHANGEABLE, Claim, Curation, Weighed
 from agents.base.interfaces import Candidate, Vector
+from assistant.background.steps import BackgroundSteps
 from assistant.search.searching import Searching
-from assistant.turns.background_steps import BackgroundSteps
 from assistant.turns.claim_agents import Agents
 from assistant.turns.told_order import Placed, ToldOrder
 from stores.claims.claims import Claims

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from agents.base.chat_interfaces import ChatMessage, ChatModel, ContinuationScore, CutAtLimit, ReplyRequest
-from assistant.turns.answers_first import AnswersFirst
+from assistant.background.priority import AnswersFirst
 
 
 class BackgroundChat:

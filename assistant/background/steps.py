@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
-from assistant.turns.answers_first import AnswersFirst
+from assistant.background.priority import AnswersFirst
 
 P = ParamSpec("P")
 R = TypeVar("R")
