@@ -13,4 +13,5 @@ settings/      what can be set, where it is set, and where the files are
 process/       the process itself: its log, streams, signals and priority
 search/        what searches by one encoder version, its indexes, and the change to another encoder
 background/    what works behind a chat, and makes way for its answers
+remembering/   what follows a turn: what the user stated is found, weighed, and written once
 """

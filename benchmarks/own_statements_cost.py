@@ -28,8 +28,8 @@ from sqlmodel import col
 from agents.base.interfaces import Encoder, Vector
 from agents.retrieval.own_statements import OwnStatements
 from agents.retrieval.retriever import Retrieved
+from assistant.remembering import weighing
 from assistant.search.searching import Searching
-from assistant.turns import weighing
 from stores.base.clock import now
 from stores.base.passages import own_space
 from stores.claims.claims import Claims, text_key

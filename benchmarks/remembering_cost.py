@@ -27,10 +27,10 @@ from typing import Any
 
 from assistant.background.steps import BackgroundSteps
 from assistant.library.documents import PreparedDocument, PreparedPassage
+from assistant.remembering.remembering import Remembering
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.turns.events import Accepted, Event, Finished, Wrote
-from assistant.turns.remembering import Remembering
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED
 from stores.conversation.claim_jobs import ClaimJob

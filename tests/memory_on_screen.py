@@ -10,8 +10,8 @@ from screen_fixtures import ChatOnScreen
 from agents.base.claim_interfaces import Claim, Curation, Weighed
 from agents.base.interfaces import Candidate
 from agents.memory.classifier import Classifier
+from assistant.remembering.claim_agents import Agents
 from assistant.terminal.screens.memory_screen import MemoryScreen
-from assistant.turns.claim_agents import Agents
 from assistant.wiring import Assistant
 from stores.claims.claims import NewClaim
 

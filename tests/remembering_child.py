@@ -34,8 +34,9 @@ from sqlalchemy.orm import Session as SqlSession
 from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate, Vectors
 from agents.memory.classifier import Classifier
-from assistant.turns import pipeline, player, weighing  # noqa: F401 - imported before the fork
-from assistant.turns.claim_agents import Agents
+from assistant.remembering import weighing
+from assistant.remembering.claim_agents import Agents
+from assistant.turns import pipeline, player  # noqa: F401 - imported before the fork
 from assistant.wiring import Assistant
 from benchmarks.durable_worker import QuickAssistant, Specification
 from stores.base.errors import ModelUnreachable

@@ -15,9 +15,9 @@ import pytest
 from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate
 from agents.memory.classifier import Classifier
+from assistant.remembering.claim_agents import Agents
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
-from assistant.turns.claim_agents import Agents
 from assistant.wiring import Assistant
 from tests.attack_cases import BENIGN, Case, Step, holds, read_suite
 from tests.attack_play import House

@@ -28,12 +28,12 @@ from agents.retrieval.reranker import Reranker
 from agents.retrieval.retriever import Fusion, Retriever
 from agents.retrieval.score_judge import ScoreJudge
 from assistant.background.priority import AnswersFirst
+from assistant.remembering.claim_agents import Agents
+from assistant.remembering.remembering import Remembering
 from assistant.search.searching import Searching
-from assistant.turns.claim_agents import Agents
 from assistant.turns.events import Event, Wrote
 from assistant.turns.pipeline import TurnPipeline
 from assistant.turns.player import TurnPlayer
-from assistant.turns.remembering import Remembering
 from stores.base.errors import ModelUnreachable, OverTime
 from stores.claims.claims import Claims
 from stores.claims.decisions import Learned

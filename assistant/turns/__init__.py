@@ -5,10 +5,5 @@ pipeline         the turn itself, top to bottom; turn_in_progress, what it has c
 settled          words that became knowledge answer no more as a message
 reworded         memories that say it in other words than their user
 what_became      what became of a message that its user asks about
-remembering      what the user stated becomes knowledge, once it was weighed
-weighing         one claim beside what is known: its verdict, its place, and the write
-claim_agents     who decides what becomes knowledge
-told_order       what becomes of a claim that was told before what it meets
-holding          a job that is being done stays with who does it
 player           plays turns for a program without an event loop of its own
 """

@@ -14,9 +14,9 @@ from concurrent.futures import wait as wait_for
 from contextlib import AbstractContextManager, aclosing, nullcontext
 from typing import Any, TypeVar
 
+from assistant.remembering.remembering import Remembering
 from assistant.turns.events import Event, Finished
 from assistant.turns.pipeline import TurnPipeline
-from assistant.turns.remembering import Remembering
 from stores.base.errors import OverTime
 from stores.claims.decisions import Learned
 

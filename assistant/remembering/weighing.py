@@ -14,9 +14,9 @@ from typing import Any, Literal
 from agents.base.claim_interfaces import CHANGEABLE, Claim, Curation, Weighed
 from agents.base.interfaces import Candidate, Vector
 from assistant.background.steps import BackgroundSteps
+from assistant.remembering.claim_agents import Agents
+from assistant.remembering.supersession import Placed, ToldOrder
 from assistant.search.searching import Searching
-from assistant.turns.claim_agents import Agents
-from assistant.turns.told_order import Placed, ToldOrder
 from stores.claims.claims import Claims
 from stores.claims.decisions import Decision, Learned
 from stores.claims.shared_changes import SharedChange
