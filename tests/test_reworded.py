@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from agent_fakes import passage
 
-from assistant.turns.reworded import beside_their_messages
+from assistant.turns.provenance import beside_their_messages
 from stores.versions.provenance import MessageBehind
 
 TODAY = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -30,7 +30,7 @@ from assistant.background.priority import AnswersFirst
 from assistant.process.log import fields
 from assistant.search.searching import Searching
 from assistant.turns.events import Accepted, Chosen, Event, Searched, Wrote
-from assistant.turns.reworded import MessagesBehind, beside_their_messages
+from assistant.turns.provenance import MessagesBehind, beside_their_messages
 from assistant.turns.settled import without_settled
 from assistant.turns.turn_in_progress import TurnInProgress
 from stores.base.clock import now
