@@ -19,7 +19,7 @@ from pathlib import Path
 
 from assistant.library.cutting import PASSAGE_WORDS, count_words
 from assistant.library.documents import PreparedDocument
-from assistant.library.plain_text import shown_path
+from assistant.library.formats.plain_text import shown_path
 from assistant.library.reading_process import ReadingProcess
 from benchmarks.fuzz_bytes import (
     HTML_TOKENS,

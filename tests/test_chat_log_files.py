@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from assistant.library import chat_log_database, chat_log_formats, chat_logs
-from assistant.library.chat_log_formats import NO_WORDS
-from assistant.library.chat_log_values import LONGEST, moment
-from assistant.library.chat_logs import read_chat_log
+from assistant.library.chat_logs import exports, formats, llm_database
+from assistant.library.chat_logs.exports import read_chat_log
+from assistant.library.chat_logs.formats import NO_WORDS
+from assistant.library.chat_logs.values import LONGEST, moment
 from stores.base.errors import UnreadableDocument
 
 
@@ -53,7 +53,7 @@ def test_a_database_that_makes_up_long_answers_is_held_in_little(tmp_path: Path)
 def test_a_database_with_more_than_any_file_holds_is_left_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chat_log_database, "_MOST_CHARACTERS", 2_000)
+    monkeypatch.setattr(llm_database, "_MOST_CHARACTERS", 2_000)
     file = log_database(tmp_path / "logs.db", 9, response="hex(zeroblob(250))", conversation="id")
     sessions = read_chat_log(file)
     assert [next(sessions).key for _ in range(3)] == ["000", "001", "002"]
@@ -64,7 +64,7 @@ def test_a_database_with_more_than_any_file_holds_is_left_off(
 def test_a_conversation_of_a_database_ends_at_the_most_turns_and_the_next_one_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chat_log_formats, "_MOST_TURNS", 2)
+    monkeypatch.setattr(formats, "_MOST_TURNS", 2)
     file = log_database(
         tmp_path / "logs.db", 5, response="'r'", conversation="CASE WHEN id < '003' THEN 'a' ELSE 'b' END"
     )
@@ -84,7 +84,7 @@ def test_a_database_whose_name_is_no_text_is_read(tmp_path: Path) -> None:
 
 
 def test_what_is_taken_is_not_copied_away_with_each_object() -> None:
-    text = chat_logs._Text(Path("file"), io.BytesIO(b" {} , {} "))
+    text = exports._Text(Path("file"), io.BytesIO(b" {} , {} "))
     assert text.next_character() == "{"
     held = text._text
     text.take_object()
@@ -103,7 +103,7 @@ def test_rows_of_json_that_are_too_many_are_to_come_from_the_database(
     file = tmp_path / "llm.json"
     file.write_text(json.dumps([{"id": str(n), "prompt": "p", "response": "r"} for n in range(5)]))
     assert len(list(read_chat_log(file))) == 5
-    monkeypatch.setattr(chat_logs, limit, 4)
+    monkeypatch.setattr(exports, limit, 4)
     with pytest.raises(UnreadableDocument, match=r"logs\.db"):
         list(read_chat_log(file))
 

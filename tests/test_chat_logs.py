@@ -14,9 +14,9 @@ from cli_helpers import Vouch
 from sqlalchemy import text
 from store_fixtures import Stores
 
-from assistant.library import chat_logs
-from assistant.library.chat_log_formats import NO_WORDS
-from assistant.library.chat_logs import read_chat_log
+from assistant.library.chat_logs import exports
+from assistant.library.chat_logs.exports import read_chat_log
+from assistant.library.chat_logs.formats import NO_WORDS
 from stores.base.errors import UnreadableDocument
 from stores.conversation.branches import BranchPlace
 from stores.conversation.imported_sessions import SessionImport, TakenIn, ToldSession
@@ -219,7 +219,7 @@ def test_one_conversation_alone_and_a_byte_order_mark_are_read(tmp_path: Path) -
 
 
 def test_a_long_file_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_logs, "_PIECE", 7)
+    monkeypatch.setattr(exports, "_PIECE", 7)
     many = [claude() | {"uuid": f"k{number}", "name": "Lämpchen 灯 " * number} for number in range(9)]
     file = written(tmp_path, json.dumps(many, ensure_ascii=False, indent=1))
     assert [each.key for each in read_chat_log(file)] == [f"k{number}" for number in range(9)]
@@ -283,7 +283,7 @@ def test_a_file_that_is_too_large_or_unpacks_to_too_much_is_refused(
         file.truncate(500_000_001)
     with pytest.raises(UnreadableDocument, match="500 MB can be read"):
         list(read_chat_log(large))
-    monkeypatch.setattr(chat_logs, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(exports, "MOST_BYTES", 1_000_000)
     archive = tmp_path / "bomb.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("conversations.json", "[" + " " * 5_000_000 + "]")
@@ -292,8 +292,8 @@ def test_a_file_that_is_too_large_or_unpacks_to_too_much_is_refused(
 
 
 def test_a_conversation_without_an_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_logs, "_MOST_OF_ONE", 10_000)
-    monkeypatch.setattr(chat_logs, "_PIECE", 1_000)
+    monkeypatch.setattr(exports, "_MOST_OF_ONE", 10_000)
+    monkeypatch.setattr(exports, "_PIECE", 1_000)
     file = written(tmp_path, '[{"mapping": {"a": "' + "x" * 100_000)
     with pytest.raises(UnreadableDocument, match="or no end"):
         list(read_chat_log(file))
@@ -337,7 +337,7 @@ def test_a_tree_with_circles_and_nonsense_is_read_as_far_as_it_is_one(tmp_path: 
 def test_branches_that_would_repeat_a_long_answer_without_end_are_cut_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assistant.library.chat_log_formats._MOST_CHARACTERS", 50_000)
+    monkeypatch.setattr("assistant.library.chat_logs.formats._MOST_CHARACTERS", 50_000)
     nodes = {"u": node(None, "user", "?"), "a": node("u", "assistant", "x" * 10_000)}
     nodes |= {f"l{number}": node("a", "assistant", "y") for number in range(1_000)}
     [session] = read_chat_log(written(tmp_path, [{"mapping": nodes}]))
@@ -400,7 +400,7 @@ def test_one_goes_on_in_a_session_that_was_taken_in(stores_: Stores, ann: int) -
 
 
 def _read(record: dict[str, Any]) -> ToldSession:
-    from assistant.library.chat_log_formats import chatgpt_session, claude_session
+    from assistant.library.chat_logs.formats import chatgpt_session, claude_session
 
     session = chatgpt_session(record) if "mapping" in record else claude_session(record)
     assert session is not None

@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from assistant.cli import cli
 from assistant.commands import import_chats
-from assistant.library import chat_log_batches
+from assistant.library.chat_logs import batches
 
 
 def conversations(count: int) -> list[dict[str, Any]]:
@@ -110,7 +110,7 @@ def test_others_may_write_between_the_parts_of_a_long_import(
     slept: list[float] = []
     monkeypatch.setenv("VOUCH_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(chat_log_batches, "MOST_TURNS", 2)
+    monkeypatch.setattr(batches, "MOST_TURNS", 2)
     monkeypatch.setattr(import_chats, "_WRITES_SECONDS", 0.0)
     monkeypatch.setattr("time.sleep", slept.append)
     ran = CliRunner().invoke(cli, ["import", written(tmp_path, conversations(5))], standalone_mode=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.library.plain_text import plain, plain_line, unwrapped
+from assistant.library.formats.plain_text import plain, plain_line, unwrapped
 
 
 def test_control_characters_and_halves_of_pairs_are_removed() -> None:

@@ -12,9 +12,9 @@ import pytest
 from document_files import LONG, Write, characters, pairs, read, refusal, write
 from pypdf.errors import LimitReachedError
 
-from assistant.library import docx_reader, html_reader, readers
 from assistant.library.documents import PreparedDocument, read_documents
-from assistant.library.outlines import Reading
+from assistant.library.formats import docx_reader, html_reader, readers
+from assistant.library.formats.outlines import Reading
 from stores.base.errors import UnreadableDocument
 
 __all__ = ["write"]  # a fixture

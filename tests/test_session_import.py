@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import text
 from store_fixtures import Stores
 
-from assistant.library import chat_log_batches
-from assistant.library.chat_log_batches import in_batches
+from assistant.library.chat_logs import batches as chat_log_batches
+from assistant.library.chat_logs.batches import in_batches
 from stores.base.errors import UnreadableDocument
 from stores.conversation.imported_sessions import SessionImport, TakenIn, ToldSession, ToldTurn
 from stores.conversation.sessions import Sessions

@@ -41,8 +41,8 @@ def command(ctx: click.Context, file: Path, learn: bool, dry_run: bool) -> int:
       vouch import export.zip
       vouch import "$(llm logs path)"
     """
-    from assistant.library.chat_log_batches import in_batches
-    from assistant.library.chat_logs import read_chat_log
+    from assistant.library.chat_logs.batches import in_batches
+    from assistant.library.chat_logs.exports import read_chat_log
 
     call = Invocation(ctx)
     counts: Counter[str] = Counter()
@@ -75,7 +75,7 @@ def _counted_sessions(sessions: Iterable[ToldSession], counts: Counter[str]) -> 
 
 
 def _take_in(assistant: Assistant, user: str, *, learn: bool) -> Callable[[Sequence[ToldSession]], TakenIn]:
-    from assistant.library.chat_log_formats import NO_WORDS
+    from assistant.library.chat_logs.formats import NO_WORDS
     from assistant.library.cutting import cut
     from stores.conversation.imported_sessions import SessionImport
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agents.base.sentences import sentences
-from assistant.library.plain_text import Section
+from assistant.library.formats.plain_text import Section
 
 PASSAGE_WORDS = 100
 _SHORT_SECTION_WORDS = 25

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import TextIO
 
 from assistant.library.cutting import PASSAGE_WORDS, cut, join_sections
-from assistant.library.outlines import NO_TEXT, NOT_TEXT, TOO_MUCH_MEMORY
-from assistant.library.plain_text import Section, plain_line, shown_path, unwrapped
-from assistant.library.readers import (
+from assistant.library.formats.outlines import NO_TEXT, NOT_TEXT, TOO_MUCH_MEMORY
+from assistant.library.formats.plain_text import Section, plain_line, shown_path, unwrapped
+from assistant.library.formats.readers import (
     READERS,
     TEXT_BYTES,
     read_whole,

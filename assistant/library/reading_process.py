@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from assistant.library.documents import PreparedDocument, PreparedPassage, read_documents, read_stream
-from assistant.library.outlines import TOO_MUCH_MEMORY
-from assistant.library.plain_text import shown_path
+from assistant.library.formats.outlines import TOO_MUCH_MEMORY
+from assistant.library.formats.plain_text import shown_path
 from stores.base.errors import UnreadableDocument
 
 MEMORY_BYTES = 450_000_000  # the reading process's address space, so that its resident set is smaller yet

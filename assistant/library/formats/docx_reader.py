@@ -8,8 +8,8 @@ import zipfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assistant.library.outlines import HEADING_CHARACTERS, Outline, Reading, with_title
-from assistant.library.plain_text import plain_line
+from assistant.library.formats.outlines import HEADING_CHARACTERS, Outline, Reading, with_title
+from assistant.library.formats.plain_text import plain_line
 from stores.base.errors import UnreadableDocument
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from assistant.library.html_reader import add_html, parsed_html
-from assistant.library.outlines import Outline, Reading, with_title
-from assistant.library.plain_text import plain
-from assistant.library.text_reader import decoded
+from assistant.library.formats.html_reader import add_html, parsed_html
+from assistant.library.formats.outlines import Outline, Reading, with_title
+from assistant.library.formats.plain_text import plain
+from assistant.library.formats.text_reader import decoded
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

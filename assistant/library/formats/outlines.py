@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assistant.library.plain_text import Section, plain, plain_line
+from assistant.library.formats.plain_text import Section, plain, plain_line
 
 NOT_TEXT = "is not text"
 

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from assistant.library.chat_log_database import sessions_of_database
-from assistant.library.chat_log_formats import LlmRow, chatgpt_session, claude_session, llm_row, llm_sessions
+from assistant.library.chat_logs.formats import LlmRow, chatgpt_session, claude_session, llm_row, llm_sessions
+from assistant.library.chat_logs.llm_database import sessions_of_database
 from stores.base.errors import UnreadableDocument
 from stores.conversation.imported_sessions import ToldSession
 

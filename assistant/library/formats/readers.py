@@ -10,12 +10,12 @@ import warnings
 from dataclasses import dataclass
 from typing import IO, Protocol
 
-from assistant.library.docx_reader import read_docx
-from assistant.library.html_reader import read_html
-from assistant.library.markdown_reader import read_markdown
-from assistant.library.outlines import TOO_MUCH_MEMORY, Reading
-from assistant.library.pdf_reader import read_pdf
-from assistant.library.text_reader import read_text
+from assistant.library.formats.docx_reader import read_docx
+from assistant.library.formats.html_reader import read_html
+from assistant.library.formats.markdown_reader import read_markdown
+from assistant.library.formats.outlines import TOO_MUCH_MEMORY, Reading
+from assistant.library.formats.pdf_reader import read_pdf
+from assistant.library.formats.text_reader import read_text
 from stores.base.errors import UnreadableDocument
 
 WHOLE_FILE_BYTES = 100_000_000  # PDF and .docx, which are mostly pictures

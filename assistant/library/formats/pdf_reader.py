@@ -6,8 +6,8 @@ import io
 import logging
 import re
 
-from assistant.library.outlines import NO_TEXT, TOO_MUCH, TOO_MUCH_MEMORY, Reading
-from assistant.library.plain_text import Section, plain, unwrapped
+from assistant.library.formats.outlines import NO_TEXT, TOO_MUCH, TOO_MUCH_MEMORY, Reading
+from assistant.library.formats.plain_text import Section, plain, unwrapped
 from stores.base.errors import UnreadableDocument
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, TypeAlias
 
-from assistant.library.chat_log_values import LONGEST, mapping, moment, sequence, text
+from assistant.library.chat_logs.values import LONGEST, mapping, moment, sequence, text
 from stores.conversation.imported_sessions import ToldSession, ToldTurn
 
 NO_WORDS = "(no words: an image, a file or a recording)"

@@ -14,8 +14,8 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
-from assistant.library.chat_log_formats import LlmRow, llm_row, llm_session
-from assistant.library.chat_log_values import LONGEST
+from assistant.library.chat_logs.formats import LlmRow, llm_row, llm_session
+from assistant.library.chat_logs.values import LONGEST
 from stores.base.errors import UnreadableDocument
 from stores.conversation.imported_sessions import ToldSession
 

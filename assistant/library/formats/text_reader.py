@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assistant.library.outlines import NOT_TEXT, Reading
-from assistant.library.plain_text import Section, unwrapped
+from assistant.library.formats.outlines import NOT_TEXT, Reading
+from assistant.library.formats.plain_text import Section, unwrapped
 from stores.base.errors import UnreadableDocument
 
 _BYTE_ORDER_MARKS = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from assistant.library.outlines import HEADING_CHARACTERS, Outline, Reading, with_title
-from assistant.library.plain_text import plain_line
-from assistant.library.text_reader import decoded
+from assistant.library.formats.outlines import HEADING_CHARACTERS, Outline, Reading, with_title
+from assistant.library.formats.plain_text import plain_line
+from assistant.library.formats.text_reader import decoded
 from stores.base.errors import UnreadableDocument
 
 if TYPE_CHECKING:
