@@ -16,8 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from assistant.learning.changed_answers import Answers, changed
-from assistant.learning.statements import statement
+from assistant.learning.recipes.examples.changed_answers import Answers, changed
+from assistant.learning.recipes.templates.statements import statement
 from assistant.library.documents import read_documents
 from assistant.replay.feedback_templates import ASIDES, STATED
 from assistant.settings.config import Settings

@@ -34,9 +34,9 @@ from agents.base.memory_page import MemoryPage, Statement, asked_after, related_
 from agents.models.encoder import OnnxEncoder, prepare_encoder
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import WEIGHTS, prepare_reader
-from assistant.learning import everyday
-from assistant.learning.everyday import Asked, Conversation, Told, conversations, ends_of
-from assistant.learning.example import RELATE_LABELS, SORT_LABELS, Part
+from assistant.learning.recipes.examples import everyday
+from assistant.learning.recipes.examples.everyday import Asked, Conversation, Told, conversations, ends_of
+from assistant.learning.recipes.examples.example import RELATE_LABELS, SORT_LABELS, Part
 from assistant.settings.locations import find_locations
 from benchmarks.reader_quality import Classified, by_source
 

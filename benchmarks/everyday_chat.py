@@ -47,7 +47,7 @@ REFUSES = ("Nothing answers this for sure", "I found nothing", "Noted.", "Ask me
 
 def conversations(part: str, folder: Path) -> list[dict[str, Any]]:
     """The records of a part."""
-    from assistant.learning.example import part_of
+    from assistant.learning.recipes.examples.example import part_of
 
     file = folder / ("test.jsonl" if part == "test" else "train.jsonl")
     read = [json.loads(line) for line in file.read_text("utf-8").splitlines()]

@@ -34,7 +34,7 @@ from agents.retrieval.reader_judge import ReaderJudge
 from agents.retrieval.readings import Readings
 from agents.retrieval.retriever import best_of
 from agents.retrieval.score_judge import ScoreJudge, shared_words
-from assistant.learning.example import normalised, part_of, read_records
+from assistant.learning.recipes.examples.example import normalised, part_of, read_records
 from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations

@@ -31,8 +31,8 @@ import numpy.typing as npt
 from agents.base.interfaces import Reader
 from agents.memory.claim_evidence import Seen, seen
 from agents.memory.reader_discriminator import FEATURES, PASSAGES, features, may_support
-from assistant.learning.example import normalised, part_of
-from assistant.learning.reader_claims import fever_claims
+from assistant.learning.recipes.examples.claims import fever_claims
+from assistant.learning.recipes.examples.example import normalised, part_of
 from assistant.replay.feedback import Feedback, answerable, simulated
 from assistant.replay.simulate import FeedbackKind
 from assistant.settings.config import Settings

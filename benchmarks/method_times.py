@@ -38,8 +38,8 @@ from agents.base.interfaces import Candidate
 from agents.retrieval.reader_judge import ReaderJudge
 from agents.retrieval.readings import Readings
 from agents.retrieval.reranker import Reranked, Reranker
-from assistant.learning.entropy_minimisation import EntropyMinimisation
-from assistant.learning.retriever_network import load_network
+from assistant.learning.recipes.retriever.entropy_minimisation import EntropyMinimisation
+from assistant.learning.recipes.retriever.network import load_network
 from assistant.replay.datasets import ReplayQuestion, read_set
 from assistant.replay.figures import estimate
 from assistant.replay.luf import Luf

@@ -27,11 +27,11 @@ from agents.models.networks.reader_network import RANK, ReaderNetwork, Trained, 
 from agents.models.reader import OUTPUTS, OnnxReader
 from agents.models.reader_files import ReaderDescription
 from agents.models.reader_inputs import KINDS, ReaderTokenizer, Window, batch_of
-from assistant.learning.example import Example
-from assistant.learning.reader_batches import TrainingBatches
-from assistant.learning.reader_examples import examples
-from assistant.learning.reader_fit import fit, scored
-from assistant.learning.reader_steps import ReaderTrainer, learning_rate_at
+from assistant.learning.recipes.examples.example import Example
+from assistant.learning.recipes.examples.mixture import examples
+from assistant.learning.recipes.reader.batches import TrainingBatches
+from assistant.learning.recipes.reader.steps import ReaderTrainer, learning_rate_at
+from assistant.learning.recipes.reader.temperature_fit import fit, scored
 from benchmarks.reader_quality import Squad, answered, held_out, macro_f1
 
 CHOICES: tuple[Trained, ...] = get_args(Trained)

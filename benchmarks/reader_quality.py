@@ -28,11 +28,11 @@ import numpy as np
 
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import WEIGHTS, prepare_reader
-from assistant.learning.calibration import expected_calibration_error
-from assistant.learning.example import JUDGE_LABELS, SORT_LABELS, VERIFY_LABELS, Example
-from assistant.learning.passage_search import PassageSearch
-from assistant.learning.reader_examples import examples
-from assistant.learning.reader_pairs import read_corpus
+from assistant.learning.recipes.examples.example import JUDGE_LABELS, SORT_LABELS, VERIFY_LABELS, Example
+from assistant.learning.recipes.examples.mixture import examples
+from assistant.learning.recipes.examples.pairs import read_corpus
+from assistant.learning.recipes.examples.passage_search import PassageSearch
+from assistant.learning.recipes.reader.calibration import expected_calibration_error
 from assistant.settings.locations import find_locations
 from benchmarks.questions import holds_answer, normalised_answer, read_questions, token_f1
 

@@ -8,7 +8,7 @@ timed until it is painted. *Behind* is how long after the last word was sent the
 answer that was stored is compared with what was sent. `--beside` runs a command meanwhile, with the low
 priority that a training has, which is ended with the chat: with the lessons of a round,
 
-    --beside "python -m assistant.learning.train_retriever LESSONS --out FOLDER"
+    --beside "python -m assistant.learning.recipes.retriever.train LESSONS --out FOLDER"
 
 is the worst a round can do; a chat's own round waits while a reply is written.
 """

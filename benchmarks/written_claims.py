@@ -19,8 +19,8 @@ from pathlib import Path
 from agents.base.claim_interfaces import Claim, Weighed
 from agents.base.interfaces import Candidate
 from agents.memory.reader_discriminator import CORRECT_FROM, ReaderDiscriminator
-from assistant.learning.example import read_records, untokenised
-from assistant.learning.reader_claims import fever_claims
+from assistant.learning.recipes.examples.claims import fever_claims
+from assistant.learning.recipes.examples.example import read_records, untokenised
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring import Assistant

@@ -161,7 +161,7 @@ MAY_IMPORT = {
     "assistant.turns": {"agents", "assistant.process.log", "stores"},
     "assistant.learning": {"agents", "assistant.library.cutting", "assistant.process.low_priority", "stores"},
     "assistant.learning.both_sides": {"assistant.search.searching", "stores"},
-    "assistant.learning.mine_negatives": {
+    "assistant.learning.recipes.reader.mine_negatives": {
         "assistant.settings.config",
         "assistant.learning",
         "assistant.library",
@@ -171,7 +171,7 @@ MAY_IMPORT = {
     },
     "assistant.replay": {"agents", "assistant.learning", "stores"},
     "assistant.replay.bootstrap": set(),
-    "assistant.replay.datasets": {"assistant.learning.example", "stores.base.errors"},
+    "assistant.replay.datasets": {"assistant.learning.recipes.examples.example", "stores.base.errors"},
     "assistant.replay.metrics": set(),
     "assistant.replay.simulate": {
         "agents.base.interfaces",

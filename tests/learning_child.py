@@ -157,7 +157,7 @@ class ForkedTraining:
             os.setpgid(0, 0)
             os.dup2(write, 1)
             os.dup2(stderr.fileno(), 2)
-            from assistant.learning import train_retriever
+            from assistant.learning.recipes.retriever import train as train_retriever
 
             os._exit(train_retriever.main(list(command[3:])))
         os.close(write)
@@ -195,7 +195,9 @@ def _tell(**facts: Any) -> None:
 def _patched(points: Points) -> None:
     """In a fork: everything that follows passes its points."""
     from agents.models.encoder import EncoderDescription
-    from assistant.learning import pacing, train_retriever, training_child
+    from assistant.learning import training_child
+    from assistant.learning.recipes.retriever import pacing
+    from assistant.learning.recipes.retriever import train as train_retriever
     from stores.learning import rounds
     from stores.search import encoder_versions
 
@@ -343,7 +345,7 @@ def main() -> None:
     import torch
     from transformers import BertModel  # noqa: F401 - so that no life imports it
 
-    import assistant.learning.train_retriever  # noqa: F401
+    import assistant.learning.recipes.retriever.train  # noqa: F401
 
     torch.set_num_threads(1)
     with _its_own_line():

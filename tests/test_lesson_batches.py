@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.losses.contrastive import strict
-from assistant.learning.lesson_batches import (
+from assistant.learning.recipes.retriever.batches import (
     Grouping,
     JudgedDocument,
     Label,

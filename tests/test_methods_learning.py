@@ -22,9 +22,13 @@ from agents.base.interfaces import Vectors, Verdict
 from agents.retrieval.reranker import Judgement
 from assistant.learning.both_sides import NAME
 from assistant.learning.deciding import SERVED
-from assistant.learning.entropy_minimisation import EntropyMinimisation, mean_entropy, norm_parameters
-from assistant.learning.retriever_network import RetrieverNetwork, load_network
-from assistant.learning.retriever_training import RetrieverTraining
+from assistant.learning.recipes.retriever.entropy_minimisation import (
+    EntropyMinimisation,
+    mean_entropy,
+    norm_parameters,
+)
+from assistant.learning.recipes.retriever.network import RetrieverNetwork, load_network
+from assistant.learning.recipes.retriever.training import RetrieverTraining
 from assistant.learning.training_child import train_apart
 from assistant.replay.luf import LOSSES, Luf, weights_of
 from assistant.replay.methods import Asked, JudgedQuestion, Search

@@ -26,11 +26,11 @@ from test_train_command import locations
 from agents.base.interfaces import Candidate, Judged, Vectors, Verdict
 from agents.models.encoder import EncoderDescription
 from agents.models.exporters.export_encoder import read_source
-from assistant.learning import train_retriever
 from assistant.learning.both_sides import NAME
 from assistant.learning.deciding import ROLE
 from assistant.learning.ended import Ended
-from assistant.learning.retriever_network import RetrieverNetwork, load_network
+from assistant.learning.recipes.retriever import train
+from assistant.learning.recipes.retriever.network import RetrieverNetwork, load_network
 from assistant.learning.training_child import _write_lessons
 from assistant.settings.config import EncoderSettings, LearningSettings, Settings
 from assistant.wiring import Assistant
@@ -123,7 +123,7 @@ def train_here(folder: Path, lessons: Sequence[Lesson], vectors: Mapping[int, by
     _write_lessons(rows, lessons, more["measured_on"])
     ids = sorted(vectors)
     np.savez(arrays, ids=np.array(ids), vectors=read_vectors([vectors[i] for i in ids], more["dimension"]))
-    code = train_retriever.main(
+    code = train.main(
         [
             *(str(rows), "--out", str(made), "--encoder", str(more["encoder"])),
             *(() if more["settings"]["update_side"] == "both" else ("--vectors", str(arrays))),
@@ -182,7 +182,7 @@ class World:
 
 @pytest.fixture
 def torch_encodes(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(train_retriever, "export", exported)
+    monkeypatch.setattr(train, "export", exported)
     monkeypatch.setattr(TorchEncoder, "source", tiny, raising=False)
     monkeypatch.setattr("agents.models.encoder.OnnxEncoder", TorchEncoder)
 

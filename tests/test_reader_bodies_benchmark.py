@@ -9,7 +9,7 @@ import torch
 
 from agents.models.networks.reader_network import base_folder, base_network
 from agents.models.reader_inputs import KINDS, ReaderTokenizer
-from assistant.learning.example import Example
+from assistant.learning.recipes.examples.example import Example
 from benchmarks.reader_bodies import CHOICES, Kept, NetworkReader, kind_of, train
 from benchmarks.reader_body_costs import OfKind, shipped_bytes
 from benchmarks.reader_quality import macro_f1

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from assistant.learning.changed_answers import Answers, asked_for, changed, kind_of
-from assistant.learning.reader_claims import Claim, _chosen, _group
-from assistant.learning.reader_pairs import Corpus, Passage, Question
-from assistant.learning.statement_claims import (
+from assistant.learning.recipes.examples.changed_answers import Answers, asked_for, changed, kind_of
+from assistant.learning.recipes.examples.claims import Claim, _chosen, _group
+from assistant.learning.recipes.examples.pairs import Corpus, Passage, Question
+from assistant.learning.recipes.examples.statement_claims import (
     NOT_ENOUGH,
     REFUTES,
     SUPPORTS,
@@ -19,7 +19,7 @@ from assistant.learning.statement_claims import (
     claim_of,
     spoken,
 )
-from assistant.learning.statements import Statement, statement
+from assistant.learning.recipes.templates.statements import Statement, statement
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from assistant.learning.example import Example, Part, interleaved, normalised, part_of, untokenised
-from assistant.learning.reader_examples import examples
+from assistant.learning.recipes.examples.example import (
+    Example,
+    Part,
+    interleaved,
+    normalised,
+    part_of,
+    untokenised,
+)
+from assistant.learning.recipes.examples.mixture import examples
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 needs_data = pytest.mark.skipif(not (DATA / "squad").is_dir(), reason="the data folder is not here")

@@ -12,9 +12,9 @@ import torch
 from agents.models.networks.pooling import mean_of_tokens
 from agents.models.networks.reader_network import ReaderNetwork, Trained, base_folder
 from agents.models.reader_inputs import KINDS, ReaderTokenizer
-from assistant.learning.example import Example
-from assistant.learning.reader_batches import LabelledBatch, label, labelled_batch
-from assistant.learning.reader_steps import ReaderTrainer
+from assistant.learning.recipes.examples.example import Example
+from assistant.learning.recipes.reader.batches import LabelledBatch, label, labelled_batch
+from assistant.learning.recipes.reader.steps import ReaderTrainer
 
 WIDTH, LAYERS, RANK = 8, 2, 2
 CONFIG: dict[str, Any] = {

@@ -11,9 +11,7 @@ from typing import Any
 
 import pytest
 
-from assistant.learning.mine_negatives import drawn_articles
-from assistant.learning.passage_search import PassageSearch
-from assistant.learning.reader_pairs import (
+from assistant.learning.recipes.examples.pairs import (
     SETS,
     Corpus,
     Passage,
@@ -24,6 +22,8 @@ from assistant.learning.reader_pairs import (
     held_out_articles,
     pairs,
 )
+from assistant.learning.recipes.examples.passage_search import PassageSearch
+from assistant.learning.recipes.reader.mine_negatives import drawn_articles
 
 
 def passage(number: int, article: str, text: str) -> Passage:

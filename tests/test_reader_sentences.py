@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from assistant.learning.example import Example
-from assistant.learning.reader_sentences import WORLD, _typed, _unrepeated
+from assistant.learning.recipes.examples.example import Example
+from assistant.learning.recipes.examples.sentences import WORLD, _typed, _unrepeated
 
 
 def test_a_sentence_is_typed_in_many_ways_and_keeps_its_words() -> None:

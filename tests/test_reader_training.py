@@ -15,10 +15,9 @@ from safetensors.torch import load_file
 
 from agents.models.networks.reader_network import base_folder
 from agents.models.reader_inputs import KINDS, ReaderTokenizer
-from assistant.learning import train_reader
-from assistant.learning.checkpoints import read_checkpoint, write_checkpoint
-from assistant.learning.example import Example
-from assistant.learning.reader_batches import (
+from assistant.learning.recipes.examples.example import Example
+from assistant.learning.recipes.reader import train as train_reader
+from assistant.learning.recipes.reader.batches import (
     MOST_WINDOWS,
     NO_LABEL,
     Position,
@@ -28,8 +27,9 @@ from assistant.learning.reader_batches import (
     label,
     labelled_batch,
 )
-from assistant.learning.reader_loss import class_loss, place_loss
-from assistant.learning.reader_steps import ReaderTrainer, learning_rate_at
+from assistant.learning.recipes.reader.loss import class_loss, place_loss
+from assistant.learning.recipes.reader.steps import ReaderTrainer, learning_rate_at
+from assistant.learning.recipes.training_state import read_checkpoint, write_checkpoint
 
 TOKENIZER = ReaderTokenizer(base_folder() / "tokenizer.json")
 LONG = "nothing is said here. " * 40 + "The key lies on the table."

@@ -24,7 +24,7 @@ from stores.search.live_models import LiveModels
 
 TRAINS = """
 import os, signal, sys, time
-if "assistant.learning.train_retriever" in sys.orig_argv:
+if "assistant.learning.recipes.retriever.train" in sys.orig_argv:
     print('{"kind": "phase", "phase": "training"}', flush=True)
     for step in (1, 2, 3):
         print('{"kind": "step", "step": %d, "steps": 40, "loss": 0.5}' % step, flush=True)

@@ -22,10 +22,12 @@ from torch import Tensor
 
 from agents.models.encoder import EncoderDescription, OnnxEncoder
 from agents.models.exporters.export_encoder import CHECK_TEXTS
-from assistant.learning import pacing, retriever_network, train_retriever
-from assistant.learning.lesson_batches import JudgedDocument, Lesson, LessonBatch, lesson_batch
-from assistant.learning.retriever_network import FrozenVectors, RetrieverNetwork, export, load_network
-from assistant.learning.retriever_training import (
+from assistant.learning.recipes.retriever import network as retriever_network
+from assistant.learning.recipes.retriever import pacing
+from assistant.learning.recipes.retriever import train as train_retriever
+from assistant.learning.recipes.retriever.batches import JudgedDocument, Lesson, LessonBatch, lesson_batch
+from assistant.learning.recipes.retriever.network import FrozenVectors, RetrieverNetwork, export, load_network
+from assistant.learning.recipes.retriever.training import (
     RetrieverTraining,
     StepReport,
     TrainingState,
@@ -36,7 +38,7 @@ from assistant.learning.retriever_training import (
     learning_rate_at,
     train,
 )
-from assistant.learning.stop_signal import StopSignal
+from assistant.learning.recipes.stop_signal import StopSignal
 from assistant.settings.config import LearningSettings, TrainingSettings
 from stores.base.errors import InvalidSetting
 
@@ -584,7 +586,7 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(data: Path, sources: Path
     """SIGKILL at the third step, with a checkpoint after each."""
     script = (
         "import os, sys\n"
-        "from assistant.learning import train_retriever as t\n"
+        "from assistant.learning.recipes.retriever import train as train_retriever as t\n"
         "tell = t._tell\n"
         "def until_the_third(kind, **facts):\n"
         "    tell(kind, **facts)\n"

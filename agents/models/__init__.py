@@ -8,7 +8,7 @@ export_encoder, export_reader, export_cross_encoder
                   make the served forms, once (torch lives here, each in a process of its own)
 exported_folders  what the served forms share: described, verified, opened
 concurrent_runs   small runs of one at the same time
-weights/          the reader's own, trained by assistant.learning.train_reader
+weights/          the reader's own, trained by assistant.learning.recipes.reader.train
 exporters/        makes the served forms of models, each in a process of its own
 networks/         the networks in torch that are trained here and exported
 """

@@ -25,7 +25,7 @@ from stores.base.errors import DEFECT, OverTime, VouchError
 from stores.learning.lessons import Lesson
 from stores.vectors.exact import read_vectors
 
-MODULE = "assistant.learning.train_retriever"
+MODULE = "assistant.learning.recipes.retriever.train"
 SETTINGS = "settings.json"  # in the folder: how the candidate came about
 _HEARD_EVERY = 0.2  # seconds: the longest silence before `tell` is called without news
 _GENTLE_SECONDS = 0.25  # in which a child that is left may write a checkpoint

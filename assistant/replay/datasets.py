@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from assistant.learning.example import read_records
+from assistant.learning.recipes.examples.example import read_records
 
 Split: TypeAlias = Literal["train", "dev", "test"]
 Order: TypeAlias = Literal["given", "seeded", "drift"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
-from assistant.learning.example import read_records
+from assistant.learning.recipes.examples.example import read_records
 
 DONT_CARE = "dontcare"  # the data's value of a slot for which anything will do
 

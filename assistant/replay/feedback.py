@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.learning.changed_answers import asked_for, kind_of, plain_words
-from assistant.learning.statements import statement
+from assistant.learning.recipes.examples.changed_answers import asked_for, kind_of, plain_words
+from assistant.learning.recipes.templates.statements import statement
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.feedback_templates import ASIDES, STATED, UNRELATED
 from assistant.replay.simulate import (

@@ -134,7 +134,7 @@ class MethodParts:
 
 def checked_training(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     """Settings of the training, as they are; loads torch. Raises `WrongUsage` for what cannot be."""
-    from assistant.learning.retriever_training import RetrieverTraining
+    from assistant.learning.recipes.retriever.training import RetrieverTraining
 
     known = [each.name for each in fields(RetrieverTraining) if each.name != "seed"]
     if unknown := set(settings) - set(known):
@@ -187,8 +187,8 @@ def _given_back(writer: ChatWriter, parts: MethodParts) -> ChatWriter:
 
 def _adapting(parts: MethodParts) -> Any:
     os.environ.setdefault("OMP_NUM_THREADS", str(parts.threads))  # torch, which comes now, heeds it
-    from assistant.learning.entropy_minimisation import EntropyMinimisation
-    from assistant.learning.retriever_network import load_network
+    from assistant.learning.recipes.retriever.entropy_minimisation import EntropyMinimisation
+    from assistant.learning.recipes.retriever.network import load_network
 
     return EntropyMinimisation(load_network(parts.start))
 

@@ -4,7 +4,7 @@
              -> the question encoded anew -> search again -> found
 
 Twice the retrieval, since what the step changes must be searched with. The torch part is
-assistant/learning/entropy_minimisation.py, which is handed in here.
+assistant/learning/recipes/retriever/entropy_minimisation.py, which is handed in here.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from agents.base.sentences import sentences
-from assistant.learning.example import (
+from assistant.learning.recipes.examples.claims import fever_claims
+from assistant.learning.recipes.examples.example import (
     SORT_LABELS,
     Example,
     Part,
@@ -22,9 +23,8 @@ from assistant.learning.example import (
     part_of,
     read_records,
 )
-from assistant.learning.reader_claims import fever_claims
-from assistant.learning.reader_pairs import held_out_articles, read_corpus, read_questions
-from assistant.learning.statements import statement
+from assistant.learning.recipes.examples.pairs import held_out_articles, read_corpus, read_questions
+from assistant.learning.recipes.templates.statements import statement
 
 WORLD, PERSONAL, ASKS, NOTHING = range(len(SORT_LABELS))
 _PLAINLY = 0.6  # share of sentences that are left as they are written

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agents.base.sentences import sentences
-from assistant.learning.changed_answers import Answers, changed, kind_of
-from assistant.learning.example import Example, Part, answer_spans, part_of
-from assistant.learning.reader_pairs import Corpus, Question, read_corpus, read_questions
-from assistant.learning.statements import Statement, statement
+from assistant.learning.recipes.examples.changed_answers import Answers, changed, kind_of
+from assistant.learning.recipes.examples.example import Example, Part, answer_spans, part_of
+from assistant.learning.recipes.examples.pairs import Corpus, Question, read_corpus, read_questions
+from assistant.learning.recipes.templates.statements import Statement, statement
 from stores.words.lexical import tokens
 
 SUPPORTS, REFUTES, NOT_ENOUGH = 0, 1, 2

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from assistant.learning.retriever_training import StepReport
+from assistant.learning.recipes.retriever.training import StepReport
 
 RATE_OVER = 20  # steps
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from agents.base.interfaces import Vectors
-from assistant.learning.retriever_network import RetrieverNetwork
+from assistant.learning.recipes.retriever.network import RetrieverNetwork
 
 
 def mean_entropy(questions: Tensor, documents: Tensor, *, temperature: float) -> Tensor:

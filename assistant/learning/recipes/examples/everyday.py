@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from agents.base.memory_page import MemoryPage, Statement, asked_after, related_pair, said_before
-from assistant.learning.example import (
+from assistant.learning.recipes.examples.example import (
     RELATE_LABELS,
     SORT_LABELS,
     Example,
@@ -23,11 +23,11 @@ from assistant.learning.example import (
     answer_spans,
     part_of,
 )
-from assistant.learning.passage_search import PassageSearch
+from assistant.learning.recipes.examples.passage_search import PassageSearch
 from assistant.library.cutting import cut
 
-DATA = Path(__file__).parents[2] / "data" / "everyday"
-MANUAL = Path(__file__).parents[2] / "docs" / "manual"
+DATA = Path(__file__).parents[4] / "data" / "everyday"
+MANUAL = Path(__file__).parents[4] / "docs" / "manual"
 _ANSWER, _RELEVANT, _IRRELEVANT = 0, 1, 2
 _MARKED_SHARE = 0.75  # of what no longer holds; the product does not notice every change
 _TAKEN_OUT_SHARE = 0.35  # of answered questions, also asked of the page without their answer

@@ -17,7 +17,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from agents.base.memory_page import asked_after, said_before
-from assistant.learning.example import (
+from assistant.learning.recipes.examples.example import (
     Example,
     Part,
     answer_spans,
@@ -27,7 +27,7 @@ from assistant.learning.example import (
     read_records,
     untokenised,
 )
-from assistant.learning.passage_search import PassageSearch
+from assistant.learning.recipes.examples.passage_search import PassageSearch
 
 RELEVANT_SHARE = 0.5  # of questions that also come with a passage of the same article
 RANDOM_SHARE = 0.2  # of irrelevant passages that are drawn and not searched

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assistant.learning.example import (
+from assistant.learning.recipes.examples.example import (
     Example,
     Part,
     interleaved,
@@ -21,8 +21,13 @@ from assistant.learning.example import (
     read_records,
     untokenised,
 )
-from assistant.learning.passage_search import PassageSearch
-from assistant.learning.statement_claims import NOT_ENOUGH, REFUTES, SUPPORTS, statement_claims
+from assistant.learning.recipes.examples.passage_search import PassageSearch
+from assistant.learning.recipes.examples.statement_claims import (
+    NOT_ENOUGH,
+    REFUTES,
+    SUPPORTS,
+    statement_claims,
+)
 from stores.words.lexical import tokens
 
 SILENT_SHARE = 0.4  # of claims that also come with silent evidence

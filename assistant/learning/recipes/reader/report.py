@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from agents.models.networks.reader_network import HEADS
-from assistant.learning.reader_batches import LabelledBatch, Position
-from assistant.learning.reader_loss import ReaderLoss
+from assistant.learning.recipes.reader.batches import LabelledBatch, Position
+from assistant.learning.recipes.reader.loss import ReaderLoss
 
 REPORT_SECONDS = 30.0
 

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from agents.models.networks.reader_network import ReaderNetwork
-from assistant.learning.checkpoints import optimizer_tensors, restore_optimizer
-from assistant.learning.reader_batches import LabelledBatch
-from assistant.learning.reader_loss import ReaderLoss, reader_loss
+from assistant.learning.recipes.reader.batches import LabelledBatch
+from assistant.learning.recipes.reader.loss import ReaderLoss, reader_loss
+from assistant.learning.recipes.training_state import optimizer_tensors, restore_optimizer
 
 LONGEST_GRADIENT = 1.0  # its norm; a longer one is shortened
 

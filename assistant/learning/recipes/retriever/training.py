@@ -28,9 +28,9 @@ from agents.losses.contrastive import (
     hard_negatives,
     strict,
 )
-from assistant.learning.checkpoints import optimizer_tensors, restore_optimizer
-from assistant.learning.lesson_batches import LessonBatch
-from assistant.learning.retriever_network import FrozenVectors, RetrieverNetwork
+from assistant.learning.recipes.retriever.batches import LessonBatch
+from assistant.learning.recipes.retriever.network import FrozenVectors, RetrieverNetwork
+from assistant.learning.recipes.training_state import optimizer_tensors, restore_optimizer
 from stores.base.errors import InvalidSetting
 
 UpdateSide = Literal["query", "both"]

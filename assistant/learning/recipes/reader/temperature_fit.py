@@ -13,15 +13,15 @@ import torch
 from agents.models.networks.reader_network import ReaderNetwork
 from agents.models.reader_inputs import ReaderTokenizer
 from agents.models.reader_spans import PassageSpans, passage_spans
-from assistant.learning.calibration import (
+from assistant.learning.recipes.examples.example import Example
+from assistant.learning.recipes.reader.batches import Labelled, by_length, label, labelled_batch
+from assistant.learning.recipes.reader.calibration import (
     Floats,
     expected_calibration_error,
     fit_temperature,
     negative_log_likelihood,
     softmax,
 )
-from assistant.learning.example import Example
-from assistant.learning.reader_batches import Labelled, by_length, label, labelled_batch
 
 _BATCH_TOKENS = 4096
 _CLASSES = ("judge", "verify", "sort", "relate")

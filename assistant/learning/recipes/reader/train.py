@@ -1,4 +1,4 @@
-"""Trains the reader: python -m assistant.learning.train_reader DATA --out FOLDER --minutes 80
+"""Trains the reader: python -m assistant.learning.recipes.reader.train DATA --out FOLDER --minutes 80
 
     examples -> batches -> steps, with a checkpoint now and then -> temperatures -> reader.safetensors
 
@@ -25,13 +25,20 @@ from safetensors.torch import load_file, save_file
 
 from agents.models.networks.reader_network import base_folder, base_network
 from agents.models.reader_inputs import ReaderTokenizer
-from assistant.learning.checkpoints import read_checkpoint, write_checkpoint
-from assistant.learning.example import JUDGE_LABELS, RELATE_LABELS, SORT_LABELS, TASKS, VERIFY_LABELS, Example
-from assistant.learning.reader_batches import Position, TrainingBatches
-from assistant.learning.reader_examples import SHARES, examples
-from assistant.learning.reader_fit import fit, scored
-from assistant.learning.reader_report import Progress, Report
-from assistant.learning.reader_steps import ReaderTrainer, learning_rate_at
+from assistant.learning.recipes.examples.example import (
+    JUDGE_LABELS,
+    RELATE_LABELS,
+    SORT_LABELS,
+    TASKS,
+    VERIFY_LABELS,
+    Example,
+)
+from assistant.learning.recipes.examples.mixture import SHARES, examples
+from assistant.learning.recipes.reader.batches import Position, TrainingBatches
+from assistant.learning.recipes.reader.report import Progress, Report
+from assistant.learning.recipes.reader.steps import ReaderTrainer, learning_rate_at
+from assistant.learning.recipes.reader.temperature_fit import fit, scored
+from assistant.learning.recipes.training_state import read_checkpoint, write_checkpoint
 
 CHECKPOINT = "checkpoint.safetensors"
 WEIGHTS = "reader.safetensors"
@@ -279,7 +286,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         parser.error("say when to end: --minutes or --steps")
     if options.device == "auto":
         options.device = "cuda" if torch.cuda.is_available() else "cpu"
-    options.command = f"python -m assistant.learning.train_reader {shlex.join(arguments)}"
+    options.command = f"python -m assistant.learning.recipes.reader.train {shlex.join(arguments)}"
     options.windows, options.tasks = tuple(options.windows), tuple(options.tasks)
     options.shares = tuple(options.shares)
     return options

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assistant.learning.english_forms import (
+from assistant.learning.recipes.templates.english_forms import (
     ADVERBS,
     AUXILIARIES,
     BE,
@@ -21,7 +21,12 @@ from assistant.learning.english_forms import (
     is_finite,
     is_participle,
 )
-from assistant.learning.word_order import declarative, has_split, is_noun_phrase, starts_predicate
+from assistant.learning.recipes.templates.word_order import (
+    declarative,
+    has_split,
+    is_noun_phrase,
+    starts_predicate,
+)
 
 _LONGEST_ANSWER = 9  # words
 _LONGEST_STATEMENT = 32

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from assistant.learning.english_forms import (
+from assistant.learning.recipes.templates.english_forms import (
     ADVERBS,
     ALSO_NOUNS,
     AUXILIARIES,

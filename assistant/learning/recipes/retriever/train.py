@@ -1,4 +1,4 @@
-"""Trains the retriever: python -m assistant.learning.train_retriever LESSONS.jsonl --out FOLDER
+"""Trains the retriever: python -m assistant.learning.recipes.retriever.train LESSONS.jsonl --out FOLDER
 
     lessons -> batches -> steps, with a checkpoint now and then -> weights -> ONNX, compared -> FOLDER
 
@@ -33,18 +33,18 @@ import torch
 from agents.models.encoder import EncoderDescription
 from agents.models.exporter_process import ExportFailed
 from agents.models.exporters.onnx_export import put_in_place, said_by
-from assistant.learning.checkpoints import read_checkpoint, write_checkpoint
-from assistant.learning.lesson_batches import LessonBatch, Lessons, read_lessons
-from assistant.learning.pacing import Checkpoints, Pace
-from assistant.learning.retriever_network import FrozenVectors, RetrieverNetwork, export, load_network
-from assistant.learning.retriever_training import (
+from assistant.learning.recipes.retriever.batches import LessonBatch, Lessons, read_lessons
+from assistant.learning.recipes.retriever.network import FrozenVectors, RetrieverNetwork, export, load_network
+from assistant.learning.recipes.retriever.pacing import Checkpoints, Pace
+from assistant.learning.recipes.retriever.training import (
     RetrieverTraining,
     TrainingState,
     answer_ranks,
     figures,
     train,
 )
-from assistant.learning.stop_signal import Stopped, StopSignal
+from assistant.learning.recipes.stop_signal import Stopped, StopSignal
+from assistant.learning.recipes.training_state import read_checkpoint, write_checkpoint
 from stores.base.errors import DEFECT, TryAgain, VouchError
 
 CHECKPOINT = "checkpoint.safetensors"

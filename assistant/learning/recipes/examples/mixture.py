@@ -12,8 +12,9 @@ from functools import cache
 from itertools import chain, islice
 from pathlib import Path
 
-from assistant.learning import everyday
-from assistant.learning.example import (
+from assistant.learning.recipes.examples import everyday
+from assistant.learning.recipes.examples.claims import claims, held_out_claims
+from assistant.learning.recipes.examples.example import (
     JUDGE_LABELS,
     RELATE_LABELS,
     SORT_LABELS,
@@ -25,9 +26,8 @@ from assistant.learning.example import (
     interleaved,
     normalised,
 )
-from assistant.learning.reader_claims import claims, held_out_claims
-from assistant.learning.reader_pairs import Mined, held_out_articles, held_out_questions, pairs
-from assistant.learning.reader_sentences import held_out_sentences, user_sentences
+from assistant.learning.recipes.examples.pairs import Mined, held_out_articles, held_out_questions, pairs
+from assistant.learning.recipes.examples.sentences import held_out_sentences, user_sentences
 
 __all__ = [
     "JUDGE_LABELS",
