@@ -22,7 +22,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from assistant.learning.deciding import UNTRAINED
+from assistant.learning.promotion import UNTRAINED
 from assistant.parts.search import QUERY_ENCODER
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations

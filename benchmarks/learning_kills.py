@@ -35,7 +35,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlmodel import col
 
-from assistant.learning.both_sides import kept_as
+from assistant.learning.dual_encoder_swap import kept_as
 from benchmarks.durable_checks import NotDurable, require
 from stores.base.clock import now
 from stores.database.database import Database

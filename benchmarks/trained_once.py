@@ -14,8 +14,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from assistant.learning.both_sides import NAME
-from assistant.learning.training_child import train_apart
+from assistant.learning.dual_encoder_swap import NAME
+from assistant.learning.training_process import train_apart
 
 _COLUMNS = "version_id, space, encoder_version, vector"
 

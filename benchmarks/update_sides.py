@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.base.interfaces import Candidate, Judged, Verdict
-from assistant.learning.noting import Progress
+from assistant.learning.progress import Progress
 from assistant.replay.datasets import SETS, ReplayPassage, ReplayQuestion, read_set, splits_of
 from assistant.settings.config import EncoderSettings, LearningSettings, Settings
 from assistant.settings.locations import Locations, find_locations

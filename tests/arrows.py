@@ -160,7 +160,7 @@ MAY_IMPORT = {
     "assistant.process.low_priority": set(),
     "assistant.turns": {"agents", "assistant.process.log", "stores"},
     "assistant.learning": {"agents", "assistant.library.cutting", "assistant.process.low_priority", "stores"},
-    "assistant.learning.both_sides": {"assistant.search.searching", "stores"},
+    "assistant.learning.dual_encoder_swap": {"assistant.search.searching", "stores"},
     "assistant.learning.recipes.reader.mine_negatives": {
         "assistant.settings.config",
         "assistant.learning",

@@ -30,9 +30,9 @@ from safetensors.numpy import load_file
 from agents.base.interfaces import Vectors
 from agents.retrieval.retriever import Fusion, Retriever
 from assistant.learning import learner as learner_module
-from assistant.learning.both_sides import NAME, BothSides, kept_as
-from assistant.learning.ended import Compared
+from assistant.learning.dual_encoder_swap import NAME, BothSides, kept_as
 from assistant.learning.learner import Learner
+from assistant.learning.outcome import Compared
 from assistant.search.searching import Searching
 from stores.database.database import Database
 from stores.database.tables import PassageVector, PassageVersion, known_id
@@ -195,7 +195,7 @@ def _tell(**facts: Any) -> None:
 def _patched(points: Points) -> None:
     """In a fork: everything that follows passes its points."""
     from agents.models.encoder import EncoderDescription
-    from assistant.learning import training_child
+    from assistant.learning import training_process
     from assistant.learning.recipes.retriever import pacing
     from assistant.learning.recipes.retriever import train as train_retriever
     from stores.learning import rounds
@@ -227,7 +227,7 @@ def _patched(points: Points) -> None:
         before="before the folder is whole",
         after="after the folder is whole",
     )
-    points.around(training_child, "_write_lessons", after="lessons written")
+    points.around(training_process, "_write_lessons", after="lessons written")
     points.around(learner_module, "started_from", before="trained")
     points.around(shutil, "copyfile", after="a file copied")
     points.around(Checkpoints, "keep", after="kept")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from agents.base.interfaces import Encoder, Vectors
-from assistant.learning.deciding import SERVED
+from assistant.learning.promotion import SERVED
 from assistant.replay.inputs import read_inputs
 from assistant.replay.line_file import encoded
 from assistant.replay.method_choice import MethodChoice, MethodParts

@@ -13,7 +13,7 @@ from store_fixtures import ENCODER, Stores
 from test_poisoned_rounds import World, tiny, torch_encodes, train_here
 from test_rounds import expire
 
-from assistant.learning.both_sides import RECIPE
+from assistant.learning.dual_encoder_swap import RECIPE
 from stores.base.errors import CannotUndo
 from stores.database.tables import PassageVector, PassageVersion, Turn
 from stores.learning.lessons import is_held_out

@@ -11,8 +11,8 @@ from store_fixtures import Stores, document
 from test_learner import QUESTIONS, World
 from test_lessons import ask
 
-from assistant.learning.deciding import ROLE
-from assistant.learning.ended import Compared
+from assistant.learning.outcome import Compared
+from assistant.learning.promotion import ROLE
 from stores.database.tables import Judgement, PassageVersion, Turn
 from stores.forgetting.forgetting import Forgetting
 from stores.learning.lessons import is_held_out

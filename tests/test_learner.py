@@ -20,12 +20,12 @@ import pytest
 from store_fixtures import DIMENSION, ENCODER, Stores, document, findable
 from test_lessons import ask
 
-from assistant.learning import training_child
-from assistant.learning.deciding import ROLE, UNTRAINED
-from assistant.learning.ended import Compared, Ended
+from assistant.learning import training_process
 from assistant.learning.learner import Learner, TooFewLessons
-from assistant.learning.noting import Progress
-from assistant.learning.training_child import TrainingFailed, train_apart
+from assistant.learning.outcome import Compared, Ended
+from assistant.learning.progress import Progress
+from assistant.learning.promotion import ROLE, UNTRAINED
+from assistant.learning.training_process import TrainingFailed, train_apart
 from assistant.replay.bootstrap import Promotion
 from stores.base.clock import now
 from stores.base.errors import CannotUndo, OverTime, TryAgain
@@ -514,7 +514,7 @@ def as_child(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str) -> None
         "def tell(**facts): print(json.dumps(facts), flush=True)\n" + code
     )
     monkeypatch.setenv("PYTHONPATH", str(package))
-    monkeypatch.setattr(training_child, "MODULE", "a_child")
+    monkeypatch.setattr(training_process, "MODULE", "a_child")
 
 
 def apart(folder: Path, tell: Callable[[Any], None] = lambda told: None, **more: Any) -> Path:

@@ -20,8 +20,8 @@ from test_lessons import ask
 from assistant.background.priority import AnswersFirst
 from assistant.learning import background
 from assistant.learning.background import BackgroundLearner
-from assistant.learning.deciding import ROLE
-from assistant.learning.occasions import Occasions, Today
+from assistant.learning.promotion import ROLE
+from assistant.learning.schedule import Occasions, Today
 from assistant.learning.steering import ANSWERING, ASKED, Budget, Steering
 from assistant.replay.bootstrap import promotion
 from stores.base.clock import now

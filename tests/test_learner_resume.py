@@ -18,10 +18,10 @@ from test_learner import QUESTIONS, FakeTraining, World
 from test_lessons import ask
 
 from assistant.learning.attempts import MOST_IN_VAIN, attempted
-from assistant.learning.deciding import RECIPE, ROLE
-from assistant.learning.noting import Progress
+from assistant.learning.progress import Progress
+from assistant.learning.promotion import RECIPE, ROLE
 from assistant.learning.steering import Budget, Steering
-from assistant.learning.training_child import Left, TimeOver, TrainingKilled, train_apart
+from assistant.learning.training_process import Left, TimeOver, TrainingKilled, train_apart
 from stores.database.tables import Judgement, Turn
 from stores.learning.lessons import Lesson, LessonDocument
 

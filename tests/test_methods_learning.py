@@ -20,8 +20,8 @@ from test_methods import EAST, FUSION, NORTH, SPACE, WrittenSpace, ids, search
 
 from agents.base.interfaces import Vectors, Verdict
 from agents.retrieval.reranker import Judgement
-from assistant.learning.both_sides import NAME
-from assistant.learning.deciding import SERVED
+from assistant.learning.dual_encoder_swap import NAME
+from assistant.learning.promotion import SERVED
 from assistant.learning.recipes.retriever.entropy_minimisation import (
     EntropyMinimisation,
     mean_entropy,
@@ -29,7 +29,7 @@ from assistant.learning.recipes.retriever.entropy_minimisation import (
 )
 from assistant.learning.recipes.retriever.network import RetrieverNetwork, load_network
 from assistant.learning.recipes.retriever.training import RetrieverTraining
-from assistant.learning.training_child import train_apart
+from assistant.learning.training_process import train_apart
 from assistant.replay.luf import LOSSES, Luf, weights_of
 from assistant.replay.methods import Asked, JudgedQuestion, Search
 from assistant.replay.rafe import TEMPLATES, Rafe, TemplatePolicy, content_words, kind_of, reward

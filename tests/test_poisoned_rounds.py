@@ -26,12 +26,12 @@ from test_train_command import locations
 from agents.base.interfaces import Candidate, Judged, Vectors, Verdict
 from agents.models.encoder import EncoderDescription
 from agents.models.exporters.export_encoder import read_source
-from assistant.learning.both_sides import NAME
-from assistant.learning.deciding import ROLE
-from assistant.learning.ended import Ended
+from assistant.learning.dual_encoder_swap import NAME
+from assistant.learning.outcome import Ended
+from assistant.learning.promotion import ROLE
 from assistant.learning.recipes.retriever import train
 from assistant.learning.recipes.retriever.network import RetrieverNetwork, load_network
-from assistant.learning.training_child import _write_lessons
+from assistant.learning.training_process import _write_lessons
 from assistant.settings.config import EncoderSettings, LearningSettings, Settings
 from assistant.wiring import Assistant
 from stores.database.tables import Judgement

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from assistant.cli import cli
 from assistant.commands.replay_folder import disk_told, make_folder
 from assistant.commands.replay_parameters import AtLeast, Column, Seeds, Share
-from assistant.learning.training_child import TrainingFailed
+from assistant.learning.training_process import TrainingFailed
 from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.figure_names import measures_of, parts_of
 from assistant.replay.inputs import Streamed, read_inputs

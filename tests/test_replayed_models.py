@@ -11,8 +11,8 @@ import pytest
 from test_poisoned_rounds import World, tiny, torch_encodes
 from test_train_command import locations
 
-from assistant.learning.deciding import ROLE, UNTRAINED
-from assistant.learning.ended import Ended
+from assistant.learning.outcome import Ended
+from assistant.learning.promotion import ROLE, UNTRAINED
 from assistant.replay.conversations import Conversations, Message
 from assistant.replay.named_models import find_trained
 from assistant.replay.replay_assistant import ReplayAssistant

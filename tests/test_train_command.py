@@ -32,11 +32,11 @@ from assistant.cli import cli
 from assistant.commands.train import Duration, _told, _waits_for
 from assistant.invocation import ProgressLine
 from assistant.learning.background import follow
-from assistant.learning.deciding import ROLE, UNTRAINED
 from assistant.learning.learner import Learner, TooFewLessons
-from assistant.learning.noting import Progress
-from assistant.learning.occasions import Awaited
-from assistant.learning.training_child import TimeOver, TrainingFailed, TrainingKilled
+from assistant.learning.progress import Progress
+from assistant.learning.promotion import ROLE, UNTRAINED
+from assistant.learning.schedule import Awaited
+from assistant.learning.training_process import TimeOver, TrainingFailed, TrainingKilled
 from assistant.replay.bootstrap import Promotion
 from assistant.replay.held_out import Comparison
 from assistant.settings.config import (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assistant.learning import training_child
+from assistant.learning import training_process
 
 
 def test_questions_lie_on_no_disk_longer_than_the_process_that_reads_them(
@@ -24,9 +24,9 @@ def test_questions_lie_on_no_disk_longer_than_the_process_that_reads_them(
         raise RuntimeError("the machine is out of processes")
         yield
 
-    monkeypatch.setattr(training_child, "_child", broken)
+    monkeypatch.setattr(training_process, "_child", broken)
     vector = np.zeros(4, dtype=np.float32).tobytes()
     with pytest.raises(RuntimeError):
-        training_child.train_apart(tmp_path, [], {1: vector}, dimension=4, settings={}, threads=1)
+        training_process.train_apart(tmp_path, [], {1: vector}, dimension=4, settings={}, threads=1)
     assert shown
     assert not any(path.exists() for path in shown)

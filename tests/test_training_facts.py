@@ -11,7 +11,7 @@ import pytest
 from round_rows import keep, refused, running
 from test_train_command import locations
 
-from assistant.learning.occasions import Awaited
+from assistant.learning.schedule import Awaited
 from assistant.settings.config import Settings
 from assistant.terminal.screens.training_facts import learned_from, training_facts
 from assistant.wiring import Assistant

@@ -12,8 +12,8 @@ import pytest
 from agent_fakes import candidate
 from store_fixtures import Stores, document, fake_encode, findable
 
-from assistant.learning.both_sides import NAME
-from assistant.learning.noting import Progress
+from assistant.learning.dual_encoder_swap import NAME
+from assistant.learning.progress import Progress
 from assistant.replay.datasets import ReplayPassage
 from benchmarks.trained_once import TrainedOnce, newest_passage
 from benchmarks.update_sides import Gold, Phases, copies, short_passages

@@ -70,7 +70,7 @@ def _is_full(error: OSError) -> bool:
 
 
 def _is_trainings(error: VouchError) -> bool:
-    from assistant.learning.training_child import TrainingFailed
+    from assistant.learning.training_process import TrainingFailed
 
     return isinstance(error, TrainingFailed)
 

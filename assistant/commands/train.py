@@ -19,9 +19,9 @@ from stores.base.one_line import one_line
 from stores.learning.round_phases import in_words
 
 if TYPE_CHECKING:
-    from assistant.learning.ended import Ended
-    from assistant.learning.noting import Progress
-    from assistant.learning.occasions import Awaited
+    from assistant.learning.outcome import Ended
+    from assistant.learning.progress import Progress
+    from assistant.learning.schedule import Awaited
     from assistant.wiring import Assistant
     from stores.learning.rounds import Rounds
 

@@ -1,8 +1,8 @@
 """One round of learning, from the lessons to a model that goes live, or does not.
 
-    lessons -> round begins -> child process trains -> candidate -> deciding.py: promoted, or refused
+    lessons -> round begins -> child process trains -> candidate -> promotion.py: promoted, or refused
 
-The training runs in a process of its own (training_child.py), so that neither torch nor the interpreter lock
+The training runs in a process of its own (training_process.py), so that neither torch nor the interpreter lock
 touches a chat. Its progress is noted in the round, which also is how it is told to stop. Of the lessons, the
 held-out share is shown to the comparison alone; another share of the rest tells the training when to end.
 
@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from assistant.learning.attempts import MOST_IN_VAIN, attempted
-from assistant.learning.both_sides import NAME, BothSides
-from assistant.learning.deciding import RECIPE, ROLE, Compare, Deciding, TrainedCandidate
-from assistant.learning.ended import Ended, failed
+from assistant.learning.dual_encoder_swap import NAME, BothSides
 from assistant.learning.lineage import changed_since, learnable, lineage, taught
-from assistant.learning.noting import Noting, Progress, Stopped
+from assistant.learning.outcome import Ended, failed
+from assistant.learning.progress import Noting, Progress, Stopped
+from assistant.learning.promotion import RECIPE, ROLE, Compare, Deciding, TrainedCandidate
 from assistant.learning.steering import Steering
-from assistant.learning.training_child import (
+from assistant.learning.training_process import (
     Left,
     TimeOver,
     TrainingFailed,

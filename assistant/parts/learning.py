@@ -17,9 +17,9 @@ from stores.base.errors import DamagedEncoder, EncoderUnavailable
 if TYPE_CHECKING:
     from agents.base.interfaces import Judge
     from assistant.learning.background import BackgroundLearner
-    from assistant.learning.both_sides import BothSides
+    from assistant.learning.dual_encoder_swap import BothSides
     from assistant.learning.learner import Learner
-    from assistant.learning.occasions import Occasions, Today
+    from assistant.learning.schedule import Occasions, Today
     from assistant.learning.steering import Steering
     from stores.learning.lessons import Lesson
     from stores.search.encoder_versions import EncoderVersion
@@ -73,7 +73,7 @@ class Learning(Turns):
     @cached_property
     def occasions(self) -> Occasions:
         """When a round is to begin by itself."""
-        from assistant.learning.occasions import Occasions
+        from assistant.learning.schedule import Occasions
         from stores.learning.lessons import Lessons
 
         learning = self.settings.learning
@@ -88,7 +88,7 @@ class Learning(Turns):
         )
 
     def _today(self) -> Today:
-        from assistant.learning.occasions import Today
+        from assistant.learning.schedule import Today
 
         live = self.encoder_versions.live()
         return Today(
@@ -124,9 +124,9 @@ class Learning(Turns):
     def keeps_model(self, version: str) -> bool:
         """Whether the model that a round made, of the query side or of both, is still here."""
         from agents.models.encoder import EncoderDescription
-        from assistant.learning.both_sides import RECIPE
-        from assistant.learning.deciding import RECIPE as QUERY_SIDE
-        from assistant.learning.deciding import SERVED
+        from assistant.learning.dual_encoder_swap import RECIPE
+        from assistant.learning.promotion import RECIPE as QUERY_SIDE
+        from assistant.learning.promotion import SERVED
 
         if version in self.checkpoints.versions(QUERY_SIDE):
             return True
@@ -137,8 +137,8 @@ class Learning(Turns):
         return False
 
     def _learner_of(self, version: EncoderVersion | None, side: str) -> Learner:
-        from assistant.learning.ended import Compared
         from assistant.learning.learner import Learner
+        from assistant.learning.outcome import Compared
         from assistant.replay.held_out import compare
         from stores.learning.lesson_domains import lesson_domains
         from stores.learning.lessons import Lessons
@@ -192,7 +192,7 @@ class Learning(Turns):
         return "both" if is_small else "query"
 
     def _both_sides(self, live: str) -> BothSides:
-        from assistant.learning.both_sides import BothSides
+        from assistant.learning.dual_encoder_swap import BothSides
 
         known = self.encoder_versions.live()
         root = known.trained_from if known is not None and known.trained_from else live
@@ -205,10 +205,10 @@ class Learning(Turns):
 
     def _trainable(self, source: str) -> Path | None:
         """The weights of an encoder; None for the packaged one."""
-        from assistant.learning import both_sides
+        from assistant.learning import dual_encoder_swap
 
-        if kept := both_sides.kept_as(source):
-            return self.checkpoints.verified(both_sides.RECIPE, kept)
+        if kept := dual_encoder_swap.kept_as(source):
+            return self.checkpoints.verified(dual_encoder_swap.RECIPE, kept)
         return trainable(source) if source else None
 
     @property

@@ -171,10 +171,10 @@ class Search(Stores):
     def _loaded(self, live: EncoderVersion) -> OnnxEncoder:
         """The encoder of a version that made vectors here."""
         from agents.models.encoder import OnnxEncoder
-        from assistant.learning import both_sides
+        from assistant.learning import dual_encoder_swap
 
-        if kept := both_sides.kept_as(live.source):
-            folder = self.checkpoints.verified(both_sides.RECIPE, kept) / "served"
+        if kept := dual_encoder_swap.kept_as(live.source):
+            folder = self.checkpoints.verified(dual_encoder_swap.RECIPE, kept) / "served"
             return OnnxEncoder(folder, threads=self.settings.encoder.threads)
         folder = self.locations.cache / "encoders" / live.version
         if self._wanted_version() == live.version:

@@ -3,7 +3,7 @@
     judged questions -> lessons -> a child trains the query side -> its questions meet the same vectors
                                 -> or both sides -> its questions meet what it encodes anew
 
-The training is the product's (assistant/learning/training_child.py). What it makes is searched with from the
+The training is the product's (assistant/learning/training_process.py). What it makes is searched with from the
 next question on, better or not: here the stream decides, and nothing is promoted or refused. Source: LUF,
 Eq. 1 to 4.
 """
@@ -19,9 +19,9 @@ from typing import Any, Literal
 
 from agents.base.interfaces import Encoder
 from agents.models.encoder import OnnxEncoder
-from assistant.learning.both_sides import NAME
-from assistant.learning.deciding import SERVED
-from assistant.learning.training_child import train_apart
+from assistant.learning.dual_encoder_swap import NAME
+from assistant.learning.promotion import SERVED
+from assistant.learning.training_process import train_apart
 from assistant.replay.methods import Asked, Found, JudgedQuestion, Search
 from assistant.replay.tent import VectorsOf
 from stores.learning.lessons import Lesson, LessonDocument, is_held_out

@@ -18,7 +18,7 @@ from typing import Any
 
 from agents.base.chat_interfaces import ChatModel
 from agents.base.interfaces import Encoder, Vectors
-from assistant.learning.training_child import Tell, train_apart
+from assistant.learning.training_process import Tell, train_apart
 from assistant.replay import query2doc, query_rewrite
 from assistant.replay.datasets import ReplayPassage, ReplayQuestion
 from assistant.replay.luf import LOSSES, Loss, Luf, Remembers

@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass
 
 from agents.models.encoder import EncoderDescription
-from assistant.learning.both_sides import NAME, RECIPE
-from assistant.learning.deciding import SERVED, UNTRAINED
+from assistant.learning.dual_encoder_swap import NAME, RECIPE
+from assistant.learning.promotion import SERVED, UNTRAINED
 from assistant.replay.replay_assistant import ReplayAssistant
 from assistant.search.encoder_change import EncoderChange
 from assistant.wiring import QUERY_ENCODER

@@ -18,13 +18,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from assistant.learning import both_sides
-from assistant.learning.both_sides import BothSides
-from assistant.learning.ended import Compared, Ended
+from assistant.learning import dual_encoder_swap
+from assistant.learning.dual_encoder_swap import BothSides
 from assistant.learning.lineage import CHANGED_MEANWHILE, taught
-from assistant.learning.noting import Noting, Stopped
+from assistant.learning.outcome import Compared, Ended
+from assistant.learning.progress import Noting, Stopped
 from assistant.learning.steering import Steering
-from assistant.learning.training_child import kept_its_start
+from assistant.learning.training_process import kept_its_start
 from stores.learning.checkpoints import Checkpoints
 from stores.learning.kept_lessons import LessonsGone, require_kept
 from stores.learning.lessons import Lesson
@@ -88,7 +88,10 @@ class Deciding:
     def decide(self, candidate: TrainedCandidate, note: Noting) -> Ended:
         """Live, or refused and why. Raises `Stopped` or `Left` where the round is to end."""
         live = self._live()
-        if live[both_sides.RECIPE] not in (None, self._encoder_version):  # the comparison would mix vectors
+        if live[dual_encoder_swap.RECIPE] not in (
+            None,
+            self._encoder_version,
+        ):  # the comparison would mix vectors
             return candidate.refused(CHANGED_MEANWHILE)
         if self._both is not None:
             return self._decided_on_both(candidate, live, note, self._both)
@@ -131,12 +134,12 @@ class Deciding:
         self, candidate: TrainedCandidate, live: Live, note: Noting, both: BothSides
     ) -> Ended:
         """Of a candidate that needs its own vectors before it can be compared."""
-        kept = self._checkpoints.keep(both_sides.RECIPE, candidate.made, candidate.card)
+        kept = self._checkpoints.keep(dual_encoder_swap.RECIPE, candidate.made, candidate.card)
         try:
-            served = self._checkpoints.verified(both_sides.RECIPE, kept) / SERVED
+            served = self._checkpoints.verified(dual_encoder_swap.RECIPE, kept) / SERVED
             version = both.version(served)
-            declined = self._live_models.declined(both_sides.RECIPE)
-            known = {live[both_sides.RECIPE]: _LIVE_ALREADY, declined: _STEPPED_BACK_FROM}
+            declined = self._live_models.declined(dual_encoder_swap.RECIPE)
+            known = {live[dual_encoder_swap.RECIPE]: _LIVE_ALREADY, declined: _STEPPED_BACK_FROM}
             if reason := self._not_compared(candidate, version, known):
                 return candidate.refused(reason, version)
             cost = both.encode(served, note)
@@ -147,7 +150,7 @@ class Deciding:
                 return Ended(candidate.round_id, "refused", reason, figures, version)
             while not self._rounds.promote_by(
                 candidate.round_id,
-                both_sides.RECIPE,
+                dual_encoder_swap.RECIPE,
                 version,
                 reason,
                 go_live=both.going_live(served, kept),
@@ -161,12 +164,12 @@ class Deciding:
                 note("going live")
             return Ended(candidate.round_id, "promoted", reason, figures, version)
         except LessonsGone as gone:
-            self._discard(both_sides.RECIPE, kept, both.folders_in_use())
+            self._discard(dual_encoder_swap.RECIPE, kept, both.folders_in_use())
             return candidate.refused(_gone(gone), version)
         finally:
             if not (self._steering.is_left or self._rounds.has_other_learner()):  # who goes on needs them
                 both.tidy()
-                self._prune(both_sides.RECIPE, both.folders_in_use())
+                self._prune(dual_encoder_swap.RECIPE, both.folders_in_use())
 
     def _not_compared(
         self, candidate: TrainedCandidate, version: str, known: Mapping[str | None, str]
@@ -187,7 +190,7 @@ class Deciding:
 
     def _live(self) -> Live:
         """The versions that answer now: a candidate is compared with both together."""
-        return {role: self._live_models.live(role) for role in (both_sides.RECIPE, ROLE)}
+        return {role: self._live_models.live(role) for role in (dual_encoder_swap.RECIPE, ROLE)}
 
     def _has_live_queries(self) -> bool:
         """Whether questions are encoded by a trained model now, and not by what a training starts from."""

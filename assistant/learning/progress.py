@@ -9,7 +9,7 @@ from typing import Any
 
 from assistant.learning.loss_curve import LossCurve
 from assistant.learning.steering import Steering
-from assistant.learning.training_child import Left
+from assistant.learning.training_process import Left
 from stores.learning.rounds import Rounds
 
 _NOTED_EVERY = 0.5  # seconds
