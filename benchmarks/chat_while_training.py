@@ -32,7 +32,7 @@ from threading import Event, Thread
 
 import numpy as np
 
-from assistant.replay.datasets import ReplayPassage, ReplayQuestion
+from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion
 from assistant.settings.config import LearningSettings, Settings, TrainingSettings
 from assistant.settings.locations import Locations, find_locations
 from assistant.wiring import Assistant

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assistant.replay.datasets import ReplayPassage, ReplayQuestion, read_set
+from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion, read_set
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED
 from stores.conversation.journal import FoundPassage, Judged, Outcome

@@ -40,15 +40,15 @@ from agents.retrieval.readings import Readings
 from agents.retrieval.reranker import Reranked, Reranker
 from assistant.learning.recipes.retriever.entropy_minimisation import EntropyMinimisation
 from assistant.learning.recipes.retriever.network import load_network
-from assistant.replay.datasets import ReplayQuestion, read_set
-from assistant.replay.figures import estimate
 from assistant.replay.luf import Luf
 from assistant.replay.methods import Asked, Frozen, JudgedQuestion, Method, Search
+from assistant.replay.metrics.figures import estimate
 from assistant.replay.query2doc import Query2Doc
 from assistant.replay.query_rewrite import QueryRewrite
 from assistant.replay.rafe import Rafe
 from assistant.replay.simulate import SimulatedJudge, gold_truth
 from assistant.replay.simulated_writers import SimulatedDocuments, SimulatedRewrites
+from assistant.replay.streams.datasets import ReplayQuestion, read_set
 from assistant.replay.tent import Tent
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations

@@ -33,9 +33,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlmodel import col
 
-from assistant.replay.datasets import ReplayPassage, ReplayQuestion, Split, read_set
-from assistant.replay.figures import estimate
-from assistant.replay.metrics import forgetting, success_at
+from assistant.replay.metrics.figures import estimate
+from assistant.replay.metrics.metrics import forgetting, success_at
 from assistant.replay.own_store import Names, filled, store_key
 from assistant.replay.replay_assistant import (
     FILLED_AT,
@@ -46,6 +45,7 @@ from assistant.replay.replay_assistant import (
 )
 from assistant.replay.simulate import SimulatedJudge, gold_truth
 from assistant.replay.simulated_chat import SimulatedChat
+from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion, Split, read_set
 from assistant.settings.config import LearningSettings, Settings
 from assistant.settings.locations import Locations, find_locations
 from benchmarks.kept_rounds import KeptRounds

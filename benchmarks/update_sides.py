@@ -31,7 +31,7 @@ from typing import Any
 
 from agents.base.interfaces import Candidate, Judged, Verdict
 from assistant.learning.progress import Progress
-from assistant.replay.datasets import SETS, ReplayPassage, ReplayQuestion, read_set, splits_of
+from assistant.replay.streams.datasets import SETS, ReplayPassage, ReplayQuestion, read_set, splits_of
 from assistant.settings.config import EncoderSettings, LearningSettings, Settings
 from assistant.settings.locations import Locations, find_locations
 from assistant.wiring import Assistant

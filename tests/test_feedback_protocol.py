@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from agents.base.claim_interfaces import Claim, Weighed
 from agents.base.sentences import is_question
-from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.feedback import Feedback, answerable, said_after, simulated
 from assistant.replay.feedback_templates import (
     ASIDES,
@@ -20,6 +19,7 @@ from assistant.replay.feedback_templates import (
     UNRELATED,
 )
 from assistant.replay.simulate import FeedbackKind, feedback_counts
+from assistant.replay.streams.datasets import ReplayQuestion
 from benchmarks.feedback_protocol import Outcome, accuracy, confusion, status_at
 from benchmarks.feedback_said import HELD_OUT, became, counted
 from benchmarks.questions import holds_answer

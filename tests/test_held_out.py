@@ -12,8 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.base.interfaces import Candidate, Judged, Label, Verdict
-from assistant.replay import held_out
-from assistant.replay.held_out import SMALLEST_SLICE, Comparison, Scored, Side, compare, decided, slices
+from assistant.replay.metrics import held_out
+from assistant.replay.metrics.held_out import (
+    SMALLEST_SLICE,
+    Comparison,
+    Scored,
+    Side,
+    compare,
+    decided,
+    slices,
+)
 from stores.learning.lessons import Lesson, LessonDocument
 
 WRONG = list(range(10, 20))

@@ -26,7 +26,7 @@ from assistant.learning.outcome import Compared, Ended
 from assistant.learning.progress import Progress
 from assistant.learning.promotion import ROLE, UNTRAINED
 from assistant.learning.training_process import TrainingFailed, train_apart
-from assistant.replay.bootstrap import Promotion
+from assistant.replay.metrics.bootstrap import Promotion
 from stores.base.clock import now
 from stores.base.errors import CannotUndo, OverTime, TryAgain
 from stores.base.passages import own_space

@@ -23,7 +23,7 @@ from assistant.learning.background import BackgroundLearner
 from assistant.learning.promotion import ROLE
 from assistant.learning.schedule import Occasions, Today
 from assistant.learning.steering import ANSWERING, ASKED, Budget, Steering
-from assistant.replay.bootstrap import promotion
+from assistant.replay.metrics.bootstrap import promotion
 from stores.base.clock import now
 from stores.base.errors import EncoderUnavailable
 from stores.database.tables import Round

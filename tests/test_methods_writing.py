@@ -11,11 +11,11 @@ from test_methods import EAST, NORTH, SPACE, WrittenSpace, ids, search
 
 from agents.base.chat_interfaces import ChatMessage
 from assistant.replay import query2doc, query_rewrite
-from assistant.replay.datasets import ReplayPassage, ReplayQuestion
 from assistant.replay.methods import Asked
 from assistant.replay.query2doc import Query2Doc
 from assistant.replay.query_rewrite import QueryRewrite
 from assistant.replay.simulated_writers import SimulatedDocuments, SimulatedRewrites
+from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion
 from assistant.replay.writers import LONGEST_TEXT, ChatWriter, Written
 from stores.base.errors import MalformedReply, ModelUnreachable
 

@@ -24,7 +24,7 @@ from test_replay_player import hash_of
 from assistant.replay.conversations import Compared, Message, Reply
 from assistant.replay.inputs import read_inputs
 from assistant.replay.method_choice import MethodChoice
-from assistant.replay.own_tables import question_columns
+from assistant.replay.streams.own_tables import question_columns
 from stores.exchange.earlier_state import copy_untouched, go_back_to
 
 MAKER = Path(__file__).with_name("tiny_bert.py")

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.replay.datasets import (
+from assistant.replay.streams.datasets import (
     SETS,
     Order,
     ReplayPassage,
@@ -24,8 +24,8 @@ from assistant.replay.datasets import (
     read_set,
     stream,
 )
-from assistant.replay.table_rows import TableRow, read_table
-from assistant.replay.tables import (
+from assistant.replay.streams.table_rows import TableRow, read_table
+from assistant.replay.streams.tables import (
     PassageColumns,
     QuestionColumns,
     table_passages,

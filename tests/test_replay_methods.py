@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import replay_towns
 
-from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.feedback import said_after
 from assistant.replay.method_choice import KeptTrainings, MethodChoice
+from assistant.replay.streams.datasets import ReplayQuestion
 from stores.base.errors import WrongUsage
 from stores.learning.lessons import Lesson
 

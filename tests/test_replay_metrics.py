@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.replay.metrics import (
+from assistant.replay.metrics.metrics import (
     answer_f1,
     answer_recall_at,
     evidence_recall_at,

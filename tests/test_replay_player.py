@@ -18,12 +18,12 @@ import pytest
 import replay_towns
 from replay_child import ChildReplay, child_replay
 
-from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.line_file import encoded
 from assistant.replay.method_choice import MethodChoice
 from assistant.replay.replay_assistant import own_settings
 from assistant.replay.report import report_of
 from assistant.replay.steps import Steps
+from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.settings.config import (
     EncoderSettings,
     IndexSettings,

@@ -16,8 +16,8 @@ from test_replay_report import HOSTILE, IDENTITY, steps
 
 from assistant.commands.replay_progress import Progress
 from assistant.replay.luf import LufRound
+from assistant.replay.metrics.pooled import pooled_interval
 from assistant.replay.player import facts_of
-from assistant.replay.pooled import pooled_interval
 from assistant.replay.report import head_of, report_of
 from assistant.replay.report_page import page
 from assistant.replay.run_progress import RunProgress, lasting, told_to

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from agents.base.interfaces import Candidate, Judge
 from agents.retrieval.reranker import Reranker
-from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.feedback import simulated
 from assistant.replay.simulate import (
     RIGHT_ON_IRRELEVANT,
@@ -26,6 +25,7 @@ from assistant.replay.simulate import (
     gold_truth,
     simulated_feedback,
 )
+from assistant.replay.streams.datasets import ReplayQuestion
 from stores.base.passages import Passage
 
 MANY = 4_000  # passages of one question

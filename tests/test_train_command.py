@@ -37,8 +37,8 @@ from assistant.learning.progress import Progress
 from assistant.learning.promotion import ROLE, UNTRAINED
 from assistant.learning.schedule import Awaited
 from assistant.learning.training_process import TimeOver, TrainingFailed, TrainingKilled
-from assistant.replay.bootstrap import Promotion
-from assistant.replay.held_out import Comparison
+from assistant.replay.metrics.bootstrap import Promotion
+from assistant.replay.metrics.held_out import Comparison
 from assistant.settings.config import (
     EncoderSettings,
     LearningSettings,
@@ -680,7 +680,7 @@ def test_what_is_set_of_learning_reaches_training_and_comparison(
         given.update(how)
         return Comparison(Promotion(False, "Refused."), 0)
 
-    monkeypatch.setattr("assistant.replay.held_out.compare", compare)
+    monkeypatch.setattr("assistant.replay.metrics.held_out.compare", compare)
     monkeypatch.setattr("agents.models.encoder.OnnxEncoder", TrainedEncoder)
     (tmp_path / "model.onnx").write_text(f"model.onnx {GOOD}")
     assistant = fake(

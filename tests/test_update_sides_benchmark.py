@@ -14,7 +14,7 @@ from store_fixtures import Stores, document, fake_encode, findable
 
 from assistant.learning.dual_encoder_swap import NAME
 from assistant.learning.progress import Progress
-from assistant.replay.datasets import ReplayPassage
+from assistant.replay.streams.datasets import ReplayPassage
 from benchmarks.trained_once import TrainedOnce, newest_passage
 from benchmarks.update_sides import Gold, Phases, copies, short_passages
 from stores.vectors.exact import Vectors

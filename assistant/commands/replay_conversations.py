@@ -54,7 +54,7 @@ def compare(
     if unknown := [metric for metric, _ in limits if metric != UNCHANGED]:
         raise WrongUsage(f"a comparison has no figure {unknown[0]!r}", hint=f"It has {UNCHANGED}.")
     from assistant.replay.conversations import Conversations
-    from assistant.replay.limits import check_share
+    from assistant.replay.metrics.limits import check_share
 
     for metric, limit in limits:
         check_share(metric, limit)
@@ -106,8 +106,8 @@ def compare(
 def _messages(name: str, columns: Mapping[str, str]) -> list[Message]:
     """The questions of a table, or the lines of another file."""
     from assistant.replay.conversations import Message
-    from assistant.replay.own_tables import messages_of
-    from assistant.replay.table_rows import is_table
+    from assistant.replay.streams.own_tables import messages_of
+    from assistant.replay.streams.table_rows import is_table
 
     path = Path(name)
     if name != "-" and not path.exists():

@@ -139,7 +139,7 @@ class Learning(Turns):
     def _learner_of(self, version: EncoderVersion | None, side: str) -> Learner:
         from assistant.learning.learner import Learner
         from assistant.learning.outcome import Compared
-        from assistant.replay.held_out import compare
+        from assistant.replay.metrics.held_out import compare
         from stores.learning.lesson_domains import lesson_domains
         from stores.learning.lessons import Lessons
 

@@ -11,10 +11,6 @@ run_progress           how far a run is, and how long it will still take
 steps                  what a killed run goes on from, and what reports are made of
 line_file              files of JSON lines that survive a kill
 inputs                 what a person names, as one stream
-measures               what one answered question is worth
-figures                what many come to: means, intervals, paired differences
-pooled                 intervals over questions where there are several seeds
-limits                 what a person wants no figure to be under
 trainings              what came of a method's trainings, in figures and in a sentence
 report                 one JSON object, the same for the same inputs
 report_page, plots     the same as a page
@@ -37,14 +33,9 @@ simulated_chat         an answerer that is right where the passages hold the ans
 feedback               what users say after an answer
 feedback_templates     in which words
 
-held_out               a candidate against the live retriever, on questions that neither was trained on
-datasets               questions and passages of the data sets, and the order in which they arrive
-own_tables             the same from a person's own tables: which column holds what, and whether they fit
-tables                 questions and passages by their columns
-table_rows             rows of files in the layouts of `datasets`, with their places
 simulate               a judge, an answerer and users of stated accuracy
-metrics                what was found and what was said, against what is right
-bootstrap              whether one system is surely better than another, and may take its place
 dialogue_state         what a user wants of a service, turn by turn: extractors, and how right they are
 simulated_extractor    an extractor of stated accuracy, to see that the measures are right
+metrics/               what is measured: of one question, of many, with intervals and differences
+streams/               questions and passages to replay: data sets, and tables of one's own
 """

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from assistant.replay.metrics import token_f1
+from assistant.replay.metrics.metrics import token_f1
 from assistant.replay.named_models import is_retriever, make_live, searched_by, what_can_be_named
 from assistant.replay.recorded_chat import Recording
 from assistant.replay.replay_assistant import ReplayAssistant, ReplayClock, own_locations, own_settings

@@ -15,7 +15,6 @@ from typing import Any
 
 from assistant.learning.recipes.examples.changed_answers import asked_for, kind_of, plain_words
 from assistant.learning.recipes.templates.statements import statement
-from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.feedback_templates import ASIDES, STATED, UNRELATED
 from assistant.replay.simulate import (
     SHARES,
@@ -24,6 +23,7 @@ from assistant.replay.simulate import (
     feedback_counts,
     simulated_feedback,
 )
+from assistant.replay.streams.datasets import ReplayQuestion
 
 _LONGEST_ANSWER = 12  # words; a longer one is no longer said in passing
 

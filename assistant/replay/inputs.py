@@ -17,7 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from assistant.replay.datasets import (
+from assistant.replay.metrics.figure_names import GAIN
+from assistant.replay.metrics.figures import ALL, THIRDS
+from assistant.replay.streams.datasets import (
     SETS,
     Order,
     ReplayPassage,
@@ -26,9 +28,7 @@ from assistant.replay.datasets import (
     splits_of,
     stream,
 )
-from assistant.replay.figure_names import GAIN
-from assistant.replay.figures import ALL, THIRDS
-from assistant.replay.own_tables import Found, Tell, asked, read_own
+from assistant.replay.streams.own_tables import Found, Tell, asked, read_own
 from stores.base.errors import UnreadableDocument, WrongUsage
 
 

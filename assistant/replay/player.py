@@ -16,13 +16,13 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from agents.base.interfaces import Candidate
-from assistant.replay.datasets import ReplayQuestion
-from assistant.replay.measures import measured
 from assistant.replay.methods import Asked, Method
+from assistant.replay.metrics.measures import measured
 from assistant.replay.own_store import Names
 from assistant.replay.replay_assistant import ReplayAssistant, ReplayClock
 from assistant.replay.simulate import SimulatedFeedback
 from assistant.replay.steps import AskedStep, LearnedStep, Steps
+from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.turns.events import Event, Finished, Searched
 from stores.base.clock import time_by
 from stores.base.errors import TryAgain

@@ -22,7 +22,6 @@ from agents.base.interfaces import Judge
 from agents.models.encoder import OnnxEncoder
 from agents.models.reader_files import WEIGHTS, reader_version
 from assistant.replay.chat_judge import ChatJudge
-from assistant.replay.datasets import ReplayQuestion
 from assistant.replay.feedback import said_after
 from assistant.replay.inputs import Streamed
 from assistant.replay.line_file import encoded
@@ -58,6 +57,7 @@ from assistant.replay.run_progress import RunProgress, Watch, told_to
 from assistant.replay.simulate import SimulatedJudge, Truth, gold_truth
 from assistant.replay.simulated_chat import SimulatedChat
 from assistant.replay.steps import Steps
+from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
 from assistant.wiring import Assistant, trainable

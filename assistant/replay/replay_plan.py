@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from assistant.replay.datasets import Order
 from assistant.replay.luf import Remembers
 from assistant.replay.method_choice import FROZEN, MethodChoice
+from assistant.replay.streams.datasets import Order
 
 JudgeKind = Literal["reader", "simulated", "model"]
 AnswererKind = Literal["own", "simulated"]

@@ -12,11 +12,11 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from assistant.replay.figure_names import FigureName
-from assistant.replay.figures import Estimate, Played, curve, gains, means
-from assistant.replay.measures import FEWER_IS_BETTER, MAIN, MEASURES
 from assistant.replay.method_choice import FROZEN
-from assistant.replay.pooled import gains_over_questions, over_questions
+from assistant.replay.metrics.figure_names import FigureName
+from assistant.replay.metrics.figures import Estimate, Played, curve, gains, means
+from assistant.replay.metrics.measures import FEWER_IS_BETTER, MAIN, MEASURES
+from assistant.replay.metrics.pooled import gains_over_questions, over_questions
 from assistant.replay.steps import Steps
 from assistant.replay.trainings import learns, trainings_of
 from stores.base.errors import WrongUsage

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from assistant.replay.figures import ALL, THIRDS
-from assistant.replay.measures import MAIN
+from assistant.replay.metrics.figures import ALL, THIRDS
+from assistant.replay.metrics.measures import MAIN
 from assistant.replay.plots import bar_plot, line_plot
 from assistant.replay.report import head_of, is_percentage, shown_interval, table_rows
 

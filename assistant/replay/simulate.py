@@ -17,8 +17,8 @@ from typing import Literal, TypeAlias
 
 from agents.base.interfaces import Candidate, Judged, Verdict
 from agents.base.token_budget import estimated_tokens
-from assistant.replay.datasets import ReplayQuestion
-from assistant.replay.metrics import has_answer
+from assistant.replay.metrics.metrics import has_answer
+from assistant.replay.streams.datasets import ReplayQuestion
 from stores.base.passages import Passage
 
 Truth: TypeAlias = Callable[[str, Passage], bool]  # of a question's text and a passage

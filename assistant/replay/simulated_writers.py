@@ -15,10 +15,10 @@ from agents.base.chat_interfaces import ChatMessage
 from agents.base.sentences import sentences
 from agents.base.token_budget import estimated_tokens
 from assistant.replay import query2doc, query_rewrite
-from assistant.replay.datasets import ReplayPassage, ReplayQuestion
 from assistant.replay.methods import Asked
-from assistant.replay.metrics import has_answer
+from assistant.replay.metrics.metrics import has_answer
 from assistant.replay.rafe import content_words
+from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion
 from assistant.replay.writers import Written, searched_with
 
 

@@ -16,9 +16,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assistant.replay.figures import ALL, THIRDS
-from assistant.replay.measures import MEASURES
 from assistant.replay.method_choice import FROZEN
+from assistant.replay.metrics.figures import ALL, THIRDS
+from assistant.replay.metrics.measures import MEASURES
 from assistant.replay.report import head_of, shown
 from assistant.replay.trainings import told
 

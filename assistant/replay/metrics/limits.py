@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 
-from assistant.replay.figure_names import FigureName
-from assistant.replay.measures import FEWER_IS_BETTER
+from assistant.replay.metrics.figure_names import FigureName
+from assistant.replay.metrics.measures import FEWER_IS_BETTER
 from stores.base.errors import WrongUsage
 
 _LEAST_PERCENT = 10  # a limit above 1 is meant as percent from here on

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from assistant.replay.datasets import Record
+from assistant.replay.streams.datasets import Record
 from stores.base.errors import UnreadableDocument, WrongUsage
 
 LAYOUTS = (

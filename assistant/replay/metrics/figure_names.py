@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from assistant.replay.datasets import ReplayQuestion
-from assistant.replay.figures import ALL, THIRDS
-from assistant.replay.measures import MEASURES, Named, measured
+from assistant.replay.metrics.figures import ALL, THIRDS
+from assistant.replay.metrics.measures import MEASURES, Named, measured
+from assistant.replay.streams.datasets import ReplayQuestion
 from stores.base.errors import WrongUsage
 
 GAIN = "gain"

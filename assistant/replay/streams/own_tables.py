@@ -12,9 +12,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from assistant.replay.datasets import SETS, Record, ReplayPassage, ReplayQuestion
-from assistant.replay.table_rows import LAYOUTS, TableRow, read_table
-from assistant.replay.tables import (
+from assistant.replay.streams.datasets import SETS, Record, ReplayPassage, ReplayQuestion
+from assistant.replay.streams.table_rows import LAYOUTS, TableRow, read_table
+from assistant.replay.streams.tables import (
     PassageColumns,
     QuestionColumns,
     table_passages,

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from assistant.replay.figures import Played, Row, differences, slices
+from assistant.replay.metrics.figures import Played, Row, differences, slices
 
 _RESAMPLES = 2_000
 _SEED = 1

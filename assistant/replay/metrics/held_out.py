@@ -20,8 +20,8 @@ from typing import Any
 
 from agents.base.interfaces import Candidate, Judge
 from agents.retrieval.retriever import Retriever
-from assistant.replay.bootstrap import Gain, Promotion, paired_gain, promotion
-from assistant.replay.metrics import ndcg_at, success_at
+from assistant.replay.metrics.bootstrap import Gain, Promotion, paired_gain, promotion
+from assistant.replay.metrics.metrics import ndcg_at, success_at
 from stores.learning.lessons import Lesson
 from stores.learning.too_few_held_out import DECIDING
 from stores.search.spaces import Spaces

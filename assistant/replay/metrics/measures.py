@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from assistant.replay.datasets import ReplayQuestion
-from assistant.replay.metrics import (
+from assistant.replay.metrics.metrics import (
     answer_f1,
     answer_recall_at,
     evidence_recall_at,
@@ -21,6 +20,7 @@ from assistant.replay.metrics import (
     reciprocal_rank,
     success_at,
 )
+from assistant.replay.streams.datasets import ReplayQuestion
 
 MEASURES = (
     "dense R@5",  # by vectors alone

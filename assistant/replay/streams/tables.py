@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from assistant.replay.datasets import DEFAULT_USER, ReplayPassage, ReplayQuestion
-from assistant.replay.table_rows import TableRow
+from assistant.replay.streams.datasets import DEFAULT_USER, ReplayPassage, ReplayQuestion
+from assistant.replay.streams.table_rows import TableRow
 from stores.base.errors import WrongUsage
 
 
