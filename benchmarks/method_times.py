@@ -40,16 +40,16 @@ from agents.retrieval.readings import Readings
 from agents.retrieval.reranker import Reranked, Reranker
 from assistant.learning.recipes.retriever.entropy_minimisation import EntropyMinimisation
 from assistant.learning.recipes.retriever.network import load_network
-from assistant.replay.luf import Luf
-from assistant.replay.methods import Asked, Frozen, JudgedQuestion, Method, Search
+from assistant.replay.methods.luf import Luf
+from assistant.replay.methods.method import Asked, Frozen, JudgedQuestion, Method, Search
+from assistant.replay.methods.query2doc import Query2Doc
+from assistant.replay.methods.query_rewrite import QueryRewrite
+from assistant.replay.methods.rafe import Rafe
+from assistant.replay.methods.simulated_writers import SimulatedDocuments, SimulatedRewrites
+from assistant.replay.methods.tent import Tent
 from assistant.replay.metrics.figures import estimate
-from assistant.replay.query2doc import Query2Doc
-from assistant.replay.query_rewrite import QueryRewrite
-from assistant.replay.rafe import Rafe
 from assistant.replay.simulate import SimulatedJudge, gold_truth
-from assistant.replay.simulated_writers import SimulatedDocuments, SimulatedRewrites
 from assistant.replay.streams.datasets import ReplayQuestion, read_set
-from assistant.replay.tent import Tent
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring import Assistant

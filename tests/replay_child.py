@@ -20,7 +20,7 @@ from agents.base.interfaces import Encoder, Vectors
 from assistant.learning.promotion import SERVED
 from assistant.replay.inputs import read_inputs
 from assistant.replay.line_file import encoded
-from assistant.replay.method_choice import MethodChoice, MethodParts
+from assistant.replay.methods.choice import MethodChoice, MethodParts
 from assistant.replay.replay import Replay
 from assistant.replay.replay_plan import ReplayPlan
 from assistant.replay.report import report_of

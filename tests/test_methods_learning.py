@@ -30,10 +30,10 @@ from assistant.learning.recipes.retriever.entropy_minimisation import (
 from assistant.learning.recipes.retriever.network import RetrieverNetwork, load_network
 from assistant.learning.recipes.retriever.training import RetrieverTraining
 from assistant.learning.training_process import train_apart
-from assistant.replay.luf import LOSSES, Luf, weights_of
-from assistant.replay.methods import Asked, JudgedQuestion, Search
-from assistant.replay.rafe import TEMPLATES, Rafe, TemplatePolicy, content_words, kind_of, reward
-from assistant.replay.tent import Tent
+from assistant.replay.methods.luf import LOSSES, Luf, weights_of
+from assistant.replay.methods.method import Asked, JudgedQuestion, Search
+from assistant.replay.methods.rafe import TEMPLATES, Rafe, TemplatePolicy, content_words, kind_of, reward
+from assistant.replay.methods.tent import Tent
 from stores.learning.lessons import Lesson, is_held_out
 from stores.vectors.exact import vector_bytes
 

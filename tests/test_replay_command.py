@@ -23,7 +23,7 @@ from test_replay_player import hash_of
 
 from assistant.replay.conversations import Compared, Message, Reply
 from assistant.replay.inputs import read_inputs
-from assistant.replay.method_choice import MethodChoice
+from assistant.replay.methods.choice import MethodChoice
 from assistant.replay.streams.own_tables import question_columns
 from stores.exchange.earlier_state import copy_untouched, go_back_to
 

@@ -10,7 +10,7 @@ import pytest
 import replay_towns
 
 from assistant.replay.feedback import said_after
-from assistant.replay.method_choice import KeptTrainings, MethodChoice
+from assistant.replay.methods.choice import KeptTrainings, MethodChoice
 from assistant.replay.streams.datasets import ReplayQuestion
 from stores.base.errors import WrongUsage
 from stores.learning.lessons import Lesson

@@ -19,7 +19,7 @@ import replay_towns
 from replay_child import ChildReplay, child_replay
 
 from assistant.replay.line_file import encoded
-from assistant.replay.method_choice import MethodChoice
+from assistant.replay.methods.choice import MethodChoice
 from assistant.replay.replay_assistant import own_settings
 from assistant.replay.report import report_of
 from assistant.replay.steps import Steps
@@ -161,7 +161,7 @@ class Watched:
     hears_users = False
 
     def __init__(self) -> None:
-        from assistant.replay.methods import Frozen
+        from assistant.replay.methods.method import Frozen
 
         self._frozen = Frozen()
         self.seen: list[Any] = []

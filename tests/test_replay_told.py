@@ -15,7 +15,7 @@ from replay_child import child_replay
 from test_replay_report import HOSTILE, IDENTITY, steps
 
 from assistant.commands.replay_progress import Progress
-from assistant.replay.luf import LufRound
+from assistant.replay.methods.luf import LufRound
 from assistant.replay.metrics.pooled import pooled_interval
 from assistant.replay.player import facts_of
 from assistant.replay.report import head_of, report_of

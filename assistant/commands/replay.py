@@ -235,7 +235,7 @@ def _replay(call: Invocation, options: Mapping[str, Any], given: Collection[str]
 
 
 def _plan(call: Invocation, options: Mapping[str, Any]) -> ReplayPlan:
-    from assistant.replay.method_choice import MethodChoice, checked_training
+    from assistant.replay.methods.choice import MethodChoice, checked_training
     from assistant.replay.replay_plan import ReplayPlan
 
     losses = options["losses"].replace(",", " ").split()

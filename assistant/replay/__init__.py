@@ -18,15 +18,6 @@ terminal_table         the same on a terminal, by its width
 times_table            what took how long
 conversations          one's own conversation under two models
 
-methods                how a way of finding takes part, and the frozen one
-method_choice          which one, from a person's words; trainings kept
-luf                    trained on what was judged
-query2doc              searched with what a chat model writes
-query_rewrite          searched with its rewrites
-rafe                   rewrites by templates that a policy learns to choose
-tent                   the query side adapts by entropy
-writers                chat models that write for a search
-simulated_writers      writers of stated quality
 recorded_chat          a chat model whose replies are kept
 chat_judge             a chat model that judges
 simulated_chat         an answerer that is right where the passages hold the answer
@@ -38,4 +29,5 @@ dialogue_state         what a user wants of a service, turn by turn: extractors,
 simulated_extractor    an extractor of stated accuracy, to see that the measures are right
 metrics/               what is measured: of one question, of many, with intervals and differences
 streams/               questions and passages to replay: data sets, and tables of one's own
+methods/               how a replay searches and what it learns: the retrieval methods that are compared
 """

@@ -16,7 +16,7 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from agents.base.interfaces import Candidate
-from assistant.replay.methods import Asked, Method
+from assistant.replay.methods.method import Asked, Method
 from assistant.replay.metrics.measures import measured
 from assistant.replay.own_store import Names
 from assistant.replay.replay_assistant import ReplayAssistant, ReplayClock

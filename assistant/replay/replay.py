@@ -26,7 +26,7 @@ from assistant.replay.feedback import said_after
 from assistant.replay.inputs import Streamed
 from assistant.replay.line_file import encoded
 from assistant.replay.memory_copies import forget_copies, keep_memory, put_memory_back
-from assistant.replay.method_choice import MethodChoice, MethodParts, make_method
+from assistant.replay.methods.choice import MethodChoice, MethodParts, make_method
 from assistant.replay.own_store import Names, filled, store_key
 from assistant.replay.player import Player
 from assistant.replay.recorded_chat import RecordedChat, Recording

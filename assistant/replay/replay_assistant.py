@@ -16,7 +16,7 @@ from agents.base.chat_interfaces import ChatModel
 from agents.base.interfaces import Candidate, Encoder, Judge, Judged, SearchableSpace, Vector
 from agents.retrieval.reranker import Judgement
 from agents.retrieval.retriever import Retrieved, Retriever, Signals
-from assistant.replay.methods import Asked, Found, Method, Search, SearchedSpace
+from assistant.replay.methods.method import Asked, Found, Method, Search, SearchedSpace
 from assistant.replay.recorded_chat import RecordedChat, Recording
 from assistant.search.searching import Searching
 from assistant.settings.config import Settings

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from assistant.replay.luf import Remembers
-from assistant.replay.method_choice import FROZEN, MethodChoice
+from assistant.replay.methods.choice import FROZEN, MethodChoice
+from assistant.replay.methods.luf import Remembers
 from assistant.replay.streams.datasets import Order
 
 JudgeKind = Literal["reader", "simulated", "model"]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from assistant.replay.method_choice import FROZEN
+from assistant.replay.methods.choice import FROZEN
 from assistant.replay.metrics.figure_names import FigureName
 from assistant.replay.metrics.figures import Estimate, Played, curve, gains, means
 from assistant.replay.metrics.measures import FEWER_IS_BETTER, MAIN, MEASURES

@@ -16,7 +16,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assistant.replay.method_choice import FROZEN
+from assistant.replay.methods.choice import FROZEN
 from assistant.replay.metrics.figures import ALL, THIRDS
 from assistant.replay.metrics.measures import MEASURES
 from assistant.replay.report import head_of, shown

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 
 from agents.base.chat_interfaces import ChatMessage, ChatModel
 from agents.prompts.weighing import quoted
-from assistant.replay.methods import Asked, Found, JudgedQuestion, Search
-from assistant.replay.writers import ChatWriter, Writer
+from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search
+from assistant.replay.methods.writers import ChatWriter, Writer
 
 REPEATS = 5  # of the question, in the words
 SEPARATOR = "[SEP]"  # what the encoder's tokenizer reads as the end of one text and the beginning of the next

@@ -14,8 +14,8 @@ from typing import cast
 
 from agents.base.chat_interfaces import ChatMessage, ChatModel
 from agents.prompts.weighing import quoted
-from assistant.replay.methods import Asked, Found, JudgedQuestion, Search, fused_by_rank, mean_vector
-from assistant.replay.writers import ChatWriter, Writer
+from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search, fused_by_rank, mean_vector
+from assistant.replay.methods.writers import ChatWriter, Writer
 
 REWRITES = 2
 

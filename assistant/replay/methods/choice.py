@@ -19,16 +19,16 @@ from typing import Any
 from agents.base.chat_interfaces import ChatModel
 from agents.base.interfaces import Encoder, Vectors
 from assistant.learning.training_process import Tell, train_apart
-from assistant.replay import query2doc, query_rewrite
-from assistant.replay.luf import LOSSES, Loss, Luf, Remembers
-from assistant.replay.methods import Frozen, Method
-from assistant.replay.query2doc import Query2Doc
-from assistant.replay.query_rewrite import QueryRewrite
-from assistant.replay.rafe import Rafe
-from assistant.replay.simulated_writers import SimulatedDocuments, SimulatedRewrites
+from assistant.replay.methods import query2doc, query_rewrite
+from assistant.replay.methods.luf import LOSSES, Loss, Luf, Remembers
+from assistant.replay.methods.method import Frozen, Method
+from assistant.replay.methods.query2doc import Query2Doc
+from assistant.replay.methods.query_rewrite import QueryRewrite
+from assistant.replay.methods.rafe import Rafe
+from assistant.replay.methods.simulated_writers import SimulatedDocuments, SimulatedRewrites
+from assistant.replay.methods.tent import Tent
+from assistant.replay.methods.writers import ChatWriter
 from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion
-from assistant.replay.tent import Tent
-from assistant.replay.writers import ChatWriter
 from stores.base.errors import InvalidSetting, WrongUsage
 from stores.learning.lessons import Lesson
 

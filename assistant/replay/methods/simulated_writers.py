@@ -14,12 +14,12 @@ from collections.abc import Iterable, Sequence
 from agents.base.chat_interfaces import ChatMessage
 from agents.base.sentences import sentences
 from agents.base.token_budget import estimated_tokens
-from assistant.replay import query2doc, query_rewrite
-from assistant.replay.methods import Asked
+from assistant.replay.methods import query2doc, query_rewrite
+from assistant.replay.methods.method import Asked
+from assistant.replay.methods.rafe import content_words
+from assistant.replay.methods.writers import Written, searched_with
 from assistant.replay.metrics.metrics import has_answer
-from assistant.replay.rafe import content_words
 from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion
-from assistant.replay.writers import Written, searched_with
 
 
 class _Simulated:

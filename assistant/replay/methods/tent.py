@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from agents.base.interfaces import Vectors
-from assistant.replay.methods import Asked, Found, JudgedQuestion, Search
+from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search
 from stores.vectors.exact import read_vectors
 
 # The stored vectors of versions, by id: (D,) each, as their database keeps them

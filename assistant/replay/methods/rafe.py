@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from assistant.replay.methods import Asked, Found, JudgedQuestion, Search
+from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search
 
 Template = Callable[[str], str]
 Numbers = npt.NDArray[np.float64]

@@ -16,7 +16,7 @@ from json import dumps
 from typing import Protocol
 
 from agents.base.chat_interfaces import ChatMessage, ChatModel
-from assistant.replay.methods import Asked
+from assistant.replay.methods.method import Asked
 from stores.base.errors import MalformedReply
 from stores.base.one_line import one_line
 

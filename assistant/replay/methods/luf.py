@@ -22,8 +22,8 @@ from agents.models.encoder import OnnxEncoder
 from assistant.learning.dual_encoder_swap import NAME
 from assistant.learning.promotion import SERVED
 from assistant.learning.training_process import train_apart
-from assistant.replay.methods import Asked, Found, JudgedQuestion, Search
-from assistant.replay.tent import VectorsOf
+from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search
+from assistant.replay.methods.tent import VectorsOf
 from stores.learning.lessons import Lesson, LessonDocument, is_held_out
 
 Loss = Literal["strict", "flaccid", "hard"]
