@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from assistant.replay.dialogue_state import (
+from assistant.replay.simulation.dialogue_state import (
     Dialogue,
     DialogueSet,
     goal_accuracy,
@@ -33,7 +33,7 @@ from assistant.replay.dialogue_state import (
     read_sgd,
     turn_scores,
 )
-from assistant.replay.simulated_extractor import (
+from assistant.replay.simulation.simulated_extractor import (
     Errors,
     SimulatedExtractor,
     SlotKey,

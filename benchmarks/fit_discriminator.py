@@ -2,7 +2,7 @@
 
     python -m benchmarks.fit_discriminator DATA --work DIR [--keep FILE]
 
-DATA and DIR are those of benchmarks.recall. Simulated feedback (assistant/replay/feedback.py) on training
+DATA and DIR are those of benchmarks.recall. Simulated feedback (assistant/replay/simulation/feedback.py) on training
 questions of articles that the reader was not trained on: SQuAD's, with wrong answers from anywhere and from
 the same article, NQ's and CovidQA's, of these two also their dev questions. Each claim is read beside what
 its search finds, and beside what is left without every passage that holds the answer. And claims that
@@ -33,8 +33,8 @@ from agents.memory.claim_evidence import Seen, seen
 from agents.memory.reader_discriminator import FEATURES, PASSAGES, features, may_support
 from assistant.learning.recipes.examples.claims import fever_claims
 from assistant.learning.recipes.examples.example import normalised, part_of
-from assistant.replay.feedback import Feedback, answerable, simulated
-from assistant.replay.simulate import FeedbackKind
+from assistant.replay.simulation.feedback import Feedback, answerable, simulated
+from assistant.replay.simulation.participants import FeedbackKind
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring import Assistant

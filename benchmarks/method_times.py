@@ -48,7 +48,7 @@ from assistant.replay.methods.rafe import Rafe
 from assistant.replay.methods.simulated_writers import SimulatedDocuments, SimulatedRewrites
 from assistant.replay.methods.tent import Tent
 from assistant.replay.metrics.figures import estimate
-from assistant.replay.simulate import SimulatedJudge, gold_truth
+from assistant.replay.simulation.participants import SimulatedJudge, gold_truth
 from assistant.replay.streams.datasets import ReplayQuestion, read_set
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations

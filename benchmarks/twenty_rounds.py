@@ -35,16 +35,16 @@ from sqlmodel import col
 
 from assistant.replay.metrics.figures import estimate
 from assistant.replay.metrics.metrics import forgetting, success_at
-from assistant.replay.own_store import Names, filled, store_key
-from assistant.replay.replay_assistant import (
+from assistant.replay.runs.replay_assistant import (
     FILLED_AT,
     ReplayAssistant,
     ReplayClock,
     own_locations,
     own_settings,
 )
-from assistant.replay.simulate import SimulatedJudge, gold_truth
-from assistant.replay.simulated_chat import SimulatedChat
+from assistant.replay.simulation.chat_model import SimulatedChat
+from assistant.replay.simulation.participants import SimulatedJudge, gold_truth
+from assistant.replay.storage.data_set_store import Names, filled, store_key
 from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion, Split, read_set
 from assistant.settings.config import LearningSettings, Settings
 from assistant.settings.locations import Locations, find_locations

@@ -176,21 +176,21 @@ MAY_IMPORT = {
         "stores.base.errors",
     },
     "assistant.replay.metrics.metrics": set(),
-    "assistant.replay.simulate": {
+    "assistant.replay.simulation.participants": {
         "agents.base.interfaces",
         "agents.base.token_budget",
         "assistant.replay.streams.datasets",
         "assistant.replay.metrics.metrics",
         "stores.base.passages",
     },
-    "assistant.replay.own_store": {
+    "assistant.replay.storage.data_set_store": {
         "assistant.library",
         "assistant.replay",
         "assistant.wiring",
         "stores.base.clock",
         "stores.base.passages",
     },
-    "assistant.replay.replay_assistant": {
+    "assistant.replay.runs.replay_assistant": {
         "agents",
         "assistant.settings.config",
         "assistant.settings.locations",
@@ -199,14 +199,14 @@ MAY_IMPORT = {
         "assistant.wiring",
         "stores.base.one_line",
     },
-    "assistant.replay.player": {
+    "assistant.replay.runs.player": {
         "agents.base.interfaces",
         "assistant.replay",
         "assistant.turns.events",
         "stores.base.clock",
         "stores.base.errors",
     },
-    "assistant.replay.replay": {
+    "assistant.replay.runs.replay": {
         "agents",
         "assistant.settings.config",
         "assistant.settings.locations",
@@ -214,14 +214,14 @@ MAY_IMPORT = {
         "assistant.wiring",
         "stores",
     },
-    "assistant.replay.conversations": {
+    "assistant.replay.runs.conversations": {
         "assistant.settings.config",
         "assistant.settings.locations",
         "assistant.replay",
         "assistant.turns.events",
         "stores",
     },
-    "assistant.replay.named_models": {
+    "assistant.replay.runs.named_models": {
         "agents.models.encoder",
         "assistant.search.encoder_change",
         "assistant.learning",

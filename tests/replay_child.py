@@ -18,12 +18,12 @@ import numpy as np
 
 from agents.base.interfaces import Encoder, Vectors
 from assistant.learning.promotion import SERVED
-from assistant.replay.inputs import read_inputs
-from assistant.replay.line_file import encoded
 from assistant.replay.methods.choice import MethodChoice, MethodParts
-from assistant.replay.replay import Replay
-from assistant.replay.replay_plan import ReplayPlan
 from assistant.replay.report import report_of
+from assistant.replay.runs.inputs import read_inputs
+from assistant.replay.runs.plan import ReplayPlan
+from assistant.replay.runs.replay import Replay
+from assistant.replay.storage.line_file import encoded
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
 from stores.learning.lessons import Lesson

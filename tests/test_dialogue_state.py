@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.replay.dialogue_state import (
+from assistant.replay.simulation.dialogue_state import (
     Dialogue,
     DialogueSet,
     DialogueSoFar,
@@ -37,7 +37,7 @@ from assistant.replay.dialogue_state import (
     turn_score,
     turn_scores,
 )
-from assistant.replay.simulated_extractor import (
+from assistant.replay.simulation.simulated_extractor import (
     ERROR_KINDS,
     Draw,
     Errors,

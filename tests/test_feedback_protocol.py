@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from agents.base.claim_interfaces import Claim, Weighed
 from agents.base.sentences import is_question
-from assistant.replay.feedback import Feedback, answerable, said_after, simulated
-from assistant.replay.feedback_templates import (
+from assistant.replay.simulation.feedback import Feedback, answerable, said_after, simulated
+from assistant.replay.simulation.feedback_templates import (
     ASIDES,
     HELD_OUT_ASIDES,
     HELD_OUT_STATED,
     STATED,
     UNRELATED,
 )
-from assistant.replay.simulate import FeedbackKind, feedback_counts
+from assistant.replay.simulation.participants import FeedbackKind, feedback_counts
 from assistant.replay.streams.datasets import ReplayQuestion
 from benchmarks.feedback_protocol import Outcome, accuracy, confusion, status_at
 from benchmarks.feedback_said import HELD_OUT, became, counted

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agents.memory.reader_discriminator import FEATURES
-from assistant.replay.feedback import Feedback
+from assistant.replay.simulation.feedback import Feedback
 from benchmarks.fit_discriminator import FOLDS, Case, chosen, fitted, labelled, reached, softmax
 
 

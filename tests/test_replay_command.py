@@ -21,9 +21,9 @@ from scripted_server import Request, ScriptedServer, computes, says
 from store_fixtures import Stores, document
 from test_replay_player import hash_of
 
-from assistant.replay.conversations import Compared, Message, Reply
-from assistant.replay.inputs import read_inputs
 from assistant.replay.methods.choice import MethodChoice
+from assistant.replay.runs.conversations import Compared, Message, Reply
+from assistant.replay.runs.inputs import read_inputs
 from assistant.replay.streams.own_tables import question_columns
 from stores.exchange.earlier_state import copy_untouched, go_back_to
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from test_replay_player import hash_of
 
-from assistant.replay.replay_files import check_folder, forget_replay, run_name
+from assistant.replay.storage.folder import check_folder, forget_replay, run_name
 from stores.base.errors import StoreUnavailable, WrongUsage
 
 PLAN = {"answers": "own", "format": 2, "methods": ["frozen", "luf:strict+hard"], "seeds": [1, 2]}

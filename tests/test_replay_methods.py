@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import replay_towns
 
-from assistant.replay.feedback import said_after
 from assistant.replay.methods.choice import KeptTrainings, MethodChoice
+from assistant.replay.simulation.feedback import said_after
 from assistant.replay.streams.datasets import ReplayQuestion
 from stores.base.errors import WrongUsage
 from stores.learning.lessons import Lesson

@@ -13,9 +13,9 @@ from agent_fakes import FakeChat, candidate
 
 from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
 from agents.base.interfaces import Verdict
-from assistant.replay.chat_judge import ChatJudge, judging_messages
-from assistant.replay.line_file import LineFile, encoded
-from assistant.replay.recorded_chat import RecordedChat, Recording
+from assistant.replay.runs.chat_judge import ChatJudge, judging_messages
+from assistant.replay.runs.recorded_chat import RecordedChat, Recording
+from assistant.replay.storage.line_file import LineFile, encoded
 from stores.base.errors import MalformedReply, ModelUnreachable, NoLogProbabilities, WrongUsage
 
 ASK = ReplyRequest((ChatMessage("user", "When?"),), message="When?")

@@ -18,11 +18,11 @@ import pytest
 import replay_towns
 from replay_child import ChildReplay, child_replay
 
-from assistant.replay.line_file import encoded
 from assistant.replay.methods.choice import MethodChoice
-from assistant.replay.replay_assistant import own_settings
 from assistant.replay.report import report_of
-from assistant.replay.steps import Steps
+from assistant.replay.runs.replay_assistant import own_settings
+from assistant.replay.runs.steps import Steps
+from assistant.replay.storage.line_file import encoded
 from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.settings.config import (
     EncoderSettings,
@@ -178,7 +178,7 @@ def test_it_learns_after_every_interval_from_what_was_asked_since(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     method = Watched()
-    monkeypatch.setattr("assistant.replay.replay.make_method", lambda choice, parts: method)
+    monkeypatch.setattr("assistant.replay.runs.replay.make_method", lambda choice, parts: method)
     replay = child_replay(home, tmp_path / "out", interval=10)
     monkeypatch.setattr(type(replay.plan), "played", property(lambda plan: (MethodChoice("frozen", ()),)))
     replay.play()
@@ -250,9 +250,9 @@ def test_what_was_played_by_another_reader_model_or_version_is_another_replay(
         child_replay(home, tmp_path)._check_plan()
     other = child_replay(home, tmp_path)
     if changed == "reader":
-        monkeypatch.setattr("assistant.replay.replay.reader_version", lambda *of: "reader-other")
+        monkeypatch.setattr("assistant.replay.runs.replay.reader_version", lambda *of: "reader-other")
     elif changed == "vouch":
-        monkeypatch.setattr("assistant.replay.replay.metadata.version", lambda name: "0.0.1")
+        monkeypatch.setattr("assistant.replay.runs.replay.metadata.version", lambda name: "0.0.1")
     else:
         model = replace(other._settings.model, **{changed: 1})
         other._settings = replace(other._settings, model=model)

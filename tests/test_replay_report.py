@@ -17,7 +17,7 @@ from assistant.replay.metrics.measures import MEASURES, measured
 from assistant.replay.plots import bar_plot, line_plot, ticks, told
 from assistant.replay.report import figure, report_of, shown, table_rows, times_of
 from assistant.replay.report_page import page
-from assistant.replay.steps import AskedStep, LearnedStep, Steps
+from assistant.replay.runs.steps import AskedStep, LearnedStep, Steps
 from assistant.replay.streams.datasets import ReplayQuestion, last_third
 from stores.base.errors import WrongUsage
 

@@ -17,11 +17,11 @@ from test_replay_report import HOSTILE, IDENTITY, steps
 from assistant.commands.replay_progress import Progress
 from assistant.replay.methods.luf import LufRound
 from assistant.replay.metrics.pooled import pooled_interval
-from assistant.replay.player import facts_of
 from assistant.replay.report import head_of, report_of
 from assistant.replay.report_page import page
-from assistant.replay.run_progress import RunProgress, lasting, told_to
-from assistant.replay.steps import AskedStep, LearnedStep, Steps
+from assistant.replay.runs.player import facts_of
+from assistant.replay.runs.run_progress import RunProgress, lasting, told_to
+from assistant.replay.runs.steps import AskedStep, LearnedStep, Steps
 from assistant.replay.terminal_table import ORDER, terminal_lines
 from assistant.replay.times_table import times_lines, times_rows
 from assistant.replay.trainings import told, trainings_of

@@ -13,9 +13,9 @@ from test_train_command import locations
 
 from assistant.learning.outcome import Ended
 from assistant.learning.promotion import ROLE, UNTRAINED
-from assistant.replay.conversations import Conversations, Message
-from assistant.replay.named_models import find_trained
-from assistant.replay.replay_assistant import ReplayAssistant
+from assistant.replay.runs.conversations import Conversations, Message
+from assistant.replay.runs.named_models import find_trained
+from assistant.replay.runs.replay_assistant import ReplayAssistant
 from assistant.settings.config import (
     AnswerSettings,
     MemorySettings,

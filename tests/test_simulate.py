@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from agents.base.interfaces import Candidate, Judge
 from agents.retrieval.reranker import Reranker
-from assistant.replay.feedback import simulated
-from assistant.replay.simulate import (
+from assistant.replay.simulation.feedback import simulated
+from assistant.replay.simulation.participants import (
     RIGHT_ON_IRRELEVANT,
     FeedbackKind,
     SimulatedAnswerer,

@@ -28,8 +28,8 @@ from assistant.invocation import Invocation, Words, time_limit
 from stores.base.errors import UnreadableDocument, WrongUsage
 
 if TYPE_CHECKING:
-    from assistant.replay.replay import Replay
-    from assistant.replay.replay_plan import ReplayPlan
+    from assistant.replay.runs.plan import ReplayPlan
+    from assistant.replay.runs.replay import Replay
 
 _LOSSES = "strict,flaccid,hard"
 
@@ -186,10 +186,10 @@ def _compare(call: Invocation, options: Mapping[str, Any]) -> int:
 
 
 def _replay(call: Invocation, options: Mapping[str, Any], given: Collection[str]) -> tuple[Replay, Path]:
-    from assistant.replay.inputs import read_inputs
-    from assistant.replay.replay import Replay
-    from assistant.replay.replay_files import check_folder
-    from assistant.replay.replay_plan import plan_key
+    from assistant.replay.runs.inputs import read_inputs
+    from assistant.replay.runs.plan import plan_key
+    from assistant.replay.runs.replay import Replay
+    from assistant.replay.storage.folder import check_folder
 
     plan, asks_a_model = _plan(call, options), call.settings.model.backend != "extractive"
     check_plan(plan, given, call.tell, seeds=options["seeds"], asks_a_model=asks_a_model)
@@ -236,7 +236,7 @@ def _replay(call: Invocation, options: Mapping[str, Any], given: Collection[str]
 
 def _plan(call: Invocation, options: Mapping[str, Any]) -> ReplayPlan:
     from assistant.replay.methods.choice import MethodChoice, checked_training
-    from assistant.replay.replay_plan import ReplayPlan
+    from assistant.replay.runs.plan import ReplayPlan
 
     losses = options["losses"].replace(",", " ").split()
     if not losses:

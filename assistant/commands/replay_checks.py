@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stores.base.errors import WrongUsage
 
 if TYPE_CHECKING:
-    from assistant.replay.replay_plan import ReplayPlan
+    from assistant.replay.runs.plan import ReplayPlan
 
 _OF_QUESTIONS = {  # parameter: its option, which a comparison has no use for
     "sets": "--sets",

@@ -18,7 +18,7 @@ from stores.base.errors import NotFound, WrongUsage
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.replay.conversations import Compared, Message
+    from assistant.replay.runs.conversations import Compared, Message
 
 UNCHANGED = "unchanged"  # the one figure of a comparison: the share of messages
 _SHOWN_CHARACTERS = 300
@@ -53,8 +53,8 @@ def compare(
     """
     if unknown := [metric for metric, _ in limits if metric != UNCHANGED]:
         raise WrongUsage(f"a comparison has no figure {unknown[0]!r}", hint=f"It has {UNCHANGED}.")
-    from assistant.replay.conversations import Conversations
     from assistant.replay.metrics.limits import check_share
+    from assistant.replay.runs.conversations import Conversations
 
     for metric, limit in limits:
         check_share(metric, limit)
@@ -105,7 +105,7 @@ def compare(
 
 def _messages(name: str, columns: Mapping[str, str]) -> list[Message]:
     """The questions of a table, or the lines of another file."""
-    from assistant.replay.conversations import Message
+    from assistant.replay.runs.conversations import Message
     from assistant.replay.streams.own_tables import messages_of
     from assistant.replay.streams.table_rows import is_table
 

@@ -23,7 +23,7 @@ class Progress:
 
     def watch(self, what: str, done: int, of: int, left: str = "") -> None:
         """Shows it. The rate is counted since `what` is done. See `run_progress.Watch`."""
-        from assistant.replay.run_progress import lasting
+        from assistant.replay.runs.run_progress import lasting
 
         now = time.monotonic()
         if what != self._what:

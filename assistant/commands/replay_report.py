@@ -14,15 +14,15 @@ from assistant.invocation import Invocation
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.replay.replay import Replay
+    from assistant.replay.runs.replay import Replay
 
 
 def give_report(call: Invocation, replay: Replay, runs: Any, folder: Path, options: Mapping[str, Any]) -> int:
     """Writes it into the replay's folder and gives it on standard output; the exit code."""
-    from assistant.replay.line_file import encoded
-    from assistant.replay.replay_files import PAGE, REPORT, TIMES
     from assistant.replay.report import figure, report_of, times_of
     from assistant.replay.report_page import page
+    from assistant.replay.storage.folder import PAGE, REPORT, TIMES
+    from assistant.replay.storage.line_file import encoded
 
     report, times = report_of(replay.identity, runs), times_of(runs)
     (folder / REPORT).write_bytes(encoded(report))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assistant.replay.steps import Steps
+from assistant.replay.runs.steps import Steps
 
 _LEARNERS = ("luf", "rafe")  # kinds of methods that learn after every interval
 

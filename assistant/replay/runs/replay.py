@@ -21,23 +21,26 @@ from agents.base.chat_interfaces import ChatModel
 from agents.base.interfaces import Judge
 from agents.models.encoder import OnnxEncoder
 from agents.models.reader_files import WEIGHTS, reader_version
-from assistant.replay.chat_judge import ChatJudge
-from assistant.replay.feedback import said_after
-from assistant.replay.inputs import Streamed
-from assistant.replay.line_file import encoded
-from assistant.replay.memory_copies import forget_copies, keep_memory, put_memory_back
 from assistant.replay.methods.choice import MethodChoice, MethodParts, make_method
-from assistant.replay.own_store import Names, filled, store_key
-from assistant.replay.player import Player
-from assistant.replay.recorded_chat import RecordedChat, Recording
-from assistant.replay.replay_assistant import (
+from assistant.replay.runs.chat_judge import ChatJudge
+from assistant.replay.runs.inputs import Streamed
+from assistant.replay.runs.plan import ReplayPlan
+from assistant.replay.runs.player import Player
+from assistant.replay.runs.recorded_chat import RecordedChat, Recording
+from assistant.replay.runs.replay_assistant import (
     FILLED_AT,
     ReplayAssistant,
     ReplayClock,
     own_locations,
     own_settings,
 )
-from assistant.replay.replay_files import (
+from assistant.replay.runs.run_progress import RunProgress, Watch, told_to
+from assistant.replay.runs.steps import Steps
+from assistant.replay.simulation.chat_model import SimulatedChat
+from assistant.replay.simulation.feedback import said_after
+from assistant.replay.simulation.participants import SimulatedJudge, Truth, gold_truth
+from assistant.replay.storage.data_set_store import Names, filled, store_key
+from assistant.replay.storage.folder import (
     LOCK,
     MODEL,
     PLAN,
@@ -52,11 +55,8 @@ from assistant.replay.replay_files import (
     forget_replay,
     run_name,
 )
-from assistant.replay.replay_plan import ReplayPlan
-from assistant.replay.run_progress import RunProgress, Watch, told_to
-from assistant.replay.simulate import SimulatedJudge, Truth, gold_truth
-from assistant.replay.simulated_chat import SimulatedChat
-from assistant.replay.steps import Steps
+from assistant.replay.storage.line_file import encoded
+from assistant.replay.storage.memory_copies import forget_copies, keep_memory, put_memory_back
 from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations

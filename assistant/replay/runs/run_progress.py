@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from assistant.replay.steps import Steps
+    from assistant.replay.runs.steps import Steps
 
 _LATEST = 50  # questions, whose mean time the next ones will take
 

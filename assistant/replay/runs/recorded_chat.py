@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.base.chat_interfaces import ChatMessage, ChatModel, ContinuationScore, CutAtLimit, ReplyRequest
-from assistant.replay.line_file import LineFile
+from assistant.replay.storage.line_file import LineFile
 from stores.base.errors import MalformedReply, ModelUnreachable, NoLogProbabilities
 
 

@@ -17,7 +17,7 @@ from agents.base.interfaces import Candidate, Encoder, Judge, Judged, Searchable
 from agents.retrieval.reranker import Judgement
 from agents.retrieval.retriever import Retrieved, Retriever, Signals
 from assistant.replay.methods.method import Asked, Found, Method, Search, SearchedSpace
-from assistant.replay.recorded_chat import RecordedChat, Recording
+from assistant.replay.runs.recorded_chat import RecordedChat, Recording
 from assistant.search.searching import Searching
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations

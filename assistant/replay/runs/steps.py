@@ -16,8 +16,8 @@ from typing import Any
 
 from agents.base.interfaces import Candidate, Verdict
 from agents.retrieval.reranker import Judgement
-from assistant.replay.line_file import LineFile
 from assistant.replay.methods.method import Asked, JudgedQuestion
+from assistant.replay.storage.line_file import LineFile
 from stores.base.passages import Passage
 
 _ASKED, _LEARNED = "asked", "learned"

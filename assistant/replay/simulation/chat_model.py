@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
 from agents.base.chat_interfaces import ChatMessage, ContinuationScore, ReplyRequest
 from agents.base.token_budget import estimated_tokens
-from assistant.replay.own_store import Names
-from assistant.replay.simulate import SimulatedAnswerer
+from assistant.replay.simulation.participants import SimulatedAnswerer
+from assistant.replay.storage.data_set_store import Names
 from assistant.replay.streams.datasets import ReplayQuestion
 from stores.base.errors import ModelRefused, NoLogProbabilities
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from agents.models.encoder import EncoderDescription
 from assistant.learning.dual_encoder_swap import NAME, RECIPE
 from assistant.learning.promotion import SERVED, UNTRAINED
-from assistant.replay.replay_assistant import ReplayAssistant
+from assistant.replay.runs.replay_assistant import ReplayAssistant
 from assistant.search.encoder_change import EncoderChange
 from assistant.wiring import QUERY_ENCODER
 from stores.base.errors import NotFound, VouchError

@@ -15,8 +15,8 @@ from typing import Any
 
 from assistant.learning.recipes.examples.changed_answers import asked_for, kind_of, plain_words
 from assistant.learning.recipes.templates.statements import statement
-from assistant.replay.feedback_templates import ASIDES, STATED, UNRELATED
-from assistant.replay.simulate import (
+from assistant.replay.simulation.feedback_templates import ASIDES, STATED, UNRELATED
+from assistant.replay.simulation.participants import (
     SHARES,
     FeedbackKind,
     SimulatedFeedback,

@@ -18,10 +18,10 @@ from typing import Any
 from agents.base.interfaces import Candidate
 from assistant.replay.methods.method import Asked, Method
 from assistant.replay.metrics.measures import measured
-from assistant.replay.own_store import Names
-from assistant.replay.replay_assistant import ReplayAssistant, ReplayClock
-from assistant.replay.simulate import SimulatedFeedback
-from assistant.replay.steps import AskedStep, LearnedStep, Steps
+from assistant.replay.runs.replay_assistant import ReplayAssistant, ReplayClock
+from assistant.replay.runs.steps import AskedStep, LearnedStep, Steps
+from assistant.replay.simulation.participants import SimulatedFeedback
+from assistant.replay.storage.data_set_store import Names
 from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.turns.events import Event, Finished, Searched
 from stores.base.clock import time_by

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from assistant.replay.metrics.metrics import token_f1
-from assistant.replay.named_models import is_retriever, make_live, searched_by, what_can_be_named
-from assistant.replay.recorded_chat import Recording
-from assistant.replay.replay_assistant import ReplayAssistant, ReplayClock, own_locations, own_settings
+from assistant.replay.runs.named_models import is_retriever, make_live, searched_by, what_can_be_named
+from assistant.replay.runs.recorded_chat import Recording
+from assistant.replay.runs.replay_assistant import ReplayAssistant, ReplayClock, own_locations, own_settings
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
 from assistant.turns.events import Finished

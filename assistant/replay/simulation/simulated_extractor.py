@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
-from assistant.replay.dialogue_state import Accepted, Dialogue, DialogueSoFar, Services, State
+from assistant.replay.simulation.dialogue_state import Accepted, Dialogue, DialogueSoFar, Services, State
 
 Errors: TypeAlias = Literal["fresh", "lasting"]  # drawn anew at each turn, or kept until the value changes
 ErrorKind: TypeAlias = Literal["left_out", "another", "old"]

@@ -1,0 +1,15 @@
+"""Plays a stream, or a conversation, through the parts of the chat.
+
+recorded_chat     a chat model whose replies are kept
+chat_judge        a chat model that judges
+replay_assistant  the chat's own parts, with judge, chat model, clock and search of the replay's choice
+steps             what a killed run goes on from, and what reports are made of
+run_progress      how far a run is, and how long it will still take
+inputs            what a person names, as one stream
+plan              what is played, and how
+player            one run: asked through the chat's pipeline, measured, noted, learned from
+replay            a whole replay: every method and seed over one stream, each with a store of its own
+named_models      the retrievers that a conversation can be played under, by name, and one of them made live
+                  in a copy
+conversations     one's own conversation under two models
+"""
