@@ -19,7 +19,7 @@ import numpy as np
 from agents.base.interfaces import Encoder, Vectors
 from assistant.learning.promotion import SERVED
 from assistant.replay.methods.choice import MethodChoice, MethodParts
-from assistant.replay.report import report_of
+from assistant.replay.report.report import report_of
 from assistant.replay.runs.inputs import read_inputs
 from assistant.replay.runs.plan import ReplayPlan
 from assistant.replay.runs.replay import Replay

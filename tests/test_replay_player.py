@@ -19,7 +19,7 @@ import replay_towns
 from replay_child import ChildReplay, child_replay
 
 from assistant.replay.methods.choice import MethodChoice
-from assistant.replay.report import report_of
+from assistant.replay.report.report import report_of
 from assistant.replay.runs.replay_assistant import own_settings
 from assistant.replay.runs.steps import Steps
 from assistant.replay.storage.line_file import encoded

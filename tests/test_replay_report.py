@@ -14,9 +14,9 @@ import pytest
 
 from assistant.replay.metrics.figures import Estimate, Played, curve, estimate, gains, means, slices
 from assistant.replay.metrics.measures import MEASURES, measured
-from assistant.replay.plots import bar_plot, line_plot, ticks, told
-from assistant.replay.report import figure, report_of, shown, table_rows, times_of
-from assistant.replay.report_page import page
+from assistant.replay.report.page import page
+from assistant.replay.report.plots import bar_plot, line_plot, ticks, told
+from assistant.replay.report.report import figure, report_of, shown, table_rows, times_of
 from assistant.replay.runs.steps import AskedStep, LearnedStep, Steps
 from assistant.replay.streams.datasets import ReplayQuestion, last_third
 from stores.base.errors import WrongUsage

@@ -17,14 +17,14 @@ from test_replay_report import HOSTILE, IDENTITY, steps
 from assistant.commands.replay_progress import Progress
 from assistant.replay.methods.luf import LufRound
 from assistant.replay.metrics.pooled import pooled_interval
-from assistant.replay.report import head_of, report_of
-from assistant.replay.report_page import page
+from assistant.replay.report.page import page
+from assistant.replay.report.report import head_of, report_of
+from assistant.replay.report.terminal_table import ORDER, terminal_lines
+from assistant.replay.report.times_table import times_lines, times_rows
+from assistant.replay.report.trainings import told, trainings_of
 from assistant.replay.runs.player import facts_of
 from assistant.replay.runs.run_progress import RunProgress, lasting, told_to
 from assistant.replay.runs.steps import AskedStep, LearnedStep, Steps
-from assistant.replay.terminal_table import ORDER, terminal_lines
-from assistant.replay.times_table import times_lines, times_rows
-from assistant.replay.trainings import told, trainings_of
 
 
 def towns(vouch: Vouch) -> list[str]:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def give_report(call: Invocation, replay: Replay, runs: Any, folder: Path, options: Mapping[str, Any]) -> int:
     """Writes it into the replay's folder and gives it on standard output; the exit code."""
-    from assistant.replay.report import figure, report_of, times_of
-    from assistant.replay.report_page import page
+    from assistant.replay.report.page import page
+    from assistant.replay.report.report import figure, report_of, times_of
     from assistant.replay.storage.folder import PAGE, REPORT, TIMES
     from assistant.replay.storage.line_file import encoded
 
@@ -62,8 +62,8 @@ def _show(
 
     seconds: of each method's trainings; None: not told.
     """
-    from assistant.replay.report import table_rows
-    from assistant.replay.terminal_table import terminal_lines, training_sentences
+    from assistant.replay.report.report import table_rows
+    from assistant.replay.report.terminal_table import terminal_lines, training_sentences
 
     if sys.stdout.isatty():
         click.echo("\n".join(terminal_lines(report, width=get_terminal_size().columns, seconds=seconds)))
@@ -75,7 +75,7 @@ def _show(
 
 
 def _show_times(times: Mapping[str, Mapping[str, float]]) -> None:
-    from assistant.replay.times_table import times_lines, times_rows
+    from assistant.replay.report.times_table import times_lines, times_rows
 
     if sys.stdout.isatty():
         click.echo("\n".join(["", *times_lines(times, width=get_terminal_size().columns)]))

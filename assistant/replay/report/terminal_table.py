@@ -19,8 +19,8 @@ from typing import Any
 from assistant.replay.methods.choice import FROZEN
 from assistant.replay.metrics.figures import ALL, THIRDS
 from assistant.replay.metrics.measures import MEASURES
-from assistant.replay.report import head_of, shown
-from assistant.replay.trainings import told
+from assistant.replay.report.report import head_of, shown
+from assistant.replay.report.trainings import told
 
 _FIRST = ("dense R@5", "fused R@5", "reranked R@5", "answer R@5", "reranked nDCG@10", "tokens")
 ORDER = (*_FIRST, *(measure for measure in MEASURES if measure not in _FIRST))

@@ -12,8 +12,8 @@ from typing import Any
 
 from assistant.replay.metrics.figures import ALL, THIRDS
 from assistant.replay.metrics.measures import MAIN
-from assistant.replay.plots import bar_plot, line_plot
-from assistant.replay.report import head_of, is_percentage, shown_interval, table_rows
+from assistant.replay.report.plots import bar_plot, line_plot
+from assistant.replay.report.report import head_of, is_percentage, shown_interval, table_rows
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1b1f24; --soft: #59636e; --back: #ffffff; --line: #d1d9e0;

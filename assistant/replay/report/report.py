@@ -17,8 +17,8 @@ from assistant.replay.metrics.figure_names import FigureName
 from assistant.replay.metrics.figures import Estimate, Played, curve, gains, means
 from assistant.replay.metrics.measures import FEWER_IS_BETTER, MAIN, MEASURES
 from assistant.replay.metrics.pooled import gains_over_questions, over_questions
+from assistant.replay.report.trainings import learns, trainings_of
 from assistant.replay.runs.steps import Steps
-from assistant.replay.trainings import learns, trainings_of
 from stores.base.errors import WrongUsage
 
 SCHEMA = 1
