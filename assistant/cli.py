@@ -18,7 +18,7 @@ import click
 
 from assistant.process.end_signals import let_signals_end_us
 from assistant.process.standard_streams import OutputUnwritable, drop_output, prepare_streams
-from assistant.terminal.screens.printable import printable
+from assistant.terminal.text.printable import printable
 from stores.base.errors import DEFECT, VouchError, WrongUsage
 
 INTERRUPTED = 130

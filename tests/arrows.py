@@ -278,7 +278,7 @@ MAY_IMPORT = {
         "assistant.settings.locations",
         "assistant.process.log",
         "assistant.process.standard_streams",
-        "assistant.terminal.screens.printable",
+        "assistant.terminal.text.printable",
         "stores.base.errors",
     },
     "assistant.invocation": {

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant.cli import _complain
-from assistant.terminal.screens.printable import as_markdown, printable
+from assistant.terminal.text.printable import as_markdown, printable
 from stores.base.one_line import one_line, open_end, without_controls
 
 ZWNJ, ZWJ = "\u200c", "\u200d"

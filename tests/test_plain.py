@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli_helpers import Vouch
 
-from assistant.terminal.word_wrap import WordWrap
+from assistant.terminal.text.word_wrap import WordWrap
 
 
 @pytest.mark.parametrize(

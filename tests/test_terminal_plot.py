@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from assistant.terminal.screens.plot import plot, sparkline
+from assistant.terminal.text.plot import plot, sparkline
 
 
 def test_a_falling_line_goes_from_the_upper_left_to_the_lower_right() -> None:

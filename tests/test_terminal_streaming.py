@@ -13,11 +13,11 @@ from textual.containers import VerticalScroll
 from assistant.terminal.screens.answer_text import AnswerText
 from assistant.terminal.screens.copying import code_blocks
 from assistant.terminal.screens.folded_paste import FoldedPastes
-from assistant.terminal.screens.markdown_lines import lines_of, settled_length
 from assistant.terminal.screens.message_view import MessageView
 from assistant.terminal.screens.messages import Message
-from assistant.terminal.screens.printable import as_markdown, printable
 from assistant.terminal.screens.streaming import Pace
+from assistant.terminal.text.markdown_lines import lines_of, settled_length
+from assistant.terminal.text.printable import as_markdown, printable
 
 FIXTURES = {
     "headings": "# One\n\ntext\n\n## Two\n\nmore *text* and `code`",

@@ -53,7 +53,7 @@ def command(
 
     from agents.backends.extractive import NEAREST
     from assistant.terminal.answer_lines import cut_line, source_line
-    from assistant.terminal.word_wrap import printer
+    from assistant.terminal.text.word_wrap import printer
     from assistant.turns.events import Accepted, Chosen, Event, Wrote
 
     write_out = printer()
@@ -149,7 +149,7 @@ def _remember(call: Invocation, assistant: Assistant, user_id: int) -> None:
 
 def _wrapped(text: str) -> str:
     """The text as rows broken between words, where it is told at a terminal."""
-    from assistant.terminal.word_wrap import WordWrap
+    from assistant.terminal.text.word_wrap import WordWrap
 
     if not sys.stderr.isatty():
         return text

@@ -66,7 +66,7 @@ def _plain(
     """reason: why there is no screen. goes_on: a conversation that was on the screen, with its draft."""
     from assistant.terminal.plain import PlainChat
     from assistant.terminal.plain_takeover import Takeover
-    from assistant.terminal.word_wrap import printer
+    from assistant.terminal.text.word_wrap import printer
 
     say = printer()
     if is_typed and sys.stdout.isatty() and not call.is_quiet:

@@ -9,7 +9,6 @@ plain_transcript  what was said before, in its form
 slash_commands  the commands that the screen and plain mode share
 standing_text   text that stands in the line that is read next
 answer_lines    what is told below an answer
-word_wrap       text printed at once, with lines broken between words
 notices         what was learned, with the way back
 rating          what is said of an answer, kept, and where nothing is learned from it
 teaching        what an answer should have been, kept
@@ -29,4 +28,5 @@ comparing       answers by both, one below the other, and which is better
 plain_takeover  what the screen leaves to plain mode
 serving         the same screens in a browser, and who gets in
 plainness       whether there are to be screens, and colour
+text/           text as it is laid out: fit for a screen, wrapped, as Markdown, as a plot
 """

@@ -25,7 +25,6 @@ conversation     what is said: followed, and read message by message
 mounted_messages the messages of a session, of which a few are mounted
 message_view     one message; an answer grows while it is written
 answer_text      its words, laid out once and painted from what is kept
-markdown_lines   Markdown as lines of a width
 blank_box        boxes that show nothing, painted at next to no cost
 streaming        how often an answer is painted while it is written
 short_pauses     what keeps pauses short in which no key is taken in
@@ -63,7 +62,6 @@ training_screen  Training: the curve, live against candidate, all rounds, and th
 training_facts   what it tells, read from the database, whoever trains
 training_lines   that in words, for the screen and the chat's status line
 training_round   one round on a page: figures, settings, from what it learned
-plot             a curve in characters
 compare_screen   Before/After: two answers, names hidden, and which is better
 compare_facts    what is known of such a pair
 compare_child    the comparison, in a process of its own
@@ -80,6 +78,5 @@ bindings         the same for the screen library
 drafts           what was typed and not sent
 copying          by the terminal and by a tool
 editor           the prompt in the person's editor
-printable        text from outside, fit for a screen
 work             work that a screen begins and does not wait for
 """

@@ -11,7 +11,7 @@ from textual.style import Style
 from textual.visual import Visual
 from textual.widget import Widget
 
-from assistant.terminal.screens.markdown_lines import lines_of, settled_length
+from assistant.terminal.text.markdown_lines import lines_of, settled_length
 
 
 class AnswerText(Widget):

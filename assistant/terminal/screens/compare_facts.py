@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assistant.terminal.screens.printable import printable
+from assistant.terminal.text.printable import printable
 from stores.base.one_line import short
 
 if TYPE_CHECKING:

@@ -28,11 +28,11 @@ from assistant.terminal.screens.compare_facts import (
     with_found,
 )
 from assistant.terminal.screens.keys import COMPARE
-from assistant.terminal.screens.printable import printable
 from assistant.terminal.screens.screen_help import HasHelp
 from assistant.terminal.screens.training_lines import bar
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import GivesWay, host
+from assistant.terminal.text.printable import printable
 from stores.base.errors import VouchError
 from stores.base.one_line import one_line
 

@@ -14,8 +14,8 @@ from textual.widgets import Static
 from assistant.terminal.privacy_facts import privacy_told
 from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.keys import PRIVACY
-from assistant.terminal.screens.printable import printable
 from assistant.terminal.screens.work import Telling
+from assistant.terminal.text.printable import printable
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
-from assistant.terminal.screens.printable import printable
+from assistant.terminal.text.printable import printable
 
 _BOX = """
 {name} {{ align: center middle; }}

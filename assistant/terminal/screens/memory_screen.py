@@ -17,9 +17,9 @@ from assistant.terminal.screens.memory_actions import MemoryActions
 from assistant.terminal.screens.memory_detail import Detail, box, detail
 from assistant.terminal.screens.memory_list import MemoryList, column_line
 from assistant.terminal.screens.memory_page import SCOPES, Found, MemoryRow, Page, Wanted, found, page
-from assistant.terminal.screens.printable import printable
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import as_sentences, host
+from assistant.terminal.text.printable import printable
 from assistant.terminal.typed_ids import typed_id
 from stores.base.errors import VouchError
 from stores.base.one_line import one_line

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from assistant.terminal.screens.plot import sparkline
 from assistant.terminal.screens.training_facts import (
     DECIDED_BY,
     MeasuredTable,
@@ -20,6 +19,7 @@ from assistant.terminal.screens.training_facts import (
     reason_of,
     slices_of,
 )
+from assistant.terminal.text.plot import sparkline
 from stores.base.one_line import one_line
 from stores.learning.round_phases import in_words
 

@@ -19,7 +19,6 @@ from assistant.terminal.screens.bindings import bindings
 from assistant.terminal.screens.key_line import keys_that_fit
 from assistant.terminal.screens.keys import TRAINING
 from assistant.terminal.screens.marked_list import MarkedList
-from assistant.terminal.screens.plot import plot, sparkline
 from assistant.terminal.screens.training_facts import (
     TrainingFacts,
     curve_of,
@@ -36,6 +35,7 @@ from assistant.terminal.screens.training_lines import (
 from assistant.terminal.screens.training_steering import Compare, TrainingSteering
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import Telling
+from assistant.terminal.text.plot import plot, sparkline
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
