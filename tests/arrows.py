@@ -141,7 +141,7 @@ MAY_IMPORT = {
     "assistant.settings.themes": set(),
     "assistant.settings.settings_file": {
         "assistant.settings.config",
-        "assistant.terminal.screens.keys",
+        "assistant.terminal.input.keys",
         "stores.base.errors",
         "stores.base.one_line",
     },

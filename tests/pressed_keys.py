@@ -16,7 +16,7 @@ from typing import Any
 from screen_fixtures import ChatOnScreen
 from textual.screen import Screen
 
-from assistant.terminal.screens.keys import Key
+from assistant.terminal.input.keys import Key
 
 Act = Callable[[ChatOnScreen], Awaitable[None]]
 Claim = Callable[[ChatOnScreen], bool]

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.terminal.screens import copying
-from assistant.terminal.screens.copying import copy_by_tool
+from assistant.terminal.input import clipboard
+from assistant.terminal.input.clipboard import copy_by_tool
 
 TEXT = "Ein Maß\nund noch eins\n"  # two lines, and letters that are no ASCII
 WAYLAND = {"WAYLAND_DISPLAY": "wayland-0"}
@@ -88,7 +88,7 @@ def test_behind_one_that_does_not_take_it_the_next_is_asked(
     stands: Stands, monkeypatch: pytest.MonkeyPatch, does: str
 ) -> None:
     if does != HANGS:
-        monkeypatch.setattr(copying, "_WITHIN_SECONDS", 60.0)  # however slow the machine is
+        monkeypatch.setattr(clipboard, "_WITHIN_SECONDS", 60.0)  # however slow the machine is
     stands("wl-copy", does)
     xclip = stands("xclip", TAKES)
     text = TEXT if does == HANGS else TEXT * 20_000  # more than a pipe holds

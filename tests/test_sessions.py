@@ -10,7 +10,7 @@ from sqlalchemy import text
 from store_fixtures import Stores
 
 from assistant.invocation import RowId
-from assistant.terminal.typed_ids import typed_id
+from assistant.terminal.input.typed_ids import typed_id
 from stores.base.clock import time_by
 from stores.base.errors import NotFound, WrongUsage
 from stores.claims.claims import Claims

@@ -14,7 +14,7 @@ import pytest
 from cli_helpers import HANDBOOK, Person, Vouch
 from scripted_server import ScriptedServer, hangs, says
 
-from assistant.terminal.screens.keys import APP, CHAT, PROMPT
+from assistant.terminal.input.keys import APP, CHAT, PROMPT
 from stores.database.tables import Turn
 
 CLASSIC = {

@@ -13,9 +13,9 @@ from textual.app import SystemCommand
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit
 from textual.widgets import Input
 
+from assistant.terminal.input.keys import PLACES, READING
 from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.screens.find_screen import FindScreen
-from assistant.terminal.screens.keys import PLACES, READING
 from assistant.terminal.screens.log_screen import LogScreen
 from assistant.terminal.screens.memory_privacy import PrivacyScreen
 from assistant.terminal.screens.memory_questions import EditText

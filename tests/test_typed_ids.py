@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assistant.terminal.typed_ids import turn_and_text
+from assistant.terminal.input.typed_ids import turn_and_text
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from screen_fixtures import on_screen
 
-from assistant.terminal.screens.keys import COMPARE, TRAINING, Key, shown
+from assistant.terminal.input.keys import COMPARE, TRAINING, Key, shown
 from benchmarks.walk import SETTINGS, SIZE, without_fetching
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -11,7 +11,7 @@ from textual.driver import Driver
 from textual.drivers import linux_driver
 from textual.drivers.headless_driver import HeadlessDriver
 
-from assistant.terminal.screens.whole_paste import PasteParser, whole_pastes
+from assistant.terminal.input.whole_paste import PasteParser, whole_pastes
 
 START, END = "\x1b[200~", "\x1b[201~"
 GARBLED = f"{START}one\x1b[31mred\x07bell\ntwo\tlines end{END}"

@@ -185,7 +185,7 @@ class _SettingsFile:
                 self._unknown((name,))
 
     def _bindings(self, found: object) -> dict[str, str]:
-        from assistant.terminal.screens.keys import key_ids
+        from assistant.terminal.input.keys import key_ids
 
         if not isinstance(found, dict):
             raise TypeError("a section: [terminal.keys]")
@@ -205,7 +205,7 @@ class _SettingsFile:
 
     def _unknown_key(self, binding: str) -> None:
         """Complains of an id in [terminal.keys] that is of no key."""
-        from assistant.terminal.screens.keys import nearest_id
+        from assistant.terminal.input.keys import nearest_id
 
         path = ("terminal", "keys", binding)
         nearest = nearest_id(binding[:_MOST_SHOWN]) if len(self.problems) < MOST_TOLD else ""

@@ -21,7 +21,6 @@ removing        a passage taken out of answers, with undo, or proposed for remov
 undoing         what is told when a write was taken back
 written_here    what one chat has written, and its /undo, the latest first
 weighed_first   what the last message teaches, waited for before an undo
-menus           what is chosen in plain mode by its number
 model_choice    which chat model answers in this chat
 replaying       a session by the live model and the one before, as a table
 comparing       answers by both, one below the other, and which is better
@@ -29,4 +28,5 @@ plain_takeover  what the screen leaves to plain mode
 serving         the same screens in a browser, and who gets in
 plainness       whether there are to be screens, and colour
 text/           text as it is laid out: fit for a screen, wrapped, as Markdown, as a plot
+input/          what is typed: keys, pastes, drafts, and the editor
 """

@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assistant.terminal.menus import asked_number, is_yes
-from assistant.terminal.typed_ids import typed_id
+from assistant.terminal.input.menus import asked_number, is_yes
+from assistant.terminal.input.typed_ids import typed_id
 from stores.base.errors import NotFound, StoreUnavailable, VouchError, WrongUsage
 from stores.base.one_line import one_line, short
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assistant.terminal.menus import asked_number
+from assistant.terminal.input.menus import asked_number
 from stores.base.errors import NotFound, VouchError
 from stores.base.one_line import one_line
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assistant.terminal.menus import asked_number
+from assistant.terminal.input.menus import asked_number
+from assistant.terminal.input.typed_ids import turn_and_text, typed_id
 from assistant.terminal.plain_transcript import transcript_lines
 from assistant.terminal.slash_commands import SLASH_COMMANDS, SlashCommands
 from assistant.terminal.standing_text import standing_there
-from assistant.terminal.typed_ids import turn_and_text, typed_id
 from stores.base.clock import local
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.one_line import one_line, short
@@ -211,7 +211,7 @@ class PlainCommands(SlashCommands):
     # The editor, notices and the log
 
     def _edit(self, text: str) -> Iterator[str]:
-        from assistant.terminal.screens.editor import edit
+        from assistant.terminal.input.editor import edit
 
         if self._menu is None:
             raise WrongUsage("An editor needs a terminal: in a pipe, each line is a message.")

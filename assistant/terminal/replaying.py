@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncGenerator, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
-from assistant.terminal.typed_ids import typed_id
+from assistant.terminal.input.typed_ids import typed_id
 from stores.base.errors import NotFound
 from stores.base.one_line import one_line, short
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from agents.base.sentences import asks_only
 from assistant.terminal.answer_lines import why_lines
 from assistant.terminal.forgetting import OthersPassage, forget_when_sure
+from assistant.terminal.input.menus import asked_number
+from assistant.terminal.input.typed_ids import typed_id
 from assistant.terminal.memory_history import claim_lines, deciding_versions, history_lines
-from assistant.terminal.menus import asked_number
 from assistant.terminal.model_choice import choose_model
 from assistant.terminal.near_commands import did_you_mean
 from assistant.terminal.rating import rate
@@ -22,7 +23,6 @@ from assistant.terminal.session_changes import archive_session, rename_session
 from assistant.terminal.sharing import share_memory, shared_line
 from assistant.terminal.teaching import HOW_TO_TEACH, says_something, teach
 from assistant.terminal.training import steer_training
-from assistant.terminal.typed_ids import typed_id
 from assistant.terminal.undoing import in_chat, told_in_chat, undone_lines, what_stays, what_was_said
 from assistant.terminal.weighed_first import Wait
 from assistant.terminal.written_here import Written, WrittenHere, undo_latest_here, withdraw_proposal

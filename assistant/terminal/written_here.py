@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assistant.terminal.menus import is_yes
+from assistant.terminal.input.menus import is_yes
 from assistant.terminal.undoing import undone_lines, what_was_said
 from assistant.terminal.weighed_first import (
     WAITS_FOR,

@@ -20,7 +20,6 @@ writing          a reply while it is written
 worker_thread    one of these threads
 loop_calls       what such a thread calls on the loop of the screen
 everywhere       the keys that hold everywhere lead from any screen to any other
-key_order        a key that leads elsewhere is waited for by those behind it
 conversation     what is said: followed, and read message by message
 mounted_messages the messages of a session, of which a few are mounted
 message_view     one message; an answer grows while it is written
@@ -32,9 +31,6 @@ trying_again     a message whose model was busy or away
 writing_again    a store that another process keeps from being written
 messages         the records behind them
 prompt           where messages are typed
-folded_paste     long pastes, folded to one line
-whole_paste      a paste arrives whole, whatever control characters are in it
-other_keys       keys in xterm's other encoding
 notice_line      what was learned, with the way back
 rate_strip       the keys that rate the last answer
 no_colour        what is painted where NO_COLOR is set
@@ -73,10 +69,6 @@ page_screen      a page to read: help, a passage, what was learned
 small_screens    questions that need an answer first, and the search of earlier prompts
 help_text        all keys and commands
 screen_help      the same from another screen, whose own keys come first
-keys             the table of keys
-bindings         the same for the screen library
 drafts           what was typed and not sent
-copying          by the terminal and by a tool
-editor           the prompt in the person's editor
 work             work that a screen begins and does not wait for
 """

@@ -14,13 +14,13 @@ from textual.containers import Horizontal
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
-from assistant.terminal.screens.bindings import bindings
+from assistant.terminal.input.bindings import bindings
+from assistant.terminal.input.keys import CHAT, first_actions
 from assistant.terminal.screens.chat_opening import ChatOpening
 from assistant.terminal.screens.conversation import Conversation
 from assistant.terminal.screens.desk import Desk, SessionChoice
 from assistant.terminal.screens.drafts import NEW, Drafts
 from assistant.terminal.screens.key_line import KeyLine
-from assistant.terminal.screens.keys import CHAT, first_actions
 from assistant.terminal.screens.messages import Message
 from assistant.terminal.screens.notice_line import Notice, NoticeLine
 from assistant.terminal.screens.prompt import Prompt

@@ -15,7 +15,8 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from assistant.terminal.comparing import keep_choice
-from assistant.terminal.screens.bindings import bindings
+from assistant.terminal.input.bindings import bindings
+from assistant.terminal.input.keys import COMPARE
 from assistant.terminal.screens.compare_child import ComparisonChild
 from assistant.terminal.screens.compare_facts import (
     BETTER,
@@ -27,7 +28,6 @@ from assistant.terminal.screens.compare_facts import (
     side_text,
     with_found,
 )
-from assistant.terminal.screens.keys import COMPARE
 from assistant.terminal.screens.screen_help import HasHelp
 from assistant.terminal.screens.training_lines import bar
 from assistant.terminal.screens.two_sided_line import TwoSidedLine

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.screen import ModalScreen, Screen
 
-from assistant.terminal.screens.bindings import bindings
-from assistant.terminal.screens.key_order import KeysInOrder
-from assistant.terminal.screens.keys import CHAT
+from assistant.terminal.input.bindings import bindings
+from assistant.terminal.input.key_sequence import KeysInOrder
+from assistant.terminal.input.keys import CHAT
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.work import GivesWay
 

@@ -11,8 +11,8 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from assistant.terminal.screens.bindings import bindings
-from assistant.terminal.screens.keys import FIND
+from assistant.terminal.input.bindings import bindings
+from assistant.terminal.input.keys import FIND
 from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.screens.work import Telling
 from stores.base.clock import local

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from textwrap import fill
 
-from assistant.terminal.screens.keys import FIXED, PLACES, SCREEN_COMMANDS, shown
+from assistant.terminal.input.keys import FIXED, PLACES, SCREEN_COMMANDS, shown
 
 
 def help_text(changed: Mapping[str, str], commands: Mapping[str, str], *, width: int, first: str = "") -> str:

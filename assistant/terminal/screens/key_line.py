@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from assistant.terminal.screens.keys import APP, CHAT, PROMPT, READING, shown
+from assistant.terminal.input.keys import APP, CHAT, PROMPT, READING, shown
 
 _SHORT = {  # what there is room for, in the order in which it is told
     "send": "send",

@@ -10,9 +10,10 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 
-from assistant.terminal.screens.bindings import bindings
+from assistant.terminal.input.bindings import bindings
+from assistant.terminal.input.keys import MEMORY, shown
+from assistant.terminal.input.typed_ids import typed_id
 from assistant.terminal.screens.desk import Desk
-from assistant.terminal.screens.keys import MEMORY, shown
 from assistant.terminal.screens.memory_actions import MemoryActions
 from assistant.terminal.screens.memory_detail import Detail, box, detail
 from assistant.terminal.screens.memory_list import MemoryList, column_line
@@ -20,7 +21,6 @@ from assistant.terminal.screens.memory_page import SCOPES, Found, MemoryRow, Pag
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import as_sentences, host
 from assistant.terminal.text.printable import printable
-from assistant.terminal.typed_ids import typed_id
 from stores.base.errors import VouchError
 from stores.base.one_line import one_line
 

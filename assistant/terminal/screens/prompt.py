@@ -9,9 +9,9 @@ from textual.message import Message as Posted
 from textual.timer import Timer
 from textual.widgets import TextArea
 
-from assistant.terminal.screens.bindings import bindings
-from assistant.terminal.screens.folded_paste import FoldedPastes
-from assistant.terminal.screens.keys import PROMPT
+from assistant.terminal.input.bindings import bindings
+from assistant.terminal.input.folded_paste import FoldedPastes
+from assistant.terminal.input.keys import PROMPT
 from assistant.terminal.screens.work import host
 from assistant.terminal.text.printable import printable
 

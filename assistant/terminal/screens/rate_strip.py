@@ -7,8 +7,8 @@ from textual.content import Content
 from textual.message import Message as Posted
 from textual.widget import Widget
 
-from assistant.terminal.screens.bindings import bindings
-from assistant.terminal.screens.keys import RATE
+from assistant.terminal.input.bindings import bindings
+from assistant.terminal.input.keys import RATE
 
 _NARROW = 60  # columns under which the keys alone are told
 _LEAVES = "  Esc"

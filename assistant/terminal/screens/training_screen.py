@@ -15,9 +15,9 @@ from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from assistant.terminal.screens.bindings import bindings
+from assistant.terminal.input.bindings import bindings
+from assistant.terminal.input.keys import TRAINING
 from assistant.terminal.screens.key_line import keys_that_fit
-from assistant.terminal.screens.keys import TRAINING
 from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.screens.training_facts import (
     TrainingFacts,

@@ -12,9 +12,9 @@ from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from assistant.terminal.screens.bindings import bindings
+from assistant.terminal.input.bindings import bindings
+from assistant.terminal.input.keys import WHY
 from assistant.terminal.screens.key_line import FittingKeys
-from assistant.terminal.screens.keys import WHY
 from assistant.terminal.screens.marked_list import MARK, MarkedList
 from assistant.terminal.screens.passage_actions import PassageActions
 from assistant.terminal.screens.passage_page import PassagePage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from assistant.terminal.typed_ids import typed_id
+from assistant.terminal.input.typed_ids import typed_id
 
 
 def is_yes(answer: str | None) -> bool:

@@ -14,7 +14,7 @@ from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XT
 from textual.driver import Driver
 from textual.message import Message
 
-from assistant.terminal.screens.other_keys import OtherKeyParser
+from assistant.terminal.input.xterm_keys import OtherKeyParser
 
 _ESCAPE = "\x1b"
 _PARSER = "XTermParser"  # as the modules of the drivers call the class that they parse with

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from textual.binding import Binding, BindingType
 
-from assistant.terminal.screens.keys import Key
+from assistant.terminal.input.keys import Key
 
 
 def bindings(keys: Iterable[Key]) -> list[BindingType]:
