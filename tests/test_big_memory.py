@@ -11,8 +11,8 @@ from memory_house import loaded_parts
 
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
-from assistant.terminal.answer_lines import why_lines
-from assistant.terminal.screens.why_facts import passage_page, why_facts
+from assistant.terminal.facts.answer_lines import why_lines
+from assistant.terminal.facts.why import passage_page, why_facts
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED, own_space
 from stores.versions.changes import NewVersion, add_versions

@@ -13,13 +13,13 @@ from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from test_terminal_compare import ASKED, ASKED_AGAIN, playing
 from textual.command import CommandPalette
 
+from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.keys import APP, CHAT, PROMPT, RATE, READING
 from assistant.terminal.screens.compare_child import ComparisonChild
 from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.screens.find_screen import FindScreen
 from assistant.terminal.screens.log_screen import LogScreen
 from assistant.terminal.screens.memory_screen import MemoryScreen
-from assistant.terminal.screens.messages import Message
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.sessions_screen import SessionsScreen
 from assistant.terminal.screens.small_screens import PastPrompts

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from store_fixtures import Stores, fresh_database
 
-from assistant.terminal.screens.messages import messages_of
+from assistant.terminal.facts.messages import messages_of
 from stores.conversation.glance import Glance, glance
 from stores.conversation.journal import Outcome
 from stores.conversation.sessions import Sessions

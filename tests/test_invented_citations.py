@@ -11,9 +11,9 @@ from round_rows import promoted
 from screen_fixtures import ANSWER, QUESTION, ScriptedReplies, made_assistant, place_in
 from store_fixtures import document
 
-from assistant.terminal.answer_lines import invented_line
-from assistant.terminal.screens.why_facts import why_facts
-from assistant.terminal.session_text import session_object
+from assistant.terminal.facts.answer_lines import invented_line
+from assistant.terminal.facts.session_text import session_object
+from assistant.terminal.facts.why import why_facts
 from stores.base.clock import now
 from stores.base.passages import SHARED
 from stores.conversation.turn_models import TurnModels, models_of

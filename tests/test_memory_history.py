@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assistant.terminal.memory_history import claim_lines
+from assistant.terminal.facts.memory_history import claim_lines
 from stores.base.clock import now
 from stores.database.tables import StatedClaim
 

@@ -14,7 +14,7 @@ import pytest
 from cli_helpers import Vouch
 from store_fixtures import Stores, fresh_database
 
-from assistant.terminal.memory_history import when
+from assistant.terminal.facts.memory_history import when
 from assistant.terminal.screens.find_screen import FindScreen
 from assistant.terminal.screens.sessions_screen import SessionsScreen
 from stores.base.clock import local, time_by

@@ -15,7 +15,7 @@ from agents.answering.responder import Responder
 from agents.backends.extractive import NOTHING_FOUND, ExtractiveChat
 from agents.base.chat_interfaces import Source
 from agents.retrieval.said_here import Said, said_before_here
-from assistant.terminal.screens.messages import cited_source
+from assistant.terminal.facts.messages import cited_source
 from assistant.turns.events import Finished
 from stores.conversation.sessions import Sessions
 from stores.forgetting.forgetting import Forgetting

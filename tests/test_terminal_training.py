@@ -16,9 +16,8 @@ from test_terminal_screens import SIZES, assert_golden
 
 from agents.models.encoder import EncoderDescription
 from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE
-from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.training_facts import TrainingFacts, rule, training_facts
-from assistant.terminal.screens.training_lines import (
+from assistant.terminal.facts.training import TrainingFacts, rule, training_facts
+from assistant.terminal.facts.training_lines import (
     bar,
     lasting,
     progress_line,
@@ -27,6 +26,7 @@ from assistant.terminal.screens.training_lines import (
     status_line,
     table_lines,
 )
+from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.training_screen import TrainingScreen
 from assistant.terminal.training import steer_training
 from stores.base.errors import VouchError

@@ -9,8 +9,8 @@ import pytest
 from rich.cells import cell_len
 from round_rows import comparison
 
-from assistant.terminal.screens.training_facts import comparison_of, slices_of
-from assistant.terminal.screens.training_lines import slice_name, table_lines
+from assistant.terminal.facts.training import comparison_of, slices_of
+from assistant.terminal.facts.training_lines import slice_name, table_lines
 from assistant.terminal.screens.training_round import _figures
 from stores.database.tables import Round
 

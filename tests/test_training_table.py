@@ -8,8 +8,8 @@ from pathlib import Path
 from round_rows import keep, of, promoted, running
 from screen_fixtures import on_screen
 
-from assistant.terminal.screens.training_facts import measured_table, training_facts
-from assistant.terminal.screens.training_lines import round_line, table_lines
+from assistant.terminal.facts.training import measured_table, training_facts
+from assistant.terminal.facts.training_lines import round_line, table_lines
 from assistant.terminal.screens.training_round import _held_out
 
 

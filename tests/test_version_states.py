@@ -9,8 +9,8 @@ import pytest
 from store_fixtures import Stores, document, passages_by_text
 from test_claims import state
 
-from assistant.terminal.answer_lines import version_line, why_lines
-from assistant.terminal.memory_history import claim_lines, history_as_json, history_lines, when
+from assistant.terminal.facts.answer_lines import version_line, why_lines
+from assistant.terminal.facts.memory_history import claim_lines, history_as_json, history_lines, when
 from stores.claims.claims import Claims
 from stores.conversation.journal import FoundPassage, Outcome
 from stores.forgetting.forgetting import Forgetting

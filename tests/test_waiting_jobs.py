@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from store_fixtures import Stores, fresh_database
 
-from assistant.terminal.waiting import told_failure, told_reason
+from assistant.terminal.facts.waiting_claims import told_failure, told_reason
 from benchmarks.remembering_checks import Told
 from benchmarks.remembering_kills import Nursery
 from stores.conversation.claim_jobs import ClaimJob, ClaimJobs

@@ -52,7 +52,7 @@ def command(
     message, material = _message(text)
 
     from agents.backends.extractive import NEAREST
-    from assistant.terminal.answer_lines import cut_line, source_line
+    from assistant.terminal.facts.answer_lines import cut_line, source_line
     from assistant.terminal.text.word_wrap import printer
     from assistant.turns.events import Accepted, Chosen, Event, Wrote
 

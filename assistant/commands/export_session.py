@@ -30,7 +30,7 @@ def command(ctx: click.Context, session_id: int, output: Path | None) -> int:
       vouch export 12 > hours.md
       vouch export 12 -o hours.json
     """
-    from assistant.terminal.session_text import session_markdown, session_object, write_session
+    from assistant.terminal.facts.session_text import session_markdown, session_object, write_session
     from assistant.terminal.text.printable import printable
 
     call = Invocation(ctx)

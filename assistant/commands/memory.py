@@ -76,7 +76,7 @@ def list_passages(
     Exits with 1 when nothing fits WORDS, --kind or --since; a memory that is still empty is no fault.
     Your messages and your documents are left out, unless --kind names them or WORDS are looked for.
     """
-    from assistant.terminal.memory_history import passage_as_json
+    from assistant.terminal.facts.memory_history import passage_as_json
 
     call = Invocation(ctx)
     if words:
@@ -117,7 +117,7 @@ def list_passages(
 @paged
 def show(ctx: click.Context, passage_id: int) -> int:
     """Show one passage: its text, where it came from, every version it had, its receipts and uses."""
-    from assistant.terminal.memory_history import (
+    from assistant.terminal.facts.memory_history import (
         claim_lines,
         deciding_versions,
         history_as_json,
@@ -202,7 +202,7 @@ def forget(
 @click.pass_context
 def undo(ctx: click.Context, receipt_id: int | None, lists: bool) -> int:
     """Take a write back: the one whose receipt is named, or the latest with all that its message taught."""
-    from assistant.terminal.memory_history import passage_as_json
+    from assistant.terminal.facts.memory_history import passage_as_json
     from stores.memory.edits import Undone
 
     call = Invocation(ctx)
@@ -304,7 +304,7 @@ def _in_utc(moment: datetime) -> datetime:
 
 
 def _forgotten_as_json(forgotten: Forgotten, told: list[str]) -> dict[str, Any]:
-    from assistant.terminal.memory_history import passage_as_json
+    from assistant.terminal.facts.memory_history import passage_as_json
 
     return {
         "forgotten": [passage_as_json(line) for line in forgotten.lines],

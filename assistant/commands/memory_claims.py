@@ -126,7 +126,7 @@ def proposals(ctx: click.Context, accept: int | None, refuse: int | None, withdr
             click.echo(f"{withdraw}\twithdrawn")
             return 0
         if accept is None and refuse is None:
-            from assistant.terminal.proposal_lines import proposals_shown
+            from assistant.terminal.facts.proposals import proposals_shown
 
             user_id = assistant.journal.known_user_id(call.user)
             own = {it.id for it in assistant.proposals.of_user(user_id)}
@@ -193,7 +193,7 @@ def _about(assistant: Assistant, user_id: int, job: WaitingJob, claim: StatedCla
 
 
 def _job_line(job: WaitingJob, about: str) -> str:
-    from assistant.terminal.waiting import told_failure, told_reason
+    from assistant.terminal.facts.waiting_claims import told_failure, told_reason
 
     step = "to be weighed" if job.kind == "weigh" else "to be read"
     why = told_reason(job) or "the next chat takes it up"
@@ -232,7 +232,7 @@ def _learned_as_json(learned: Learned) -> dict[str, Any]:
 
 
 def _proposal_line(proposal: OpenProposal, is_own: bool) -> str:
-    from assistant.terminal.proposal_lines import proposed_line
+    from assistant.terminal.facts.proposals import proposed_line
 
     whose = ["yours"] if is_own else []
     return "\t".join([str(proposal.id), proposal.reason, proposed_line(proposal), *whose])

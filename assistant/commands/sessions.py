@@ -66,7 +66,7 @@ def command(
       vouch sessions --from ChatGPT --delete
       vouch sessions --shelf deleted --from ChatGPT --bring-back
     """
-    from assistant.terminal.session_text import not_listed
+    from assistant.terminal.facts.session_text import not_listed
 
     call = Invocation(ctx)
     _must_fit(shelf, change, title)

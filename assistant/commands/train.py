@@ -12,7 +12,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation
-from assistant.terminal.screens.training_facts import without_state
+from assistant.terminal.facts.training import without_state
 from stores.base.clock import local
 from stores.base.errors import StoreUnavailable, TryAgain, VouchError, WrongUsage
 from stores.base.one_line import one_line

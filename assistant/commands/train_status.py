@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assistant.invocation import Invocation
-from assistant.terminal.screens.training_facts import reason_of, version_of
-from assistant.terminal.screens.training_lines import running_line
+from assistant.terminal.facts.training import reason_of, version_of
+from assistant.terminal.facts.training_lines import running_line
 from stores.base.clock import stamp
 from stores.base.one_line import one_line
 

@@ -37,7 +37,7 @@ def command(ctx: click.Context, turn_id: int | None) -> int:
       vouch why 12
       vouch why 12 --json | jq -r '.found[] | select(.cited) | .text'
     """
-    from assistant.terminal.answer_lines import why_lines
+    from assistant.terminal.facts.answer_lines import why_lines
 
     call = Invocation(ctx)
     with call.assistant() as assistant:

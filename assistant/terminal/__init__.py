@@ -8,14 +8,11 @@ plain_waiting   a message whose model is busy, tried again by itself
 plain_transcript  what was said before, in its form
 slash_commands  the commands that the screen and plain mode share
 standing_text   text that stands in the line that is read next
-answer_lines    what is told below an answer
 notices         what was learned, with the way back
 rating          what is said of an answer, kept, and where nothing is learned from it
 teaching        what an answer should have been, kept
 session_changes a session renamed, archived, deleted or brought back, with undo
-privacy_facts   what is kept about a user, who can read it, what left the machine
 sharing         a memory of one's own offered to all
-waiting         why something that was said is not learned yet, in words
 forgetting      forgetting for good, with what is asked before and told after
 removing        a passage taken out of answers, with undo, or proposed for removal
 undoing         what is told when a write was taken back
@@ -29,4 +26,5 @@ serving         the same screens in a browser, and who gets in
 plainness       whether there are to be screens, and colour
 text/           text as it is laid out: fit for a screen, wrapped, as Markdown, as a plot
 input/          what is typed: keys, pastes, drafts, and the editor
+facts/          what screens and commands tell, read from the stores; nothing here paints
 """

@@ -13,7 +13,7 @@ from assistant.terminal.replaying import models_to_compare, play_both
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.terminal.screens.compare_facts import Pair, Side
+    from assistant.terminal.facts.comparison import Pair, Side
     from assistant.wiring import Assistant
 
 COMPARED = 50  # messages of a session, the newest: each is answered twice, which takes seconds
@@ -56,7 +56,7 @@ def compare_answers(
 
     here: the session that is on. menu: reads which answer is better, where somebody can be asked; else None.
     """
-    from assistant.terminal.screens.compare_facts import SAME, counts
+    from assistant.terminal.facts.comparison import SAME, counts
 
     live, other = models_to_compare(assistant)
     names = f"live {live}", f"previous {other}"
@@ -106,7 +106,7 @@ def _choice(
 
 def _block(pair: Pair, name: str, side: Side, *, with_facts: bool) -> Iterator[str]:
     """An answer with what it cites and remembers, under the name of its model."""
-    from assistant.terminal.screens.compare_facts import side_text
+    from assistant.terminal.facts.comparison import side_text
 
     yield f"{name}:"
     for line in side_text(pair, side, with_facts=with_facts).splitlines():

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assistant.terminal.answer_lines import cut_line, invented_line, source_line
+from assistant.terminal.facts.answer_lines import cut_line, invented_line, source_line
 from assistant.terminal.notices import Notices
 from assistant.terminal.plain_commands import PlainCommands
 from assistant.terminal.plain_reply import PlainReply

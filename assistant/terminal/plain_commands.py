@@ -228,7 +228,7 @@ class PlainCommands(SlashCommands):
         yield from self.told or ("Nothing was told yet.",)
 
     def _log(self, words: str) -> Iterator[str]:
-        from assistant.terminal.screens.log_lines import last_lines, log_file
+        from assistant.terminal.facts.log_lines import last_lines, log_file
 
         file = log_file(self._assistant.locations.state)
         lines = last_lines(file, with_text=self._assistant.settings.log.log_text)

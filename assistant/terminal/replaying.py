@@ -15,7 +15,7 @@ from stores.base.errors import NotFound
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from assistant.terminal.screens.compare_facts import Pair
+    from assistant.terminal.facts.comparison import Pair
     from assistant.wiring import Assistant
 
 _TELLS_EVERY_SECONDS = 10.0
@@ -35,7 +35,7 @@ def session_to_replay(assistant: Assistant, user_id: int, text: str, here: int) 
 
 def models_to_compare(assistant: Assistant) -> tuple[str, str]:
     """The live model and the one before, by name. Raises `NotFound` where there is none before."""
-    from assistant.terminal.screens.training_facts import training_facts
+    from assistant.terminal.facts.training import training_facts
 
     facts = training_facts(assistant)
     if not facts.previous:
@@ -63,8 +63,8 @@ def play_both(
     turn_id: the last turn played. newest: how many messages are played, the last ones; all for None.
     Returns each message under both. Raises `NotFound` where there is no model before.
     """
+    from assistant.terminal.facts.comparison import Pair, with_found
     from assistant.terminal.screens.compare_child import ComparisonChild
-    from assistant.terminal.screens.compare_facts import Pair, with_found
     from stores.memory.memory_uses import MemoryUses
 
     live, other = models_to_compare(assistant)
@@ -87,7 +87,7 @@ def play_both(
 
 def table(pairs: list[Pair], live: str, other: str) -> Iterator[str]:
     """What differs, the greatest change first, and how many of each kind."""
-    from assistant.terminal.screens.compare_facts import counts
+    from assistant.terminal.facts.comparison import counts
 
     changed = sorted((pair for pair in pairs if pair.change > 0), key=lambda pair: -pair.change)
     width = max(len(live), len(other))

@@ -9,11 +9,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agents.base.sentences import asks_only
-from assistant.terminal.answer_lines import why_lines
+from assistant.terminal.facts.answer_lines import why_lines
+from assistant.terminal.facts.memory_history import claim_lines, deciding_versions, history_lines
 from assistant.terminal.forgetting import OthersPassage, forget_when_sure
 from assistant.terminal.input.menus import asked_number
 from assistant.terminal.input.typed_ids import typed_id
-from assistant.terminal.memory_history import claim_lines, deciding_versions, history_lines
 from assistant.terminal.model_choice import choose_model
 from assistant.terminal.near_commands import did_you_mean
 from assistant.terminal.rating import rate
@@ -236,7 +236,7 @@ class SlashCommands:
         yield from why_lines(self._assistant, self._user_id, turn)
 
     def _learned(self, text: str) -> Iterator[str]:
-        from assistant.terminal.screens.why_facts import told_of_learning
+        from assistant.terminal.facts.why import told_of_learning
 
         if text and typed_id(text) is None:
             yield self._refusal("Name the turn by its number: /learned 12. Without one it is the last.")
@@ -361,14 +361,14 @@ class SlashCommands:
     def _export(self, path: str) -> Iterator[str]:
         from pathlib import Path
 
-        from assistant.terminal.session_text import write_session
+        from assistant.terminal.facts.session_text import write_session
 
         file = Path(path or f"vouch-session-{self.session_id}.md").expanduser()
         turns = write_session(self._assistant, self._user_id, self.session_id, file)
         yield f"Written to {one_line(str(file))}: {turns} turn{'s' if turns != 1 else ''}."
 
     def _sessions(self, words: str) -> Iterator[str]:
-        from assistant.terminal.session_text import not_listed
+        from assistant.terminal.facts.session_text import not_listed
 
         wanted = words.casefold().split()
         lines = self._assistant.sessions.lines(self._user_id, limit=20 if not wanted else 10_000)
@@ -409,7 +409,7 @@ class SlashCommands:
             yield from archive_session(self._assistant, self._user_id, session_id, typed)
 
     def _privacy(self, _rest: str) -> Iterator[str]:
-        from assistant.terminal.privacy_facts import privacy_told
+        from assistant.terminal.facts.privacy import privacy_told
 
         yield from privacy_told(self._assistant, self._user_id)
         yield ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assistant.terminal.screens.training_facts import without_state
+from assistant.terminal.facts.training import without_state
 from stores.base.errors import VouchError, WrongUsage
 from stores.base.one_line import one_line
 
@@ -82,7 +82,7 @@ def _status(assistant: Assistant) -> Iterator[str]:
 
 
 def _state(assistant: Assistant, row: Round) -> str:
-    from assistant.terminal.screens.training_lines import running_line
+    from assistant.terminal.facts.training_lines import running_line
 
     reason = without_state(row.reason)
     if assistant.rounds.is_broken_off(row):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assistant.terminal.waiting import told_reason
+from assistant.terminal.facts.waiting_claims import told_reason
 from stores.conversation.waiting_jobs import WaitingJob
 
 if TYPE_CHECKING:

@@ -29,7 +29,6 @@ streaming        how often an answer is painted while it is written
 short_pauses     what keeps pauses short in which no key is taken in
 trying_again     a message whose model was busy or away
 writing_again    a store that another process keeps from being written
-messages         the records behind them
 prompt           where messages are typed
 notice_line      what was learned, with the way back
 rate_strip       the keys that rate the last answer
@@ -38,7 +37,6 @@ untaken_keys     what is said of a key that nothing takes
 key_line         the line of keys at the bottom
 two_sided_line   a line with words at both ends
 wrapped_line     the same on several rows, where one has no room
-why_facts        why an answer was given, from what is stored
 why_view         the same beside the conversation, or on a screen of its own
 passage_actions  what its keys do: mark a passage, remove it, compare the turn
 passage_page     a passage on a page, with the same keys
@@ -46,23 +44,17 @@ memory_door      the chat opens Memory and Privacy, and offers no undo that is d
 memory_screen    Memory: the list by scope, and a box that tells of the marked one
 memory_actions   what its keys do
 memory_writing   that, by the functions of the commands, on the assistant's thread
-memory_page      a page of rows, read from the stores
 marked_list      a list whose marked row can be found without colour
 memory_list      the rows as columns
-memory_detail    all there is to know about one memory
 memory_privacy   what is kept about a user on a screen, and the way to forget all of it
 privacy_door     it is opened, and what was typed there is done
 memory_questions another text, a line, a sentence that is to be typed
 training_actions the chat opens Training and Before/After, and shows a round that runs
 training_screen  Training: the curve, live against candidate, all rounds, and their keys
-training_facts   what it tells, read from the database, whoever trains
-training_lines   that in words, for the screen and the chat's status line
 training_round   one round on a page: figures, settings, from what it learned
 compare_screen   Before/After: two answers, names hidden, and which is better
-compare_facts    what is known of such a pair
 compare_child    the comparison, in a process of its own
 log_screen       the log: filter, levels, following
-log_lines        its last lines as rows
 sessions_screen  the sessions of a user: open, rename, archive, delete, with undo
 find_screen      words, and the turns that hold them
 page_screen      a page to read: help, a passage, what was learned

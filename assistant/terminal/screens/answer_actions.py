@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assistant.terminal.screens.messages import Message
+from assistant.terminal.facts.messages import Message
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.rate_strip import RateStrip
 from assistant.terminal.screens.surroundings import Surroundings
 from stores.base.one_line import short
 
 if TYPE_CHECKING:
-    from assistant.terminal.screens.why_facts import WhyFacts
+    from assistant.terminal.facts.why import WhyFacts
 
 _WIDE = 100  # columns from which Why stands beside the conversation
 
@@ -195,6 +195,6 @@ class AnswerActions(Surroundings):
             self.query_one("#why", WhyView).show(await self._facts(turn_id))
 
     async def _facts(self, turn_id: int) -> WhyFacts:
-        from assistant.terminal.screens.why_facts import why_facts
+        from assistant.terminal.facts.why import why_facts
 
         return await self.desk.look(lambda assistant, user_id: why_facts(assistant, user_id, turn_id))

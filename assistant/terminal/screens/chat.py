@@ -14,6 +14,7 @@ from textual.containers import Horizontal
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
+from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import CHAT, first_actions
 from assistant.terminal.screens.chat_opening import ChatOpening
@@ -21,7 +22,6 @@ from assistant.terminal.screens.conversation import Conversation
 from assistant.terminal.screens.desk import Desk, SessionChoice
 from assistant.terminal.screens.drafts import NEW, Drafts
 from assistant.terminal.screens.key_line import KeyLine
-from assistant.terminal.screens.messages import Message
 from assistant.terminal.screens.notice_line import Notice, NoticeLine
 from assistant.terminal.screens.prompt import Prompt
 from assistant.terminal.screens.rate_strip import RateStrip

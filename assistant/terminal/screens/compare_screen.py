@@ -15,10 +15,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from assistant.terminal.comparing import keep_choice
-from assistant.terminal.input.bindings import bindings
-from assistant.terminal.input.keys import COMPARE
-from assistant.terminal.screens.compare_child import ComparisonChild
-from assistant.terminal.screens.compare_facts import (
+from assistant.terminal.facts.comparison import (
     BETTER,
     WORSE,
     Pair,
@@ -28,8 +25,11 @@ from assistant.terminal.screens.compare_facts import (
     side_text,
     with_found,
 )
+from assistant.terminal.facts.training_lines import bar
+from assistant.terminal.input.bindings import bindings
+from assistant.terminal.input.keys import COMPARE
+from assistant.terminal.screens.compare_child import ComparisonChild
 from assistant.terminal.screens.screen_help import HasHelp
-from assistant.terminal.screens.training_lines import bar
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import GivesWay, host
 from assistant.terminal.text.printable import printable

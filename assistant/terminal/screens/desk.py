@@ -17,8 +17,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from assistant.terminal.facts.messages import Message, messages_of, past_messages
 from assistant.terminal.screens.loop_calls import asking, on_loop
-from assistant.terminal.screens.messages import Message, messages_of, past_messages
 from assistant.terminal.screens.worker_thread import WorkerThread
 from assistant.terminal.screens.writing import Stopped, Writing
 from stores.base.errors import StoreUnavailable, VouchError

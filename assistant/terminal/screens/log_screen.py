@@ -10,9 +10,9 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from assistant.terminal.facts.log_lines import LEVELS, MOST_LINES, LogLine, last_lines, log_file
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import LOG
-from assistant.terminal.screens.log_lines import LEVELS, MOST_LINES, LogLine, last_lines, log_file
 from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.screen_help import HasHelp

@@ -29,7 +29,7 @@ class MemoryDoor(AnswerActions, PrivacyDoor):
 
     async def _open_numbered(self, number: str) -> None:
         """The memory of that number, or those that say it; where there are none, that is told instead."""
-        from assistant.terminal.screens.memory_page import is_there
+        from assistant.terminal.facts.memory_page import is_there
 
         if not await self.desk.look(partial(is_there, number=number)):
             self.tell(f"there is no memory {short(number, 30)}, and none says {short(number, 30)}")

@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets.option_list import Option
 
+from assistant.terminal.facts.memory_page import MemoryRow
 from assistant.terminal.screens.marked_list import MarkedList
-from assistant.terminal.screens.memory_page import MemoryRow
 
 _NARROW = 60  # columns under which only number and text are told
 _NAME, _KIND, _ORIGIN, _USED = 8, 12, 12, 5

@@ -11,9 +11,9 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
 
+from assistant.terminal.facts.privacy import privacy_told
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import PRIVACY
-from assistant.terminal.privacy_facts import privacy_told
 from assistant.terminal.screens.work import Telling
 from assistant.terminal.text.printable import printable
 from stores.base.one_line import one_line

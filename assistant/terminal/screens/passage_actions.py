@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message as Posted
 
-from assistant.terminal.screens.why_facts import FoundRow
+from assistant.terminal.facts.why import FoundRow
 from assistant.terminal.screens.work import Working, host
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import BindingType
 from textual.widget import Widget
 
+from assistant.terminal.facts.why import FoundRow, found_row, passage_page
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import WHY
 from assistant.terminal.screens.key_line import FittingKeys
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.passage_actions import Marks, PassageActions
-from assistant.terminal.screens.why_facts import FoundRow, found_row, passage_page
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.desk import Desk

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 
+from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.clipboard import code_blocks, copy_by_tool
 from assistant.terminal.screens.answer_actions import AnswerActions
 from assistant.terminal.screens.answer_text import AnswerText
 from assistant.terminal.screens.branch_actions import BranchActions
 from assistant.terminal.screens.find_actions import FindActions
-from assistant.terminal.screens.messages import Message
 from assistant.terminal.screens.page_screen import PageScreen
 from stores.base.one_line import one_line
 
@@ -84,7 +84,7 @@ class ReadingActions(BranchActions, FindActions, AnswerActions):
             self.work(self._open_learned(wanted))
 
     async def _open_learned(self, turn_id: int) -> None:
-        from assistant.terminal.screens.why_facts import told_of_learning
+        from assistant.terminal.facts.why import told_of_learning
 
         lines = await self.desk.look(lambda assistant, user: told_of_learning(assistant, user, turn_id))
         self.app.push_screen(PageScreen(f"Learned from turn {turn_id}", "\n".join(lines)))

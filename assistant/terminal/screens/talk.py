@@ -7,10 +7,10 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from assistant.terminal.facts.messages import Message, cited_source, quotes_only
 from assistant.terminal.screens.conversation import Conversation
 from assistant.terminal.screens.desk import Desk
 from assistant.terminal.screens.message_view import MessageView
-from assistant.terminal.screens.messages import Message, cited_source, quotes_only
 from assistant.terminal.screens.streaming import Pace
 from assistant.terminal.screens.trying_again import TryingAgain, can_wait
 from assistant.terminal.screens.writing import Stopped, Writing
@@ -250,7 +250,7 @@ class Talk:
 
 def _note(error: VouchError | None, cut: object) -> str:
     from agents.base.chat_interfaces import CutAtLimit
-    from assistant.terminal.answer_lines import cut_line
+    from assistant.terminal.facts.answer_lines import cut_line
 
     hint = one_line(error.hint) if error else ""
     return "\n".join(filter(None, (hint, cut_line(cut) if isinstance(cut, CutAtLimit) else "")))

@@ -50,7 +50,7 @@ class TrainingActions(AnswerActions):
             self.work(self._look_for_a_round())
 
     async def _look_for_a_round(self) -> None:
-        from assistant.terminal.screens.training_lines import status_line
+        from assistant.terminal.facts.training_lines import status_line
 
         after = self._ended_round
         try:
@@ -84,7 +84,7 @@ class TrainingActions(AnswerActions):
             self.work(self._open_training())
 
     async def _open_training(self) -> None:
-        from assistant.terminal.screens.training_facts import training_facts
+        from assistant.terminal.facts.training import training_facts
         from assistant.terminal.screens.training_screen import TrainingScreen
 
         facts = await self.desk.look(lambda assistant, _user_id: training_facts(assistant))
@@ -111,7 +111,7 @@ class TrainingActions(AnswerActions):
             self.work(self._compare_with_previous(turn_id))
 
     async def _compare_with_previous(self, turn_id: int | None) -> None:
-        from assistant.terminal.screens.training_facts import training_facts
+        from assistant.terminal.facts.training import training_facts
 
         facts = await self.desk.look(lambda assistant, _user_id: training_facts(assistant))
         if not facts.previous:
@@ -142,7 +142,7 @@ class TrainingActions(AnswerActions):
         self.work(self._compare_session_with(against, name))
 
     async def _compare_session_with(self, against: str, name: str) -> None:
-        from assistant.terminal.screens.training_facts import training_facts
+        from assistant.terminal.facts.training import training_facts
 
         facts = await self.desk.look(lambda assistant, _user_id: training_facts(assistant))
         await self._open_comparison(facts.name_of(facts.live), against, name, None)
@@ -150,8 +150,8 @@ class TrainingActions(AnswerActions):
     async def _open_comparison(
         self, live: str, against: str, name: str, turn_id: int | None, *, session_id: int | None = None
     ) -> None:
+        from assistant.terminal.facts.comparison import Sides
         from assistant.terminal.screens.compare_child import ComparisonChild
-        from assistant.terminal.screens.compare_facts import Sides
         from assistant.terminal.screens.compare_screen import CompareScreen
 
         here, asked_on = self.talk.session_id, self.app.screen

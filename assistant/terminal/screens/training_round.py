@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from assistant.terminal.screens.training_facts import (
+from assistant.terminal.facts.training import (
     TrainingFacts,
     comparison_of,
     held_out_of,
@@ -15,7 +15,7 @@ from assistant.terminal.screens.training_facts import (
     slices_of,
     version_of,
 )
-from assistant.terminal.screens.training_lines import slice_name, state_now
+from assistant.terminal.facts.training_lines import slice_name, state_now
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:

@@ -15,23 +15,23 @@ from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from assistant.terminal.input.bindings import bindings
-from assistant.terminal.input.keys import TRAINING
-from assistant.terminal.screens.key_line import keys_that_fit
-from assistant.terminal.screens.marked_list import MarkedList
-from assistant.terminal.screens.training_facts import (
+from assistant.terminal.facts.training import (
     TrainingFacts,
     curve_of,
     measured_table,
     rule,
     training_facts,
 )
-from assistant.terminal.screens.training_lines import (
+from assistant.terminal.facts.training_lines import (
     progress_line,
     round_line,
     table_lines,
     title_line,
 )
+from assistant.terminal.input.bindings import bindings
+from assistant.terminal.input.keys import TRAINING
+from assistant.terminal.screens.key_line import keys_that_fit
+from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.screens.training_steering import Compare, TrainingSteering
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import Telling

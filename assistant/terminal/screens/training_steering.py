@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from assistant.terminal.facts.training import TrainingFacts, version_of
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.screen_help import HasHelp
 from assistant.terminal.screens.small_screens import Question
-from assistant.terminal.screens.training_facts import TrainingFacts, version_of
 from assistant.terminal.screens.work import as_sentences
 from stores.base.errors import VouchError
 

@@ -12,13 +12,13 @@ from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from assistant.terminal.facts.why import FoundRow, WhyFacts, passage_page, why_facts
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import WHY
 from assistant.terminal.screens.key_line import FittingKeys
 from assistant.terminal.screens.marked_list import MARK, MarkedList
 from assistant.terminal.screens.passage_actions import PassageActions
 from assistant.terminal.screens.passage_page import PassagePage
-from assistant.terminal.screens.why_facts import FoundRow, WhyFacts, passage_page, why_facts
 from assistant.terminal.screens.work import Telling
 from stores.base.one_line import one_line, short
 

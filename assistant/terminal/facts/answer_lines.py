@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from agents.base.chat_interfaces import CutAtLimit, Source
-from assistant.terminal.memory_history import when
+from assistant.terminal.facts.memory_history import when
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:

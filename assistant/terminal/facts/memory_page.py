@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from assistant.terminal.facts.proposals import proposals_shown, proposed_line
+from assistant.terminal.facts.waiting_claims import told_failure, told_reason
 from assistant.terminal.input.typed_ids import typed_id
-from assistant.terminal.proposal_lines import proposals_shown, proposed_line
-from assistant.terminal.waiting import told_failure, told_reason
 from stores.base.errors import NotFound
 from stores.base.one_line import one_line
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assistant.terminal.screens.memory_detail import is_here, sent_lines, trained
+from assistant.terminal.facts.memory_detail import is_here, sent_lines, trained
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

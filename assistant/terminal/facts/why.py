@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assistant.terminal.screens.messages import passage_name
+from assistant.terminal.facts.messages import passage_name
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class WhyFacts:
 
 def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
     """Of a turn of this user. Raises `NotFound` where there is none."""
-    from assistant.terminal.answer_lines import invented_line
+    from assistant.terminal.facts.answer_lines import invented_line
 
     turn = assistant.journal.turn(user_id, turn_id)
     found = assistant.journal.found_in(user_id, turn_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from assistant.terminal.screens.training_facts import (
+from assistant.terminal.facts.training import (
     DECIDED_BY,
     MeasuredTable,
     TrainingFacts,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 
-from assistant.terminal.screens.memory_page import MemoryRow
+from assistant.terminal.facts.memory_page import MemoryRow
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def detail_page(assistant: Assistant, user_id: int, *, row: MemoryRow, width: in
     lines = [told.whose, "", told.text, "", *_entry_lines(told.entries, width)]
     if row.passage_id is None or row.told:
         return f"Memory {told.name}" if row.name else "Not weighed yet", "\n".join(lines)
-    from assistant.terminal.memory_history import history_lines
+    from assistant.terminal.facts.memory_history import history_lines
 
     history = assistant.catalogue.history(user_id, row.passage_id)
     lines[2] = history.passage.text or told.text
@@ -134,7 +134,7 @@ def is_here(server: str) -> bool:
 
 
 def _from(history: History) -> Iterator[tuple[str, str]]:
-    from assistant.terminal.memory_history import when
+    from assistant.terminal.facts.memory_history import when
 
     turn, passage = history.turn, history.passage
     if turn is not None:
@@ -160,7 +160,7 @@ def _from(history: History) -> Iterator[tuple[str, str]]:
 
 def _claims(assistant: Assistant, user_id: int, history: History) -> list[tuple[str, str]]:
     """How it was checked; of several claims that it holds, the latest."""
-    from assistant.terminal.memory_history import claim_lines, deciding_versions
+    from assistant.terminal.facts.memory_history import claim_lines, deciding_versions
 
     claims = assistant.claims.of_passage(user_id, history.passage.passage_id)
     if claims and not history.is_forgotten:  # one that was taken back says nothing of what is known
