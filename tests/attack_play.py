@@ -26,8 +26,8 @@ from agents.base.chat_interfaces import ReplyRequest
 from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
-from assistant.terminal.sharing import share_memory
-from assistant.terminal.teaching import teach
+from assistant.terminal.actions.sharing import share_memory
+from assistant.terminal.actions.teaching import teach
 from assistant.wiring import Assistant
 from stores.base.errors import VouchError
 from stores.base.passages import SHARED, own_space

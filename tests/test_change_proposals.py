@@ -12,8 +12,8 @@ from store_fixtures import Stores, document, findable
 from test_claims import new, taken, tell
 from test_forgetting import tables_holding
 
+from assistant.terminal.actions.sharing import shared_line
 from assistant.terminal.notices import learned_line
-from assistant.terminal.sharing import shared_line
 from stores.base.errors import CannotAccept, NotFound, WrongUsage
 from stores.base.passages import SHARED
 from stores.claims.claims import Claims

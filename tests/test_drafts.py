@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from screen_fixtures import HOLD, ChatOnScreen, on_screen
 
+from assistant.terminal.actions.drafts import NEW, Drafts
 from assistant.terminal.screens.conversation import Conversation
 from assistant.terminal.screens.desk import Desk
 from assistant.terminal.screens.draft_keeping import DraftKeeping
-from assistant.terminal.screens.drafts import NEW, Drafts
 from stores.base.errors import TryAgain
 
 

@@ -8,8 +8,8 @@ import pytest
 from memory_on_screen import opened, remembered, scope, stored
 from screen_fixtures import on_screen
 
-from assistant.terminal.screens.memory_writing import undo
-from assistant.terminal.undoing import in_chat, told_in_chat
+from assistant.terminal.actions.memories import undo
+from assistant.terminal.actions.undoing import in_chat, told_in_chat
 from assistant.wiring import Assistant
 from stores.base.errors import CannotUndo
 

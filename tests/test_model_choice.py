@@ -14,7 +14,7 @@ from scripted_server import ScriptedServer, refuses, says, unused_url
 
 from assistant.settings.config import MemorySettings, ModelSettings
 from assistant.settings.locations import Locations
-from assistant.terminal.model_choice import choose_model
+from assistant.terminal.actions.model_choice import choose_model
 from assistant.wiring import Assistant
 from stores.base.errors import NotFound
 

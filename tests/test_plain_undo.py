@@ -12,11 +12,11 @@ from screen_fixtures import HANDBOOK, ScriptedReplies, made_assistant
 
 from assistant.settings.config import MemorySettings
 from assistant.settings.locations import Locations
-from assistant.terminal.deciding import decide_proposal
+from assistant.terminal.actions.proposals import decide_proposal
+from assistant.terminal.actions.undoing import undone_lines
+from assistant.terminal.actions.written_here import Written
 from assistant.terminal.plain import PlainChat
 from assistant.terminal.slash_commands import SlashCommands
-from assistant.terminal.undoing import undone_lines
-from assistant.terminal.written_here import Written
 from assistant.wiring import Assistant
 from stores.base.errors import CannotUndo
 from stores.database.tables import Receipt

@@ -10,7 +10,14 @@ from agent_fakes import FakeChat
 from plain_fixtures import talk
 from screen_fixtures import ANSWER, HANDBOOK, QUESTION, ScriptedReplies, made_assistant, on_screen, place_in
 
-from assistant.terminal.rating import ASKS_NOTHING, CITES_ECHOES, CITES_NOTHING, IS_PRIVATE, NOT_JUDGED, rate
+from assistant.terminal.actions.rating import (
+    ASKS_NOTHING,
+    CITES_ECHOES,
+    CITES_NOTHING,
+    IS_PRIVATE,
+    NOT_JUDGED,
+    rate,
+)
 from assistant.wiring import Assistant
 from stores.database.tables import Judgement
 from stores.learning.lessons import Lessons

@@ -8,7 +8,7 @@ import pytest
 from cli_helpers import Vouch
 from screen_fixtures import QUESTION, on_screen
 
-from assistant.terminal.teaching import says_something
+from assistant.terminal.actions.teaching import says_something
 
 NOTHING = [
     "", " ", "what", "What?", "how", "how to", "why not", "you", "it", "me", "yes", "Yes.", "no", "ok", "OK",

@@ -26,7 +26,7 @@ import asyncio, json, sys, time
 from contextlib import contextmanager
 from assistant.terminal.screens.app import ChatApp
 from assistant.terminal.screens.desk import Desk, SessionChoice
-from assistant.terminal.screens.drafts import Drafts
+from assistant.terminal.actions.drafts import Drafts
 from pathlib import Path
 
 seen = {}

@@ -11,11 +11,11 @@ from screen_fixtures import ANSWER, HANDBOOK, ChatOnScreen, on_screen
 from test_terminal_chat import learned
 from test_terminal_why import asks_and_opens, own_texts
 
+from assistant.terminal.actions.written_here import Written
 from assistant.terminal.screens.memory_questions import EditText
 from assistant.terminal.screens.memory_screen import MemoryScreen
 from assistant.terminal.screens.rate_strip import RateStrip
 from assistant.terminal.screens.small_screens import Question
-from assistant.terminal.written_here import Written
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED
 

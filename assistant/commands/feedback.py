@@ -48,8 +48,8 @@ def command(
         user_id = assistant.journal.known_user_id(call.user)
         assistant.journal.turn(user_id, turn_id)
         if teach is not None:
-            from assistant.terminal.teaching import says_something
-            from assistant.terminal.teaching import teach as keep_correction
+            from assistant.terminal.actions.teaching import says_something
+            from assistant.terminal.actions.teaching import teach as keep_correction
 
             text = (sys.stdin.read() if teach == "-" else teach).strip()
             if not text:
@@ -72,7 +72,7 @@ def command(
                 if number not in cited:
                     raise NotFound(f"turn {turn_id} has no source {number}")
                 version_id = cited[number]
-            from assistant.terminal.rating import rate
+            from assistant.terminal.actions.rating import rate
 
             unlearned = rate(assistant, user_id, turn_id, rating, reason=why, version_id=version_id)
             recorded = {"turn": turn_id, "rating": rating, "source": number, "is_learned_from": not unlearned}

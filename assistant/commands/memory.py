@@ -163,7 +163,7 @@ def forget(
     the ids are read from standard input, one a line. At a terminal it asks before; elsewhere nothing is
     forgotten without --yes.
     """
-    from assistant.terminal.forgetting import forget_for_good, mentions_of, mentions_stay
+    from assistant.terminal.actions.forgetting import forget_for_good, mentions_of, mentions_stay
 
     call = Invocation(ctx)
     with call.assistant() as assistant:
@@ -263,7 +263,7 @@ def _ask_if_sure(
     call: Invocation, assistant: Assistant, user_id: int, ids: list[int], *, shared: bool, yes: bool
 ) -> None:
     """Names what would go, and asks. Raises `WrongUsage` where nobody can be asked and --yes is missing."""
-    from assistant.terminal.forgetting import named_lines, not_sure, sure_to_forget, to_be_forgotten
+    from assistant.terminal.actions.forgetting import named_lines, not_sure, sure_to_forget, to_be_forgotten
 
     passages = to_be_forgotten(assistant, user_id, ids, shared=shared)
     if yes:
@@ -278,7 +278,7 @@ def _ask_if_sure(
 
 def _takes_them_too(mentions: Mentions) -> bool:
     """Names what else holds it, and asks; no is the default."""
-    from assistant.terminal.forgetting import mention_lines, sure_of_mentions
+    from assistant.terminal.actions.forgetting import mention_lines, sure_of_mentions
 
     if not mentions:
         return False

@@ -86,7 +86,7 @@ def share(ctx: click.Context, passage_id: int) -> int:
     is shared now, or was known already.
     """
     call = Invocation(ctx)
-    from assistant.terminal.sharing import share_memory, shared_line
+    from assistant.terminal.actions.sharing import share_memory, shared_line
 
     with call.assistant(limits_turns=True) as assistant:
         user_id = assistant.journal.known_user_id(call.user)
@@ -253,6 +253,6 @@ def _proposal_as_json(proposal: OpenProposal, is_own: bool) -> dict[str, Any]:
 
 
 def _must_be_curator(call: Invocation) -> None:
-    from assistant.terminal.deciding import must_be_curator
+    from assistant.terminal.actions.proposals import must_be_curator
 
     must_be_curator(call.user, call.settings.memory.curators)

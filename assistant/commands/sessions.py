@@ -182,7 +182,7 @@ def _change(
         assistant.sessions.bring_back_all(user_id, session_ids)
         call.tell(f"Brought back: {count}.")
     else:
-        from assistant.terminal.forgetting import forget_sessions
+        from assistant.terminal.actions.forgetting import forget_sessions
 
         for said in forget_sessions(assistant, user_id, session_ids):
             call.tell(said)

@@ -9,16 +9,6 @@ plain_transcript  what was said before, in its form
 slash_commands  the commands that the screen and plain mode share
 standing_text   text that stands in the line that is read next
 notices         what was learned, with the way back
-rating          what is said of an answer, kept, and where nothing is learned from it
-teaching        what an answer should have been, kept
-session_changes a session renamed, archived, deleted or brought back, with undo
-sharing         a memory of one's own offered to all
-forgetting      forgetting for good, with what is asked before and told after
-removing        a passage taken out of answers, with undo, or proposed for removal
-undoing         what is told when a write was taken back
-written_here    what one chat has written, and its /undo, the latest first
-weighed_first   what the last message teaches, waited for before an undo
-model_choice    which chat model answers in this chat
 replaying       a session by the live model and the one before, as a table
 comparing       answers by both, one below the other, and which is better
 plain_takeover  what the screen leaves to plain mode
@@ -27,4 +17,5 @@ plainness       whether there are to be screens, and colour
 text/           text as it is laid out: fit for a screen, wrapped, as Markdown, as a plot
 input/          what is typed: keys, pastes, drafts, and the editor
 facts/          what screens and commands tell, read from the stores; nothing here paints
+actions/        what a person can do: each action with what it asks before and tells after
 """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from assistant.terminal.actions.drafts import NEW, Drafts
 from assistant.terminal.plain_transcript import transcript_lines
-from assistant.terminal.screens.drafts import NEW, Drafts
 from assistant.terminal.standing_text import standing_there
 
 if TYPE_CHECKING:

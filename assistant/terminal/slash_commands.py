@@ -9,23 +9,23 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agents.base.sentences import asks_only
+from assistant.terminal.actions.forgetting import OthersPassage, forget_when_sure
+from assistant.terminal.actions.model_choice import choose_model
+from assistant.terminal.actions.rating import rate
+from assistant.terminal.actions.removing import propose_when_sure
+from assistant.terminal.actions.sessions import archive_session, rename_session
+from assistant.terminal.actions.sharing import share_memory, shared_line
+from assistant.terminal.actions.teaching import HOW_TO_TEACH, says_something, teach
+from assistant.terminal.actions.undoing import in_chat, told_in_chat, undone_lines, what_stays, what_was_said
+from assistant.terminal.actions.weighed_first import Wait
+from assistant.terminal.actions.written_here import Written, WrittenHere, undo_latest_here, withdraw_proposal
 from assistant.terminal.facts.answer_lines import why_lines
 from assistant.terminal.facts.memory_history import claim_lines, deciding_versions, history_lines
-from assistant.terminal.forgetting import OthersPassage, forget_when_sure
 from assistant.terminal.input.menus import asked_number
 from assistant.terminal.input.typed_ids import typed_id
-from assistant.terminal.model_choice import choose_model
 from assistant.terminal.near_commands import did_you_mean
-from assistant.terminal.rating import rate
-from assistant.terminal.removing import propose_when_sure
 from assistant.terminal.replaying import replay_session, session_to_replay
-from assistant.terminal.session_changes import archive_session, rename_session
-from assistant.terminal.sharing import share_memory, shared_line
-from assistant.terminal.teaching import HOW_TO_TEACH, says_something, teach
 from assistant.terminal.training import steer_training
-from assistant.terminal.undoing import in_chat, told_in_chat, undone_lines, what_stays, what_was_said
-from assistant.terminal.weighed_first import Wait
-from assistant.terminal.written_here import Written, WrittenHere, undo_latest_here, withdraw_proposal
 from stores.base.clock import local
 from stores.base.errors import NotFound, VouchError, WrongUsage
 from stores.base.one_line import one_line, short

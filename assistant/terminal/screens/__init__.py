@@ -43,7 +43,6 @@ passage_page     a passage on a page, with the same keys
 memory_door      the chat opens Memory and Privacy, and offers no undo that is done already
 memory_screen    Memory: the list by scope, and a box that tells of the marked one
 memory_actions   what its keys do
-memory_writing   that, by the functions of the commands, on the assistant's thread
 marked_list      a list whose marked row can be found without colour
 memory_list      the rows as columns
 memory_privacy   what is kept about a user on a screen, and the way to forget all of it
@@ -61,6 +60,5 @@ page_screen      a page to read: help, a passage, what was learned
 small_screens    questions that need an answer first, and the search of earlier prompts
 help_text        all keys and commands
 screen_help      the same from another screen, whose own keys come first
-drafts           what was typed and not sent
 work             work that a screen begins and does not wait for
 """

@@ -70,7 +70,7 @@ class AnswerActions(Surroundings):
             self.work(self._rate(answer, answer.turn_id, rating))
 
     async def _rate(self, answer: Message, turn_id: int, rating: str) -> None:
-        from assistant.terminal.rating import rate
+        from assistant.terminal.actions.rating import rate
 
         unlearned = await self.desk.look(lambda assistant, user_id: rate(assistant, user_id, turn_id, rating))
         self.mark_rated(answer, rating, unlearned)
@@ -128,7 +128,7 @@ class AnswerActions(Surroundings):
 
     async def taught(self, text: str) -> None:
         """Keeps what the answer should have been."""
-        from assistant.terminal.teaching import SAYS_NOTHING, says_something, teach
+        from assistant.terminal.actions.teaching import SAYS_NOTHING, says_something, teach
 
         turn_id = self.teaches
         assert turn_id is not None, "an answer is being corrected"

@@ -14,13 +14,13 @@ from textual.containers import Horizontal
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
+from assistant.terminal.actions.drafts import NEW, Drafts
 from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import CHAT, first_actions
 from assistant.terminal.screens.chat_opening import ChatOpening
 from assistant.terminal.screens.conversation import Conversation
 from assistant.terminal.screens.desk import Desk, SessionChoice
-from assistant.terminal.screens.drafts import NEW, Drafts
 from assistant.terminal.screens.key_line import KeyLine
 from assistant.terminal.screens.notice_line import Notice, NoticeLine
 from assistant.terminal.screens.prompt import Prompt
@@ -275,6 +275,6 @@ class ChatScreen(Screen[None], ChatOpening):
 
 
 def _can_be_taught(text: str) -> bool:
-    from assistant.terminal.teaching import says_something
+    from assistant.terminal.actions.teaching import says_something
 
     return says_something(text)

@@ -24,8 +24,8 @@ from assistant.terminal.screens.writing import Stopped, Writing
 from stores.base.errors import StoreUnavailable, VouchError
 
 if TYPE_CHECKING:
+    from assistant.terminal.actions.written_here import Written
     from assistant.terminal.slash_commands import SlashCommands
-    from assistant.terminal.written_here import Written
     from assistant.turns.events import Finished
     from assistant.wiring import Assistant
     from stores.claims.decisions import Learned

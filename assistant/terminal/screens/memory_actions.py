@@ -21,7 +21,7 @@ from stores.base.errors import NotFound, VouchError
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from assistant.terminal.written_here import Written
+    from assistant.terminal.actions.written_here import Written
     from assistant.wiring import Assistant
     from stores.versions.passage_lines import PassageLine
 
@@ -128,8 +128,8 @@ class MemoryActions(PrivacyDoor):
             self.work(self._edit(row, row.passage_id or 0))
 
     async def _edit(self, row: MemoryRow, passage_id: int) -> None:
+        from assistant.terminal.actions.memories import edit, must_be_editable
         from assistant.terminal.screens.memory_questions import EditText
-        from assistant.terminal.screens.memory_writing import edit, must_be_editable
 
         def line(assistant: Assistant, user_id: int) -> PassageLine:
             return assistant.catalogue.line(user_id, passage_id)
@@ -158,7 +158,7 @@ class MemoryActions(PrivacyDoor):
             self.work(self._forget(row.passage_id or 0))
 
     async def _forget(self, passage_id: int) -> None:
-        from assistant.terminal.forgetting import (
+        from assistant.terminal.actions.forgetting import (
             mention_lines,
             mentions_of,
             mentions_stay,
@@ -167,8 +167,8 @@ class MemoryActions(PrivacyDoor):
             sure_to_forget,
             to_be_forgotten,
         )
-        from assistant.terminal.screens.memory_writing import forget
-        from assistant.terminal.undoing import in_chat
+        from assistant.terminal.actions.memories import forget
+        from assistant.terminal.actions.undoing import in_chat
 
         def named(assistant: Assistant, user_id: int) -> list[PassageLine]:
             return to_be_forgotten(assistant, user_id, [passage_id], shared=False)
@@ -200,7 +200,7 @@ class MemoryActions(PrivacyDoor):
     def action_undo(self) -> None:
         """Takes back the latest write of the marked memory, or one's own proposal."""
         if self.row is not None and (number := self.row.proposal_id) is not None:
-            from assistant.terminal.screens.memory_writing import withdraw
+            from assistant.terminal.actions.memories import withdraw
 
             proposal_id = number
             self.work(self._write("taking back …", lambda a, user: withdraw(a, user, proposal_id)))
@@ -212,7 +212,7 @@ class MemoryActions(PrivacyDoor):
         self.work(self._undo(None, "there is nothing to undo"))
 
     async def _undo(self, passage_id: int | None, nothing: str) -> None:
-        from assistant.terminal.screens.memory_writing import undo, undoable
+        from assistant.terminal.actions.memories import undo, undoable
 
         write = await self.desk.look(lambda assistant, user: undoable(assistant, user, passage_id))
         if write is None:
@@ -228,7 +228,7 @@ class MemoryActions(PrivacyDoor):
     def action_share(self) -> None:
         """Offers it to every user, through the check."""
         if (row := self._marked(is_numbered=True)) is not None:
-            from assistant.terminal.screens.memory_writing import share
+            from assistant.terminal.actions.memories import share
 
             number = row.passage_id or 0
             self.work(self._write("checking …", lambda assistant, user: share(assistant, user, number)))
@@ -245,7 +245,7 @@ class MemoryActions(PrivacyDoor):
 
     def action_decide(self, accepts: bool) -> None:
         """Takes a proposal into the shared memory, or puts it away."""
-        from assistant.terminal.deciding import decide_proposal
+        from assistant.terminal.actions.proposals import decide_proposal
 
         row = self._marked()
         if row is None or row.proposal_id is None:
@@ -264,8 +264,8 @@ class MemoryActions(PrivacyDoor):
         self.work(self._export())
 
     async def _export(self) -> None:
+        from assistant.terminal.actions.memories import export
         from assistant.terminal.screens.memory_questions import AskLine
-        from assistant.terminal.screens.memory_writing import export
 
         scope = self.wanted.scope
         whose: Literal["yours", "shared", "all"] = scope if scope == "all" or scope == "shared" else "yours"

@@ -10,8 +10,8 @@ from assistant.terminal.facts.why import FoundRow
 from assistant.terminal.screens.work import Working, host
 
 if TYPE_CHECKING:
+    from assistant.terminal.actions.written_here import Written
     from assistant.terminal.screens.desk import Desk
-    from assistant.terminal.written_here import Written
 
 Marks = dict[tuple[int, int], str]  # + or - as given here, by turn and version
 
@@ -80,7 +80,7 @@ class PassageActions(Working):
             self.work(self._remove(row))
 
     async def _remove(self, row: FoundRow) -> None:
-        from assistant.terminal.removing import remove_passage
+        from assistant.terminal.actions.removing import remove_passage
 
         if row.scope == "shared" and not await self._is_sure(row):
             host(self).tell("nothing was proposed")
@@ -95,7 +95,7 @@ class PassageActions(Working):
             await self.read_anew()
 
     async def _is_sure(self, row: FoundRow) -> bool:
-        from assistant.terminal.removing import sure_to_propose
+        from assistant.terminal.actions.removing import sure_to_propose
         from assistant.terminal.screens.small_screens import Question
 
         line = await self._desk.look(
@@ -112,7 +112,7 @@ class PassageActions(Working):
             self.work(self._undo_removal())
 
     async def _undo_removal(self) -> None:
-        from assistant.terminal.screens.memory_writing import undo, withdraw
+        from assistant.terminal.actions.memories import undo, withdraw
 
         removed = self._removals.pop()
         receipt_id, proposal_id = removed.receipt_id, removed.proposal_id or 0

@@ -32,7 +32,7 @@ class PrivacyDoor(Telling):
             await self._forget_everything()
 
     async def _forget_everything(self) -> None:
-        from assistant.terminal.screens.memory_writing import forget
+        from assistant.terminal.actions.memories import forget
 
         self.tell("forgetting everything of yours …")
         told = await self.desk.do(lambda assistant, user: forget(assistant, user, None))

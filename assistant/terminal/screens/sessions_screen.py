@@ -11,6 +11,7 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from assistant.terminal.actions.sessions import Change, SessionChange, deleting, putting_away, renaming
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import SESSIONS
 from assistant.terminal.screens.desk import Desk
@@ -18,7 +19,6 @@ from assistant.terminal.screens.key_line import FittingKeys
 from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import GivesWay, Telling
-from assistant.terminal.session_changes import Change, SessionChange, deleting, putting_away, renaming
 from stores.base.clock import local
 from stores.base.one_line import one_line, short
 
@@ -286,7 +286,7 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
         self.work(self._change(f"{change.told}{more}", change.do))
 
     async def _erase(self, session: SessionLine) -> None:
-        from assistant.terminal.forgetting import forget_sessions
+        from assistant.terminal.actions.forgetting import forget_sessions
         from assistant.terminal.screens.page_screen import PageScreen
         from assistant.terminal.screens.small_screens import Question
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assistant.terminal.undoing import told_in_chat
-from assistant.terminal.written_here import Written
+from assistant.terminal.actions.undoing import told_in_chat
+from assistant.terminal.actions.written_here import Written
 from stores.base.errors import WrongUsage
 
 if TYPE_CHECKING:

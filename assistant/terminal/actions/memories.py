@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from assistant.terminal.forgetting import forget_for_good
-from assistant.terminal.sharing import share_memory, shared_line, weigh_for_all
-from assistant.terminal.undoing import in_chat, told_in_chat
-from assistant.terminal.written_here import Written, withdraw_proposal
+from assistant.terminal.actions.forgetting import forget_for_good
+from assistant.terminal.actions.sharing import share_memory, shared_line, weigh_for_all
+from assistant.terminal.actions.undoing import in_chat, told_in_chat
+from assistant.terminal.actions.written_here import Written, withdraw_proposal
 from stores.base.errors import VouchError, WrongUsage
 from stores.base.one_line import one_line, short
 from stores.base.passages import SHARED

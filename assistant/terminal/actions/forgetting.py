@@ -13,7 +13,7 @@ from stores.base.errors import NotFound, StoreUnavailable, VouchError, WrongUsag
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from assistant.terminal.screens.drafts import Drafts
+    from assistant.terminal.actions.drafts import Drafts
     from assistant.wiring import Assistant
     from stores.forgetting.forgetting import Forgetting, Forgotten, Mentions
     from stores.memory.passage_history import History
@@ -230,7 +230,7 @@ def _told(assistant: Assistant, forgetting: Forgetting, forgotten: Forgotten) ->
 
 def _drafts(assistant: Assistant, user_id: int) -> Drafts:
     """What was typed and not sent lies in files, not in the database."""
-    from assistant.terminal.screens.drafts import Drafts
+    from assistant.terminal.actions.drafts import Drafts
     from stores.memory.memory_uses import MemoryUses
 
     place, name = assistant.locations, MemoryUses(assistant.database).user_name(user_id)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from assistant.terminal.actions.written_here import Written
 from assistant.terminal.input.menus import is_yes
-from assistant.terminal.written_here import Written
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assistant.terminal.input.menus import is_yes
-from assistant.terminal.undoing import undone_lines, what_was_said
-from assistant.terminal.weighed_first import (
+from assistant.terminal.actions.undoing import undone_lines, what_was_said
+from assistant.terminal.actions.weighed_first import (
     WAITS_FOR,
     WEIGHS_ON,
     LastMessage,
@@ -17,6 +16,7 @@ from assistant.terminal.weighed_first import (
     unweighed_message,
     wait_until_weighed,
 )
+from assistant.terminal.input.menus import is_yes
 from stores.base.errors import CannotUndo
 from stores.base.one_line import short
 from stores.base.passages import SHARED
