@@ -13,9 +13,9 @@ from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from test_terminal_compare import ASKED, ASKED_AGAIN, playing
 from textual.command import CommandPalette
 
+from assistant.terminal.comparison.comparison_process import ComparisonChild
 from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.keys import APP, CHAT, PROMPT, RATE, READING
-from assistant.terminal.screens.compare_child import ComparisonChild
 from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.screens.find_screen import FindScreen
 from assistant.terminal.screens.log_screen import LogScreen

@@ -17,9 +17,9 @@ from test_terminal_compare import ALIKE, ASKED, ASKED_AGAIN, playing
 from test_terminal_log import SOME, line, write
 from textual.widgets import Input, OptionList
 
+from assistant.terminal.comparison.comparison_process import ComparisonChild
 from assistant.terminal.facts.comparison import BETTER, WORSE
 from assistant.terminal.input.keys import PLACES
-from assistant.terminal.screens.compare_child import ComparisonChild
 from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.screens.find_screen import FindScreen
 from assistant.terminal.screens.log_screen import LogScreen

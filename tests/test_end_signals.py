@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from assistant.terminal.screens.compare_child import SOURCES
+from assistant.terminal.comparison.comparison_process import SOURCES
 
 _BEGINNING = """
 import os, sys, time

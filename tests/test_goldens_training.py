@@ -11,7 +11,7 @@ from round_rows import FakeLearner, keep, of, promoted, refused, running
 from screen_fixtures import QUESTION, ChatOnScreen
 from test_terminal_compare import ALIKE, ASKED, ASKED_AGAIN, playing
 
-from assistant.terminal.screens.compare_child import ComparisonChild
+from assistant.terminal.comparison.comparison_process import ComparisonChild
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.small_screens import Question
 from assistant.terminal.screens.training_screen import TrainingScreen

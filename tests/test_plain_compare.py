@@ -13,8 +13,8 @@ from plain_fixtures import counting, talk
 from round_rows import keep, promoted
 from screen_fixtures import assistant_in
 
-from assistant.terminal.comparing import session_to_compare
-from assistant.terminal.screens.compare_child import ComparisonChild
+from assistant.terminal.comparison.comparing import session_to_compare
+from assistant.terminal.comparison.comparison_process import ComparisonChild
 from assistant.wiring import Assistant
 from stores.conversation.pair_choices import PairChoices
 from stores.database.tables import Feedback

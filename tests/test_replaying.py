@@ -13,7 +13,7 @@ from cli_helpers import HANDBOOK, QUESTION, Vouch
 from round_rows import keep, of, promoted
 from screen_fixtures import assistant_in, on_screen
 
-from assistant.terminal.screens.compare_child import ComparisonChild, ComparisonFailed
+from assistant.terminal.comparison.comparison_process import ComparisonChild, ComparisonFailed
 from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.slash_commands import SlashCommands
 from assistant.wiring import Assistant
@@ -131,7 +131,7 @@ def test_a_replay_that_is_left_ends_its_process(
     child = ComparisonChild([sys.executable, "-c", _TELLS + "import time; time.sleep(600)", json.dumps(ROWS)])
     monkeypatch.setattr(ComparisonChild, "of", lambda *_, **__: child)
     clock = iter(range(0, 1000, 20))
-    monkeypatch.setattr("assistant.terminal.replaying.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("assistant.terminal.comparison.replaying.time.monotonic", lambda: float(next(clock)))
     lines = commands(assistant).run("/replay")
     next(lines)
     assert next(lines) == "By live 2: message 1 of 3."  # a sentence now and then

@@ -17,6 +17,7 @@ from screen_fixtures import HANDBOOK, QUESTION, ChatOnScreen, on_screen
 from sqlmodel import col
 from test_terminal_screens import SIZES, assert_golden
 
+from assistant.terminal.comparison.comparison_process import ComparisonChild, ComparisonFailed
 from assistant.terminal.facts.comparison import (
     BETTER,
     OTHERWISE,
@@ -27,7 +28,6 @@ from assistant.terminal.facts.comparison import (
     Side,
     counts,
 )
-from assistant.terminal.screens.compare_child import ComparisonChild, ComparisonFailed
 from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.screens.training_screen import TrainingScreen
 from stores.base.clock import now

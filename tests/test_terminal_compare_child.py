@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from cli_helpers import HANDBOOK, QUESTION, Vouch
 
+from assistant.terminal.comparison.comparison_process import ComparisonChild, ComparisonFailed
 from assistant.terminal.facts.comparison import Pair
-from assistant.terminal.screens.compare_child import ComparisonChild, ComparisonFailed
 
 
 @pytest.fixture(scope="module")

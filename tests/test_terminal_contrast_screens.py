@@ -13,7 +13,7 @@ from test_terminal_compare import ASKED, ASKED_AGAIN, playing
 from test_terminal_contrast import faint_words
 from test_terminal_log import SOME, write
 
-from assistant.terminal.screens.compare_child import ComparisonChild
+from assistant.terminal.comparison.comparison_process import ComparisonChild
 
 Opens = Callable[[ChatOnScreen], Awaitable[None]]
 REPLY = "It opens at 10:00 on Saturdays [1]."

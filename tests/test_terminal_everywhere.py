@@ -17,7 +17,7 @@ from test_terminal_log import SOME, write
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, TextArea
 
-from assistant.terminal.screens.compare_child import ComparisonChild
+from assistant.terminal.comparison.comparison_process import ComparisonChild
 from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.screens.find_screen import FindScreen
 from assistant.terminal.screens.log_screen import LogScreen

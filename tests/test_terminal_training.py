@@ -16,6 +16,7 @@ from test_terminal_screens import SIZES, assert_golden
 
 from agents.models.encoder import EncoderDescription
 from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE
+from assistant.terminal.comparison.training_commands import steer_training
 from assistant.terminal.facts.training import TrainingFacts, rule, training_facts
 from assistant.terminal.facts.training_lines import (
     bar,
@@ -28,7 +29,6 @@ from assistant.terminal.facts.training_lines import (
 )
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.training_screen import TrainingScreen
-from assistant.terminal.training import steer_training
 from stores.base.errors import VouchError
 from stores.database.tables import Round
 from stores.learning.lessons import HeldOut
@@ -158,7 +158,7 @@ async def test_training_opens_by_its_command_and_closes_by_its_key(tmp_path: Pat
 async def test_s_begins_a_round_and_ends_the_one_that_runs_once_that_is_sure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assistant.terminal.training._lacks", lambda assistant: "")
+    monkeypatch.setattr("assistant.terminal.comparison.training_commands._lacks", lambda assistant: "")
     async with on_screen(tmp_path) as chat:
         with led_by_fake(chat) as learner:
             await opens_training(chat)
@@ -216,7 +216,7 @@ async def test_space_has_training_wait_and_go_on(tmp_path: Path) -> None:
 async def test_s_during_a_pause_says_that_the_pause_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assistant.terminal.training._lacks", lambda assistant: "")
+    monkeypatch.setattr("assistant.terminal.comparison.training_commands._lacks", lambda assistant: "")
     async with on_screen(tmp_path) as chat:
         with led_by_fake(chat):
             await opens_training(chat)

@@ -9,7 +9,7 @@ import pytest
 from round_rows import keep, of, promoted
 from screen_fixtures import ANSWER, HANDBOOK, QUESTION, ChatOnScreen, on_screen
 
-from assistant.terminal.screens.compare_child import ComparisonChild
+from assistant.terminal.comparison.comparison_process import ComparisonChild
 from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.passage_page import PassagePage

@@ -47,8 +47,8 @@ from assistant.settings.config import (
     TrainingSettings,
 )
 from assistant.settings.locations import Locations
+from assistant.terminal.comparison.training_commands import steer_training
 from assistant.terminal.facts.training import training_facts
-from assistant.terminal.training import steer_training
 from assistant.wiring import Assistant, trainable
 from stores.base.errors import (
     EncoderUnavailable,

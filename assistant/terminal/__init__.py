@@ -9,8 +9,6 @@ plain_transcript  what was said before, in its form
 slash_commands  the commands that the screen and plain mode share
 standing_text   text that stands in the line that is read next
 notices         what was learned, with the way back
-replaying       a session by the live model and the one before, as a table
-comparing       answers by both, one below the other, and which is better
 plain_takeover  what the screen leaves to plain mode
 serving         the same screens in a browser, and who gets in
 plainness       whether there are to be screens, and colour
@@ -18,4 +16,5 @@ text/           text as it is laid out: fit for a screen, wrapped, as Markdown, 
 input/          what is typed: keys, pastes, drafts, and the editor
 facts/          what screens and commands tell, read from the stores; nothing here paints
 actions/        what a person can do: each action with what it asks before and tells after
+comparison/     answers before and after a training: played, compared, and steered
 """

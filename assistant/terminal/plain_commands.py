@@ -198,7 +198,7 @@ class PlainCommands(SlashCommands):
     # Training, and before and after
 
     def _compare(self, number: str) -> Iterator[str]:
-        from assistant.terminal.comparing import compare_answers
+        from assistant.terminal.comparison.comparing import compare_answers
 
         turn_id = typed_id(number)
         if number and turn_id is None:

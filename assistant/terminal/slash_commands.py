@@ -19,13 +19,13 @@ from assistant.terminal.actions.teaching import HOW_TO_TEACH, says_something, te
 from assistant.terminal.actions.undoing import in_chat, told_in_chat, undone_lines, what_stays, what_was_said
 from assistant.terminal.actions.weighed_first import Wait
 from assistant.terminal.actions.written_here import Written, WrittenHere, undo_latest_here, withdraw_proposal
+from assistant.terminal.comparison.replaying import replay_session, session_to_replay
+from assistant.terminal.comparison.training_commands import steer_training
 from assistant.terminal.facts.answer_lines import why_lines
 from assistant.terminal.facts.memory_history import claim_lines, deciding_versions, history_lines
 from assistant.terminal.input.menus import asked_number
 from assistant.terminal.input.typed_ids import typed_id
 from assistant.terminal.near_commands import did_you_mean
-from assistant.terminal.replaying import replay_session, session_to_replay
-from assistant.terminal.training import steer_training
 from stores.base.clock import local
 from stores.base.errors import NotFound, VouchError, WrongUsage
 from stores.base.one_line import one_line, short

@@ -52,7 +52,6 @@ training_actions the chat opens Training and Before/After, and shows a round tha
 training_screen  Training: the curve, live against candidate, all rounds, and their keys
 training_round   one round on a page: figures, settings, from what it learned
 compare_screen   Before/After: two answers, names hidden, and which is better
-compare_child    the comparison, in a process of its own
 log_screen       the log: filter, levels, following
 sessions_screen  the sessions of a user: open, rename, archive, delete, with undo
 find_screen      words, and the turns that hold them

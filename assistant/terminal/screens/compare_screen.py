@@ -14,7 +14,8 @@ from textual.containers import Container, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
 
-from assistant.terminal.comparing import keep_choice
+from assistant.terminal.comparison.comparing import keep_choice
+from assistant.terminal.comparison.comparison_process import ComparisonChild
 from assistant.terminal.facts.comparison import (
     BETTER,
     WORSE,
@@ -28,7 +29,6 @@ from assistant.terminal.facts.comparison import (
 from assistant.terminal.facts.training_lines import bar
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import COMPARE
-from assistant.terminal.screens.compare_child import ComparisonChild
 from assistant.terminal.screens.screen_help import HasHelp
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import GivesWay, host

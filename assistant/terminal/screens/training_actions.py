@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from assistant.terminal.comparing import COMPARED, session_to_compare
+from assistant.terminal.comparison.comparing import COMPARED, session_to_compare
 from assistant.terminal.screens.answer_actions import AnswerActions
 from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.work import host
@@ -128,7 +128,7 @@ class TrainingActions(AnswerActions):
             self.work(self._replay_session(text))
 
     async def _replay_session(self, text: str) -> None:
-        from assistant.terminal.replaying import models_to_compare, session_to_replay
+        from assistant.terminal.comparison.replaying import models_to_compare, session_to_replay
 
         here = self.talk.session_id
         session_id = await self.desk.look(
@@ -150,8 +150,8 @@ class TrainingActions(AnswerActions):
     async def _open_comparison(
         self, live: str, against: str, name: str, turn_id: int | None, *, session_id: int | None = None
     ) -> None:
+        from assistant.terminal.comparison.comparison_process import ComparisonChild
         from assistant.terminal.facts.comparison import Sides
-        from assistant.terminal.screens.compare_child import ComparisonChild
         from assistant.terminal.screens.compare_screen import CompareScreen
 
         here, asked_on = self.talk.session_id, self.app.screen

@@ -66,7 +66,7 @@ class TrainingSteering(HasHelp):
 
     async def _steer(self, what: str) -> None:
         def steer(assistant: Assistant, _user_id: int) -> list[str]:
-            from assistant.terminal.training import steer_training
+            from assistant.terminal.comparison.training_commands import steer_training
 
             try:
                 return list(steer_training(assistant, what))

@@ -63,8 +63,8 @@ def play_both(
     turn_id: the last turn played. newest: how many messages are played, the last ones; all for None.
     Returns each message under both. Raises `NotFound` where there is no model before.
     """
+    from assistant.terminal.comparison.comparison_process import ComparisonChild
     from assistant.terminal.facts.comparison import Pair, with_found
-    from assistant.terminal.screens.compare_child import ComparisonChild
     from stores.memory.memory_uses import MemoryUses
 
     live, other = models_to_compare(assistant)

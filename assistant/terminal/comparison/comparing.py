@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING
 
-from assistant.terminal.replaying import models_to_compare, play_both
+from assistant.terminal.comparison.replaying import models_to_compare, play_both
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
