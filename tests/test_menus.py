@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from screen_fixtures import assistant_in
 
+from assistant.terminal.engine.slash_commands import SlashCommands
 from assistant.terminal.input.menus import asked_number
-from assistant.terminal.slash_commands import SlashCommands
 from assistant.wiring import Assistant
 
 

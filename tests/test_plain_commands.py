@@ -9,10 +9,10 @@ import pytest
 from plain_fixtures import counting, messages, talk
 from screen_fixtures import assistant_in
 
+from assistant.terminal.engine.slash_commands import SLASH_COMMANDS
 from assistant.terminal.input.keys import PLACES, SCREEN_COMMANDS
 from assistant.terminal.plain import PlainChat
 from assistant.terminal.plain_commands import ONLY_ON_SCREEN, PLAIN_COMMANDS, PlainCommands
-from assistant.terminal.slash_commands import SLASH_COMMANDS
 from assistant.wiring import Assistant
 
 

@@ -15,8 +15,8 @@ from assistant.settings.locations import Locations
 from assistant.terminal.actions.proposals import decide_proposal
 from assistant.terminal.actions.undoing import undone_lines
 from assistant.terminal.actions.written_here import Written
+from assistant.terminal.engine.slash_commands import SlashCommands
 from assistant.terminal.plain import PlainChat
-from assistant.terminal.slash_commands import SlashCommands
 from assistant.wiring import Assistant
 from stores.base.errors import CannotUndo
 from stores.database.tables import Receipt

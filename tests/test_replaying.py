@@ -14,8 +14,8 @@ from round_rows import keep, of, promoted
 from screen_fixtures import assistant_in, on_screen
 
 from assistant.terminal.comparison.comparison_process import ComparisonChild, ComparisonFailed
+from assistant.terminal.engine.slash_commands import SlashCommands
 from assistant.terminal.screens.compare_screen import CompareScreen
-from assistant.terminal.slash_commands import SlashCommands
 from assistant.wiring import Assistant
 from stores.base.errors import NotFound
 

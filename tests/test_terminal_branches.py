@@ -7,7 +7,7 @@ from pathlib import Path
 
 from screen_fixtures import HOLD, ChatOnScreen, on_screen
 
-from assistant.terminal.screens.desk import SessionChoice
+from assistant.terminal.engine.engine import SessionChoice
 from stores.base.errors import StoreUnavailable
 
 

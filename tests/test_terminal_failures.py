@@ -15,7 +15,7 @@ import pytest
 from cli_helpers import HANDBOOK, QUESTION, Person, Vouch
 from scripted_server import ScriptedServer, cuts, refuses, says, unused_url
 
-from assistant.terminal.screens.trying_again import wait_seconds
+from assistant.terminal.engine.retrying import wait_seconds
 from stores.base.errors import ModelBusy
 from stores.database.tables import Turn
 

@@ -10,9 +10,9 @@ import pytest
 from screen_fixtures import ANSWER, HOLD, QUESTION, ChatOnScreen, on_screen
 from textual import events
 
+from assistant.terminal.engine.engine import SessionChoice
+from assistant.terminal.engine.near_commands import did_you_mean
 from assistant.terminal.input.keys import PLACES, keymap, shown
-from assistant.terminal.near_commands import did_you_mean
-from assistant.terminal.screens.desk import SessionChoice
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.sessions_screen import SessionsScreen
 from assistant.terminal.screens.small_screens import PastPrompts, Question

@@ -11,7 +11,7 @@ import pytest
 from cli_helpers import Vouch
 from screen_fixtures import ANSWER, HANDBOOK, QUESTION, on_screen
 
-from assistant.terminal.screens.desk import SessionChoice
+from assistant.terminal.engine.engine import SessionChoice
 from stores.database.database import Database
 from stores.database.tables import Session, Turn
 

@@ -13,7 +13,7 @@ from screen_fixtures import HOLD, ChatOnScreen, on_screen
 from test_terminal_screens import SIZES, assert_golden
 from textual.widgets import Input, OptionList
 
-from assistant.terminal.screens.desk import SessionChoice
+from assistant.terminal.engine.engine import SessionChoice
 from assistant.terminal.screens.sessions_screen import SessionsScreen
 from stores.conversation.sessions import Sessions, Shelf
 

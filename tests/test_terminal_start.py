@@ -11,7 +11,7 @@ from textwrap import fill
 import pytest
 from screen_fixtures import on_screen
 
-from assistant.terminal.screens.desk import Counts
+from assistant.terminal.engine.engine import Counts
 from assistant.terminal.screens.first_start import first_start_text
 
 NOT_BEFORE_THE_FIRST_PAINT = {
@@ -25,7 +25,7 @@ _PAINT_AND_TELL = """
 import asyncio, json, sys, time
 from contextlib import contextmanager
 from assistant.terminal.screens.app import ChatApp
-from assistant.terminal.screens.desk import Desk, SessionChoice
+from assistant.terminal.engine.engine import Desk, SessionChoice
 from assistant.terminal.actions.drafts import Drafts
 from pathlib import Path
 

@@ -23,8 +23,8 @@ from assistant.settings.config import MemorySettings
 from assistant.settings.locations import Locations
 from assistant.terminal.actions import weighed_first
 from assistant.terminal.actions.weighed_first import Wait
+from assistant.terminal.engine.slash_commands import SlashCommands
 from assistant.terminal.screens.small_screens import Question
-from assistant.terminal.slash_commands import SlashCommands
 from assistant.wiring import Assistant
 from stores.base.errors import CannotUndo, ModelUnreachable
 from stores.database.tables import StatedClaim

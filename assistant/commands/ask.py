@@ -135,7 +135,7 @@ def command(
 
 def _remember(call: Invocation, assistant: Assistant, user_id: int) -> None:
     """Has what was stated remembered; the answer stands, whatever becomes of that."""
-    from assistant.terminal.notices import Notices
+    from assistant.terminal.engine.notices import Notices
 
     notices = Notices("vouch memory undo")
     assistant.player.remember(user_id, notices.put)

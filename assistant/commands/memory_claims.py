@@ -177,7 +177,7 @@ def claim_as_json(claim: StatedClaim) -> dict[str, Any]:
 
 
 def _learn(assistant: Assistant, user_id: int, call: Invocation) -> None:
-    from assistant.terminal.notices import Notices
+    from assistant.terminal.engine.notices import Notices
 
     notices = Notices("vouch memory undo")
     assistant.player.remember(user_id, notices.put)

@@ -6,9 +6,7 @@ plain_commands  what is typed there with a slash in front: all that the screen h
 plain_reply     a reply as it comes, and that it is waited for
 plain_waiting   a message whose model is busy, tried again by itself
 plain_transcript  what was said before, in its form
-slash_commands  the commands that the screen and plain mode share
 standing_text   text that stands in the line that is read next
-notices         what was learned, with the way back
 plain_takeover  what the screen leaves to plain mode
 serving         the same screens in a browser, and who gets in
 plainness       whether there are to be screens, and colour
@@ -17,4 +15,5 @@ input/          what is typed: keys, pastes, drafts, and the editor
 facts/          what screens and commands tell, read from the stores; nothing here paints
 actions/        what a person can do: each action with what it asks before and tells after
 comparison/     answers before and after a training: played, compared, and steered
+engine/         the assistant as the screens know it, and the commands that are typed with a slash
 """

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assistant.terminal.engine.slash_commands import SLASH_COMMANDS, SlashCommands
 from assistant.terminal.input.menus import asked_number
 from assistant.terminal.input.typed_ids import turn_and_text, typed_id
 from assistant.terminal.plain_transcript import transcript_lines
-from assistant.terminal.slash_commands import SLASH_COMMANDS, SlashCommands
 from assistant.terminal.standing_text import standing_there
 from stores.base.clock import local
 from stores.base.errors import NotFound, WrongUsage

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from assistant.terminal.screens.trying_again import wait_seconds
+from assistant.terminal.engine.retrying import wait_seconds
 
 if TYPE_CHECKING:
     from stores.base.errors import ModelBusy

@@ -15,10 +15,6 @@ surroundings     title, counts, status, how much is below
 first_start      what is told to somebody who never said anything here
 draft_keeping    what is typed is kept, and comes back
 talk             what is sent, one after another
-desk             the assistant, on threads of its own
-writing          a reply while it is written
-worker_thread    one of these threads
-loop_calls       what such a thread calls on the loop of the screen
 everywhere       the keys that hold everywhere lead from any screen to any other
 conversation     what is said: followed, and read message by message
 mounted_messages the messages of a session, of which a few are mounted
@@ -27,7 +23,6 @@ answer_text      its words, laid out once and painted from what is kept
 blank_box        boxes that show nothing, painted at next to no cost
 streaming        how often an answer is painted while it is written
 short_pauses     what keeps pauses short in which no key is taken in
-trying_again     a message whose model was busy or away
 writing_again    a store that another process keeps from being written
 prompt           where messages are typed
 notice_line      what was learned, with the way back

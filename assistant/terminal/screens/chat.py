@@ -15,12 +15,12 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from assistant.terminal.actions.drafts import NEW, Drafts
+from assistant.terminal.engine.engine import Desk, SessionChoice
 from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import CHAT, first_actions
 from assistant.terminal.screens.chat_opening import ChatOpening
 from assistant.terminal.screens.conversation import Conversation
-from assistant.terminal.screens.desk import Desk, SessionChoice
 from assistant.terminal.screens.key_line import KeyLine
 from assistant.terminal.screens.notice_line import Notice, NoticeLine
 from assistant.terminal.screens.prompt import Prompt
@@ -202,7 +202,7 @@ class ChatScreen(Screen[None], ChatOpening):
 
     def heard(self, learned: Learned) -> None:
         """Puts what was learned where the person looks."""
-        from assistant.terminal.notices import brief_line, learned_line
+        from assistant.terminal.engine.notices import brief_line, learned_line
 
         if line := learned_line(learned, "/undo"):
             brief = brief_line(learned, "/undo")

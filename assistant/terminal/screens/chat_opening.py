@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
+from assistant.terminal.engine.engine import Counts, Opened, SessionChoice
 from assistant.terminal.facts.messages import Message, past_messages, quotes_only, sources_of
-from assistant.terminal.screens.desk import Counts, Opened, SessionChoice
 from assistant.terminal.screens.draft_keeping import PRIVATE
 from assistant.terminal.screens.first_start import first_start_text
 from assistant.terminal.screens.message_view import MessageView

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from assistant.terminal.engine.engine import Desk, Opened
 from assistant.terminal.screens.conversation import Conversation
-from assistant.terminal.screens.desk import Desk, Opened
 from assistant.terminal.screens.notice_line import NoticeLine
 from assistant.terminal.screens.prompt import Prompt
 from assistant.terminal.screens.talk import Talk

@@ -37,7 +37,7 @@ from stores.base.errors import VouchError
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.terminal.screens.desk import Desk
+    from assistant.terminal.engine.engine import Desk
 
 _NARROW, _LOW = 80, 18  # columns and rows, under which one answer stands below the other
 _WIDE = 100

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from assistant.terminal.engine.engine import Counts
 from assistant.terminal.facts.messages import quotes_only
-from assistant.terminal.screens.desk import Counts
 
 
 def first_start_text(counts: Counts) -> str:

@@ -21,7 +21,7 @@ from assistant.terminal.screens.work import Telling
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.terminal.screens.desk import Desk
+    from assistant.terminal.engine.engine import Desk
     from assistant.wiring import Assistant
 
 _LOOKS_EVERY_SECONDS = 1.0

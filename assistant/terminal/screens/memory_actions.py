@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from textual.widgets import Input
 
+from assistant.terminal.engine.engine import Desk
 from assistant.terminal.facts.memory_detail import detail_page
 from assistant.terminal.facts.memory_page import SCOPES, MemoryRow, Wanted
-from assistant.terminal.screens.desk import Desk
 from assistant.terminal.screens.memory_list import MemoryList
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.privacy_door import PrivacyDoor

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property, partial
 
+from assistant.terminal.engine.engine import Counts
 from assistant.terminal.screens.answer_actions import AnswerActions
-from assistant.terminal.screens.desk import Counts
 from assistant.terminal.screens.privacy_door import PrivacyDoor
 from stores.base.one_line import short
 

@@ -10,12 +10,12 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 
+from assistant.terminal.engine.engine import Desk
 from assistant.terminal.facts.memory_detail import Detail, box, detail
 from assistant.terminal.facts.memory_page import SCOPES, Found, MemoryRow, Page, Wanted, found, page
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import MEMORY, shown
 from assistant.terminal.input.typed_ids import typed_id
-from assistant.terminal.screens.desk import Desk
 from assistant.terminal.screens.memory_actions import MemoryActions
 from assistant.terminal.screens.memory_list import MemoryList, column_line
 from assistant.terminal.screens.two_sided_line import TwoSidedLine

@@ -11,7 +11,7 @@ from assistant.terminal.screens.work import Working, host
 
 if TYPE_CHECKING:
     from assistant.terminal.actions.written_here import Written
-    from assistant.terminal.screens.desk import Desk
+    from assistant.terminal.engine.engine import Desk
 
 Marks = dict[tuple[int, int], str]  # + or - as given here, by turn and version
 

@@ -16,7 +16,7 @@ from assistant.terminal.screens.passage_actions import Marks, PassageActions
 
 if TYPE_CHECKING:
     from assistant.terminal.actions.written_here import Written
-    from assistant.terminal.screens.desk import Desk
+    from assistant.terminal.engine.engine import Desk
 
 _KEYS = ("Esc back", "+ helped", "- did not", "x remove", "u undo", "c compare", "Up Down scroll")
 _FEW_KEYS = "+  -  x remove  u undo  Esc back"

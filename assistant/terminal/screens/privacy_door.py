@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from assistant.terminal.screens.desk import Desk
+from assistant.terminal.engine.engine import Desk
 from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.work import Telling
 

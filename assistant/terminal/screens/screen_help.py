@@ -10,7 +10,7 @@ from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.work import Working, host
 
 if TYPE_CHECKING:
-    from assistant.terminal.screens.desk import Desk
+    from assistant.terminal.engine.engine import Desk
 
 
 class HelpPage(PageScreen):

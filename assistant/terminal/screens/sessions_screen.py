@@ -12,9 +12,9 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from assistant.terminal.actions.sessions import Change, SessionChange, deleting, putting_away, renaming
+from assistant.terminal.engine.engine import Desk
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import SESSIONS
-from assistant.terminal.screens.desk import Desk
 from assistant.terminal.screens.key_line import FittingKeys
 from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.screens.two_sided_line import TwoSidedLine

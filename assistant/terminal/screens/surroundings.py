@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual.widgets import Static
 
+from assistant.terminal.engine.engine import Counts
 from assistant.terminal.screens.chat_parts import ChatParts
-from assistant.terminal.screens.desk import Counts
 from assistant.terminal.screens.key_line import KeyLine
 from assistant.terminal.screens.notice_line import NoticeLine
 from assistant.terminal.screens.prompt import ASKS

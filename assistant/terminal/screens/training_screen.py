@@ -39,7 +39,7 @@ from assistant.terminal.text.plot import plot, sparkline
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.terminal.screens.desk import Desk
+    from assistant.terminal.engine.engine import Desk
     from stores.database.tables import Round
 
 LOOKS_EVERY_SECONDS = 1.0

@@ -13,7 +13,7 @@ from assistant.terminal.screens.work import as_sentences
 from stores.base.errors import VouchError
 
 if TYPE_CHECKING:
-    from assistant.terminal.screens.desk import Desk
+    from assistant.terminal.engine.engine import Desk
     from assistant.wiring import Assistant
     from stores.database.tables import Round
 

@@ -23,7 +23,7 @@ from assistant.terminal.screens.work import Telling
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from assistant.terminal.screens.desk import Desk
+    from assistant.terminal.engine.engine import Desk
 
 _HEADINGS = "used from   judged found moved score"
 _LEGEND = (

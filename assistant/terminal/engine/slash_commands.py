@@ -21,11 +21,11 @@ from assistant.terminal.actions.weighed_first import Wait
 from assistant.terminal.actions.written_here import Written, WrittenHere, undo_latest_here, withdraw_proposal
 from assistant.terminal.comparison.replaying import replay_session, session_to_replay
 from assistant.terminal.comparison.training_commands import steer_training
+from assistant.terminal.engine.near_commands import did_you_mean
 from assistant.terminal.facts.answer_lines import why_lines
 from assistant.terminal.facts.memory_history import claim_lines, deciding_versions, history_lines
 from assistant.terminal.input.menus import asked_number
 from assistant.terminal.input.typed_ids import typed_id
-from assistant.terminal.near_commands import did_you_mean
 from stores.base.clock import local
 from stores.base.errors import NotFound, VouchError, WrongUsage
 from stores.base.one_line import one_line, short

@@ -17,15 +17,15 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from assistant.terminal.engine.loop_calls import asking, on_loop
+from assistant.terminal.engine.worker_thread import WorkerThread
+from assistant.terminal.engine.writing import Stopped, Writing
 from assistant.terminal.facts.messages import Message, messages_of, past_messages
-from assistant.terminal.screens.loop_calls import asking, on_loop
-from assistant.terminal.screens.worker_thread import WorkerThread
-from assistant.terminal.screens.writing import Stopped, Writing
 from stores.base.errors import StoreUnavailable, VouchError
 
 if TYPE_CHECKING:
     from assistant.terminal.actions.written_here import Written
-    from assistant.terminal.slash_commands import SlashCommands
+    from assistant.terminal.engine.slash_commands import SlashCommands
     from assistant.turns.events import Finished
     from assistant.wiring import Assistant
     from stores.claims.decisions import Learned
@@ -202,7 +202,7 @@ class Desk:
         return Opened(session_id, title, messages, is_whole, is_private)
 
     def _get_ready(self, session_id: int) -> Counts:
-        from assistant.terminal.slash_commands import SLASH_COMMANDS
+        from assistant.terminal.engine.slash_commands import SLASH_COMMANDS
 
         if self.refusal is None:
             self._begin_writing(session_id)
@@ -210,7 +210,7 @@ class Desk:
         return self._count(self._known_assistant)
 
     def _begin_writing(self, session_id: int) -> int:
-        from assistant.terminal.slash_commands import SlashCommands
+        from assistant.terminal.engine.slash_commands import SlashCommands
 
         assistant = self._known_assistant
         try:
