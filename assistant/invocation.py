@@ -21,7 +21,7 @@ from assistant.settings.config import Settings
 from assistant.settings.identity import api_key, user_name
 from assistant.settings.locations import Locations, find_locations
 from assistant.settings.settings_file import load_settings
-from assistant.terminal.plainness import should_be_plain
+from assistant.terminal.plain.plainness import should_be_plain
 from stores.base.errors import OverTime
 
 if TYPE_CHECKING:

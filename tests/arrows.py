@@ -269,7 +269,7 @@ MAY_IMPORT = {
         "assistant.wiring",
         "stores",
     },
-    "assistant.terminal.plainness": {"assistant.settings.config", "assistant.settings.settings_file"},
+    "assistant.terminal.plain.plainness": {"assistant.settings.config", "assistant.settings.settings_file"},
     "assistant.process.end_signals": set(),
     "assistant.process.standard_streams": {"stores.base.errors"},
     "assistant.cli": {
@@ -287,7 +287,7 @@ MAY_IMPORT = {
         "assistant.settings.locations",
         "assistant.process.log",
         "assistant.settings.settings_file",
-        "assistant.terminal.plainness",
+        "assistant.terminal.plain.plainness",
         "assistant.wiring",
         "stores.base.errors",
     },

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from agents.base.chat_interfaces import ReplyRequest
-from assistant.terminal.plain import PlainChat
+from assistant.terminal.plain.chat import PlainChat
 from assistant.wiring import Assistant
 
 

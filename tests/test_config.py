@@ -130,7 +130,7 @@ def test_importing_the_settings_imports_nothing_heavy() -> None:
         "settings.settings_file",
         "settings.locations",
         "settings.identity",
-        "terminal.plainness",
+        "terminal.plain.plainness",
     )
     program = f"import sys, {', '.join(f'assistant.{file}' for file in files)}; print(*sys.modules)"
     done = subprocess.run(

@@ -48,7 +48,7 @@ def test_change_of_a_turn_has_its_message_to_be_changed(
     assistant: Assistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stood: list[str] = []
-    monkeypatch.setattr("assistant.terminal.plain_commands.standing_there", noting(stood))
+    monkeypatch.setattr("assistant.terminal.plain.commands.standing_there", noting(stood))
     told, session = talk(assistant, "First?", "Second?", "/change 1", "Other?", echoes=False)
     assert stood == ["First?"]
     assert messages(assistant, session) == ["Other?"]
@@ -90,7 +90,7 @@ def test_edit_opens_the_editor_and_what_is_written_stands_to_be_sent(
     script.chmod(0o700)
     monkeypatch.setenv("VISUAL", str(script))
     stood: list[str] = []
-    monkeypatch.setattr("assistant.terminal.plain_commands.standing_there", noting(stood))
+    monkeypatch.setattr("assistant.terminal.plain.commands.standing_there", noting(stood))
     _, session = talk(assistant, "/edit Is it", "Is it open?", echoes=False)
     assert (tmp_path / "writes.seen").read_text() == "Is it"
     assert stood == ["Is it\nopen?"]

@@ -11,8 +11,8 @@ from screen_fixtures import assistant_in
 
 from assistant.terminal.engine.slash_commands import SLASH_COMMANDS
 from assistant.terminal.input.keys import PLACES, SCREEN_COMMANDS
-from assistant.terminal.plain import PlainChat
-from assistant.terminal.plain_commands import ONLY_ON_SCREEN, PLAIN_COMMANDS, PlainCommands
+from assistant.terminal.plain.chat import PlainChat
+from assistant.terminal.plain.commands import ONLY_ON_SCREEN, PLAIN_COMMANDS, PlainCommands
 from assistant.wiring import Assistant
 
 

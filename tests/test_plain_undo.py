@@ -16,7 +16,7 @@ from assistant.terminal.actions.proposals import decide_proposal
 from assistant.terminal.actions.undoing import undone_lines
 from assistant.terminal.actions.written_here import Written
 from assistant.terminal.engine.slash_commands import SlashCommands
-from assistant.terminal.plain import PlainChat
+from assistant.terminal.plain.chat import PlainChat
 from assistant.wiring import Assistant
 from stores.base.errors import CannotUndo
 from stores.database.tables import Receipt

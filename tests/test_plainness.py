@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assistant.settings.config import Settings, TerminalSettings
-from assistant.terminal.plainness import should_be_plain, wants_colour
+from assistant.terminal.plain.plainness import should_be_plain, wants_colour
 
 PLAIN = Settings(terminal=TerminalSettings(plain=True))
 

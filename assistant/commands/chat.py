@@ -10,7 +10,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId
-from assistant.terminal.plainness import should_be_plain, wants_colour
+from assistant.terminal.plain.plainness import should_be_plain, wants_colour
 from stores.base.errors import VouchError, WrongUsage
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def _plain(
     goes_on: bool = False,
 ) -> int:
     """reason: why there is no screen. goes_on: a conversation that was on the screen, with its draft."""
-    from assistant.terminal.plain import PlainChat
-    from assistant.terminal.plain_takeover import Takeover
+    from assistant.terminal.plain.chat import PlainChat
+    from assistant.terminal.plain.takeover import Takeover
     from assistant.terminal.text.word_wrap import printer
 
     say = printer()

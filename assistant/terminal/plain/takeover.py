@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from assistant.terminal.actions.drafts import NEW, Drafts
-from assistant.terminal.plain_transcript import transcript_lines
-from assistant.terminal.standing_text import standing_there
+from assistant.terminal.plain.standing_text import standing_there
+from assistant.terminal.plain.transcript import transcript_lines
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from assistant.terminal.engine.notices import Notices
 from assistant.terminal.engine.retrying import can_wait
 from assistant.terminal.facts.answer_lines import cut_line, invented_line, source_line
-from assistant.terminal.plain_commands import PlainCommands
-from assistant.terminal.plain_reply import PlainReply
-from assistant.terminal.plain_waiting import wait_out
+from assistant.terminal.plain.commands import PlainCommands
+from assistant.terminal.plain.reply import PlainReply
+from assistant.terminal.plain.waiting import wait_out
 from stores.base.errors import ModelBusy, VouchError
 from stores.base.one_line import one_line
 
