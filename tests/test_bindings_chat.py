@@ -20,11 +20,11 @@ from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.screens.find_screen import FindScreen
 from assistant.terminal.screens.log_screen import LogScreen
 from assistant.terminal.screens.memory_screen import MemoryScreen
-from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.sessions_screen import SessionsScreen
-from assistant.terminal.screens.small_screens import PastPrompts
 from assistant.terminal.screens.training_screen import TrainingScreen
 from assistant.terminal.screens.why_view import WhyScreen
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.questions import PastPrompts
 
 CODE = "First answer [1].\n\n```\ncode one\n```"
 

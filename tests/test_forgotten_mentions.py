@@ -13,8 +13,8 @@ from store_fixtures import Stores, passages_by_text
 from test_claims import UNKNOWN, new, state, taken, tell
 from test_forgetting import answered, fact_of, places_holding, turn_of
 
-from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.small_screens import Question
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.questions import Question
 from stores.claims.claims import Claims
 from stores.forgetting.forgetting import Forgetting, Mentions
 from stores.forgetting.mentions import values_of

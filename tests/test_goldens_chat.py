@@ -10,9 +10,9 @@ from screen_fixtures import ANSWER, HOLD, QUESTION, ChatOnScreen
 from textual.command import CommandPalette
 
 from assistant.terminal.screens.notice_line import Notice
-from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.small_screens import PastPrompts, Question
 from assistant.terminal.screens.why_view import WhyView
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.questions import PastPrompts, Question
 
 LIST = "It opens at 10:00 on Saturdays [1], and:\n\n- **never** on holidays;\n- at nine [7] in `July`."
 WRITTEN = ["On public holidays the reading room is closed [1], except", HOLD]

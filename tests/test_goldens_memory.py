@@ -13,8 +13,8 @@ from textual.widgets import Input
 
 from assistant.terminal.screens.memory_privacy import PrivacyScreen
 from assistant.terminal.screens.memory_questions import AskLine, EditText
-from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.small_screens import Question
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.questions import Question
 
 REPLIES = [[ANSWER], ["Noted."]]
 

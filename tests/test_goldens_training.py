@@ -12,9 +12,9 @@ from screen_fixtures import QUESTION, ChatOnScreen
 from test_terminal_compare import ALIKE, ASKED, ASKED_AGAIN, playing
 
 from assistant.terminal.comparison.comparison_process import ComparisonChild
-from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.small_screens import Question
 from assistant.terminal.screens.training_screen import TrainingScreen
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.questions import Question
 
 REPLIES = [["It opens at 10:00 on Saturdays [1]."], ["No."]]
 

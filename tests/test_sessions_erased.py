@@ -11,8 +11,8 @@ from cli_helpers import Vouch
 from screen_fixtures import on_screen
 from store_fixtures import Stores
 
-from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.small_screens import Question
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.questions import Question
 from stores.base.errors import NotFound
 from stores.conversation.journal import Outcome
 from stores.conversation.sessions import Sessions

@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from assistant.terminal.screens.memory_privacy import SENTENCE, PrivacyScreen
 from assistant.terminal.screens.memory_questions import AskLine
-from assistant.terminal.screens.page_screen import PageScreen
+from assistant.terminal.widgets.page_screen import PageScreen
 
 CODE = "First answer [1].\n\n```\ncode one\n```\n\n```\ncode two\n```"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 from textual.widgets.option_list import Option
 
-from assistant.terminal.screens.marked_list import MarkedList
+from assistant.terminal.widgets.marked_list import MarkedList
 
 
 class OneList(App[None]):

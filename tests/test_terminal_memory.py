@@ -22,7 +22,7 @@ from textual.widgets import Input
 from assistant.terminal.screens.memory_list import MemoryList
 from assistant.terminal.screens.memory_privacy import PrivacyScreen
 from assistant.terminal.screens.memory_screen import MemoryScreen
-from assistant.terminal.screens.page_screen import PageScreen
+from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.wiring import Assistant
 from stores.base.clock import now
 from stores.base.one_line import short

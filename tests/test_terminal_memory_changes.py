@@ -28,8 +28,8 @@ from assistant.terminal.screens.memory_privacy import SENTENCE, PrivacyScreen
 from assistant.terminal.screens.memory_questions import AskLine, EditText, TextBox
 from assistant.terminal.screens.memory_screen import MemoryScreen
 from assistant.terminal.screens.notice_line import Notice
-from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.small_screens import Question
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.questions import Question
 from assistant.wiring import Assistant
 from stores.base.errors import StoreUnavailable
 from stores.base.passages import SHARED

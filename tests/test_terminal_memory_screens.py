@@ -14,8 +14,8 @@ from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from test_terminal_screens import assert_golden
 
 from assistant.terminal.screens.memory_privacy import PrivacyScreen
-from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.small_screens import Question
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.questions import Question
 from assistant.wiring import Assistant
 from stores.base.clock import now, time_by
 from stores.claims.claims import NewClaim

@@ -20,11 +20,11 @@ from assistant.terminal.screens.log_screen import LogScreen
 from assistant.terminal.screens.memory_privacy import PrivacyScreen
 from assistant.terminal.screens.memory_questions import EditText
 from assistant.terminal.screens.memory_screen import MemoryScreen
-from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.palette import InOrder, _is_listed
 from assistant.terminal.screens.sessions_screen import SessionsScreen
 from assistant.terminal.screens.training_screen import TrainingScreen
 from assistant.terminal.screens.why_view import WhyScreen
+from assistant.terminal.widgets.page_screen import PageScreen
 
 CODE = "First answer [1].\n\n```\ncode one\n```\n\n```\ncode two\n```"
 

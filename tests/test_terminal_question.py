@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 
 from assistant.terminal.facts.messages import Message
 from assistant.terminal.screens.message_view import MessageView
-from assistant.terminal.screens.small_screens import Question
+from assistant.terminal.widgets.questions import Question
 
 TEXT = "My cat Ada sleeps on the blue chair by the window of the living room since May of last year."
 LONG = "\n".join(f"{n:>6}  note        I like tea number {n}." for n in range(1, 41))

@@ -9,9 +9,9 @@ from golden_screens import GOLDENS, read_golden
 from screen_fixtures import ANSWER, QUESTION, on_screen
 from test_terminal_chat import learned
 
-from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.why_view import WhyView
-from assistant.terminal.screens.wrapped_line import broken
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.wrapped_line import broken
 
 LONG = (
     "Round 3 was refused: nDCG@10 lost 1.40 points on the held-out questions of October, "

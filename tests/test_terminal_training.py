@@ -27,8 +27,8 @@ from assistant.terminal.facts.training_lines import (
     status_line,
     table_lines,
 )
-from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.training_screen import TrainingScreen
+from assistant.terminal.widgets.page_screen import PageScreen
 from stores.base.errors import VouchError
 from stores.database.tables import Round
 from stores.learning.lessons import HeldOut

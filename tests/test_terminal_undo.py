@@ -15,7 +15,7 @@ from assistant.terminal.actions.written_here import Written
 from assistant.terminal.screens.memory_questions import EditText
 from assistant.terminal.screens.memory_screen import MemoryScreen
 from assistant.terminal.screens.rate_strip import RateStrip
-from assistant.terminal.screens.small_screens import Question
+from assistant.terminal.widgets.questions import Question
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED
 

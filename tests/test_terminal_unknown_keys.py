@@ -9,8 +9,8 @@ from memory_on_screen import opened
 from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 
 from assistant.terminal.screens.memory_privacy import PrivacyScreen
-from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.small_screens import Question
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.questions import Question
 
 NOTHING = "F6 does nothing here · F1 lists keys"
 

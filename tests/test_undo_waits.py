@@ -24,7 +24,7 @@ from assistant.settings.locations import Locations
 from assistant.terminal.actions import weighed_first
 from assistant.terminal.actions.weighed_first import Wait
 from assistant.terminal.engine.slash_commands import SlashCommands
-from assistant.terminal.screens.small_screens import Question
+from assistant.terminal.widgets.questions import Question
 from assistant.wiring import Assistant
 from stores.base.errors import CannotUndo, ModelUnreachable
 from stores.database.tables import StatedClaim

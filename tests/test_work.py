@@ -7,7 +7,7 @@ from textual.app import App
 from textual.css.query import NoMatches
 from textual.screen import Screen
 
-from assistant.terminal.screens.work import Working
+from assistant.terminal.widgets.work import Working
 
 
 class Looking(Working, Screen[None]):

@@ -9,4 +9,5 @@ actions/        what a person can do: each action with what it asks before and t
 comparison/     answers before and after a training: played, compared, and steered
 engine/         the assistant as the screens know it, and the commands that are typed with a slash
 plain/          the chat as lines, for pipes and for who wants no screen
+widgets/        widgets that any screen uses
 """

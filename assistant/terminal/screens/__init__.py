@@ -20,7 +20,6 @@ conversation     what is said: followed, and read message by message
 mounted_messages the messages of a session, of which a few are mounted
 message_view     one message; an answer grows while it is written
 answer_text      its words, laid out once and painted from what is kept
-blank_box        boxes that show nothing, painted at next to no cost
 streaming        how often an answer is painted while it is written
 short_pauses     what keeps pauses short in which no key is taken in
 writing_again    a store that another process keeps from being written
@@ -29,16 +28,12 @@ notice_line      what was learned, with the way back
 rate_strip       the keys that rate the last answer
 no_colour        what is painted where NO_COLOR is set
 untaken_keys     what is said of a key that nothing takes
-key_line         the line of keys at the bottom
-two_sided_line   a line with words at both ends
-wrapped_line     the same on several rows, where one has no room
 why_view         the same beside the conversation, or on a screen of its own
 passage_actions  what its keys do: mark a passage, remove it, compare the turn
 passage_page     a passage on a page, with the same keys
 memory_door      the chat opens Memory and Privacy, and offers no undo that is done already
 memory_screen    Memory: the list by scope, and a box that tells of the marked one
 memory_actions   what its keys do
-marked_list      a list whose marked row can be found without colour
 memory_list      the rows as columns
 memory_privacy   what is kept about a user on a screen, and the way to forget all of it
 privacy_door     it is opened, and what was typed there is done
@@ -50,9 +45,4 @@ compare_screen   Before/After: two answers, names hidden, and which is better
 log_screen       the log: filter, levels, following
 sessions_screen  the sessions of a user: open, rename, archive, delete, with undo
 find_screen      words, and the turns that hold them
-page_screen      a page to read: help, a passage, what was learned
-small_screens    questions that need an answer first, and the search of earlier prompts
-help_text        all keys and commands
-screen_help      the same from another screen, whose own keys come first
-work             work that a screen begins and does not wait for
 """

@@ -26,7 +26,7 @@ from assistant.terminal.screens.palette import Palette
 from assistant.terminal.screens.passage_actions import PassageActions
 from assistant.terminal.screens.prompt import BURST_SECONDS
 from assistant.terminal.screens.untaken_keys import untaken_told
-from assistant.terminal.screens.work import Telling
+from assistant.terminal.widgets.work import Telling
 from stores.base.errors import VouchError
 from stores.base.one_line import one_line
 

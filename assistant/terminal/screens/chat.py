@@ -21,15 +21,15 @@ from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import CHAT, first_actions
 from assistant.terminal.screens.chat_opening import ChatOpening
 from assistant.terminal.screens.conversation import Conversation
-from assistant.terminal.screens.key_line import KeyLine
 from assistant.terminal.screens.notice_line import Notice, NoticeLine
 from assistant.terminal.screens.prompt import Prompt
 from assistant.terminal.screens.rate_strip import RateStrip
 from assistant.terminal.screens.talk import Hears, Talk
-from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.screens.why_view import WhyView
-from assistant.terminal.screens.work import host
-from assistant.terminal.screens.wrapped_line import WrappedLine
+from assistant.terminal.widgets.key_line import KeyLine
+from assistant.terminal.widgets.two_sided_line import TwoSidedLine
+from assistant.terminal.widgets.work import host
+from assistant.terminal.widgets.wrapped_line import WrappedLine
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ class ChatScreen(Screen[None], ChatOpening):
 
     async def ask(self) -> str:
         """What the person answers to the question that the command has just asked."""
-        from assistant.terminal.screens.small_screens import Question
+        from assistant.terminal.widgets.questions import Question
 
         last = self.conversation.messages[-1 - len(self.talk.waiting)]
         asked: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()

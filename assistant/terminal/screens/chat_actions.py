@@ -22,7 +22,7 @@ from assistant.terminal.screens.memory_door import MemoryDoor
 from assistant.terminal.screens.prompt import Prompt
 from assistant.terminal.screens.reading_actions import ReadingActions
 from assistant.terminal.screens.training_actions import TrainingActions
-from assistant.terminal.screens.work import Host, host
+from assistant.terminal.widgets.work import Host, host
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
     # Screens
 
     def action_help(self) -> None:
-        from assistant.terminal.screens.screen_help import open_help
+        from assistant.terminal.widgets.screen_help import open_help
 
         place = "Why this answer" if self.query_one("#why").has_focus_within else ""
         open_help(self, self.desk, "Reading" if self.conversation.has_focus else place)
@@ -180,7 +180,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         self.work(self._search_prompts())
 
     async def _search_prompts(self) -> None:
-        from assistant.terminal.screens.small_screens import PastPrompts
+        from assistant.terminal.widgets.questions import PastPrompts
 
         here = list(reversed(self.prompt.sent))
         earlier: Sequence[str] = ()

@@ -13,9 +13,9 @@ from assistant.terminal.facts.messages import Message, past_messages, quotes_onl
 from assistant.terminal.screens.draft_keeping import PRIVATE
 from assistant.terminal.screens.first_start import first_start_text
 from assistant.terminal.screens.message_view import MessageView
-from assistant.terminal.screens.two_sided_line import TwoSidedLine
-from assistant.terminal.screens.work import host
 from assistant.terminal.screens.writing_again import WritingAgain
+from assistant.terminal.widgets.two_sided_line import TwoSidedLine
+from assistant.terminal.widgets.work import host
 from stores.base.errors import NotFound, VouchError
 from stores.base.one_line import one_line
 

@@ -7,7 +7,7 @@ from assistant.terminal.screens.conversation import Conversation
 from assistant.terminal.screens.notice_line import NoticeLine
 from assistant.terminal.screens.prompt import Prompt
 from assistant.terminal.screens.talk import Talk
-from assistant.terminal.screens.work import Working
+from assistant.terminal.widgets.work import Working
 
 
 class ChatParts(Working):

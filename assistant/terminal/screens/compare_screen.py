@@ -29,10 +29,10 @@ from assistant.terminal.facts.comparison import (
 from assistant.terminal.facts.training_lines import bar
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import COMPARE
-from assistant.terminal.screens.screen_help import HasHelp
-from assistant.terminal.screens.two_sided_line import TwoSidedLine
-from assistant.terminal.screens.work import GivesWay, host
 from assistant.terminal.text.printable import printable
+from assistant.terminal.widgets.screen_help import HasHelp
+from assistant.terminal.widgets.two_sided_line import TwoSidedLine
+from assistant.terminal.widgets.work import GivesWay, host
 from stores.base.errors import VouchError
 from stores.base.one_line import one_line
 

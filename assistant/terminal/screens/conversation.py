@@ -12,8 +12,8 @@ from textual.message import Message as Posted
 from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import READING
-from assistant.terminal.screens.blank_box import PaintsNothing
 from assistant.terminal.screens.mounted_messages import MountedMessages
+from assistant.terminal.widgets.boxes import PaintsNothing
 
 _TYPES_ON_SECONDS = 0.3  # behind a letter, until the prompt has the focus
 

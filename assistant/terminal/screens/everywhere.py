@@ -14,8 +14,8 @@ from textual.screen import ModalScreen, Screen
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.key_sequence import KeysInOrder
 from assistant.terminal.input.keys import CHAT
-from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.work import GivesWay
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.work import GivesWay
 
 if TYPE_CHECKING:
     from assistant.terminal.screens.chat import ChatScreen
@@ -73,7 +73,7 @@ class Everywhere(KeysInOrder):
 
     def open_help(self) -> None:
         """All keys, those of the screen that is open first; on help itself the same key closes it."""
-        from assistant.terminal.screens.screen_help import HelpPage, open_help
+        from assistant.terminal.widgets.screen_help import HelpPage, open_help
 
         if isinstance(self.screen, HelpPage):
             self.screen.dismiss()

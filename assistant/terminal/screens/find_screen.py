@@ -13,8 +13,8 @@ from textual.widgets.option_list import Option
 
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import FIND
-from assistant.terminal.screens.marked_list import MarkedList
-from assistant.terminal.screens.work import Telling
+from assistant.terminal.widgets.marked_list import MarkedList
+from assistant.terminal.widgets.work import Telling
 from stores.base.clock import local
 from stores.base.one_line import one_line, short
 

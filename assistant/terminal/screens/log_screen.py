@@ -13,11 +13,11 @@ from textual.widgets.option_list import Option
 from assistant.terminal.facts.log_lines import LEVELS, MOST_LINES, LogLine, last_lines, log_file
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import LOG
-from assistant.terminal.screens.marked_list import MarkedList
-from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.screen_help import HasHelp
-from assistant.terminal.screens.two_sided_line import TwoSidedLine
-from assistant.terminal.screens.work import Telling
+from assistant.terminal.widgets.marked_list import MarkedList
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.screen_help import HasHelp
+from assistant.terminal.widgets.two_sided_line import TwoSidedLine
+from assistant.terminal.widgets.work import Telling
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from assistant.terminal.engine.engine import Desk
 from assistant.terminal.facts.memory_detail import detail_page
 from assistant.terminal.facts.memory_page import SCOPES, MemoryRow, Wanted
 from assistant.terminal.screens.memory_list import MemoryList
-from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.privacy_door import PrivacyDoor
-from assistant.terminal.screens.small_screens import Question
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.questions import Question
 from stores.base.errors import NotFound, VouchError
 from stores.base.one_line import one_line, short
 
@@ -117,7 +117,7 @@ class MemoryActions(PrivacyDoor):
             self.load()
 
     def action_help(self) -> None:
-        from assistant.terminal.screens.screen_help import open_help
+        from assistant.terminal.widgets.screen_help import open_help
 
         open_help(self, self.desk, "Memory")
 

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widgets.option_list import Option
 
 from assistant.terminal.facts.memory_page import MemoryRow
-from assistant.terminal.screens.marked_list import MarkedList
+from assistant.terminal.widgets.marked_list import MarkedList
 
 _NARROW = 60  # columns under which only number and text are told
 _NAME, _KIND, _ORIGIN, _USED = 8, 12, 12, 5

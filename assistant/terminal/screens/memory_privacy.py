@@ -14,8 +14,8 @@ from textual.widgets import Static
 from assistant.terminal.facts.privacy import privacy_told
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import PRIVACY
-from assistant.terminal.screens.work import Telling
 from assistant.terminal.text.printable import printable
+from assistant.terminal.widgets.work import Telling
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:

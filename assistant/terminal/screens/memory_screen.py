@@ -18,9 +18,9 @@ from assistant.terminal.input.keys import MEMORY, shown
 from assistant.terminal.input.typed_ids import typed_id
 from assistant.terminal.screens.memory_actions import MemoryActions
 from assistant.terminal.screens.memory_list import MemoryList, column_line
-from assistant.terminal.screens.two_sided_line import TwoSidedLine
-from assistant.terminal.screens.work import as_sentences, host
 from assistant.terminal.text.printable import printable
+from assistant.terminal.widgets.two_sided_line import TwoSidedLine
+from assistant.terminal.widgets.work import as_sentences, host
 from stores.base.errors import VouchError
 from stores.base.one_line import one_line
 

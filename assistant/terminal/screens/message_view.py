@@ -8,9 +8,9 @@ from textual.widgets import Static
 
 from assistant.terminal.facts.messages import FORGOTTEN, Message
 from assistant.terminal.screens.answer_text import AnswerText
-from assistant.terminal.screens.blank_box import BlankBox
-from assistant.terminal.screens.two_sided_line import TwoSidedLine
 from assistant.terminal.text.printable import as_markdown, printable
+from assistant.terminal.widgets.boxes import BlankBox
+from assistant.terminal.widgets.two_sided_line import TwoSidedLine
 from stores.base.one_line import open_end
 
 

@@ -12,8 +12,8 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
 from assistant.terminal.facts.messages import Message
-from assistant.terminal.screens.blank_box import BlankBox
 from assistant.terminal.screens.message_view import MessageView
+from assistant.terminal.widgets.boxes import BlankBox
 
 MOUNTED = 20  # messages at most
 _AT_FIRST = 6  # messages: what fits on a screen is painted at once

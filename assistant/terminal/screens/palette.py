@@ -19,7 +19,7 @@ from textual.system_commands import SystemCommandsProvider
 
 from assistant.terminal.input.keys import APP, CHAT, PLACES, PROMPT, READING, SCREEN_COMMANDS, Key, shown
 from assistant.terminal.screens.everywhere import Everywhere
-from assistant.terminal.screens.work import GivesWay, Host
+from assistant.terminal.widgets.work import GivesWay, Host
 
 _LEFT_OUT = ("palette", "interrupt", "end_input", "complete", "send", "new_line", "stop")
 _MOVES = frozenset(  # from row to row, to another list, back: what only a key is for

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message as Posted
 
 from assistant.terminal.facts.why import FoundRow
-from assistant.terminal.screens.work import Working, host
+from assistant.terminal.widgets.work import Working, host
 
 if TYPE_CHECKING:
     from assistant.terminal.actions.written_here import Written
@@ -96,7 +96,7 @@ class PassageActions(Working):
 
     async def _is_sure(self, row: FoundRow) -> bool:
         from assistant.terminal.actions.removing import sure_to_propose
-        from assistant.terminal.screens.small_screens import Question
+        from assistant.terminal.widgets.questions import Question
 
         line = await self._desk.look(
             lambda assistant, user_id: assistant.catalogue.line(user_id, row.passage_id)

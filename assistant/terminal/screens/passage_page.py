@@ -10,9 +10,9 @@ from textual.widget import Widget
 from assistant.terminal.facts.why import FoundRow, found_row, passage_page
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import WHY
-from assistant.terminal.screens.key_line import FittingKeys
-from assistant.terminal.screens.page_screen import PageScreen
 from assistant.terminal.screens.passage_actions import Marks, PassageActions
+from assistant.terminal.widgets.key_line import FittingKeys
+from assistant.terminal.widgets.page_screen import PageScreen
 
 if TYPE_CHECKING:
     from assistant.terminal.actions.written_here import Written

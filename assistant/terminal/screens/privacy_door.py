@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from assistant.terminal.engine.engine import Desk
-from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.work import Telling
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.work import Telling
 
 _EDGES = 6  # columns of a page: border, padding and scroll bar
 

@@ -12,8 +12,8 @@ from textual.widgets import TextArea
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.folded_paste import FoldedPastes
 from assistant.terminal.input.keys import PROMPT
-from assistant.terminal.screens.work import host
 from assistant.terminal.text.printable import printable
+from assistant.terminal.widgets.work import host
 
 ASKS = "Ask anything, or / for commands"
 BURST_SECONDS = 0.03  # between keys that nobody typed: a paste that the terminal does not mark

@@ -11,7 +11,7 @@ from assistant.terminal.screens.answer_actions import AnswerActions
 from assistant.terminal.screens.answer_text import AnswerText
 from assistant.terminal.screens.branch_actions import BranchActions
 from assistant.terminal.screens.find_actions import FindActions
-from assistant.terminal.screens.page_screen import PageScreen
+from assistant.terminal.widgets.page_screen import PageScreen
 from stores.base.one_line import one_line
 
 
@@ -91,7 +91,7 @@ class ReadingActions(BranchActions, FindActions, AnswerActions):
 
     def on_answer_text_link_clicked(self, event: AnswerText.LinkClicked) -> None:
         """A link is opened only after its address was shown."""
-        from assistant.terminal.screens.small_screens import Question
+        from assistant.terminal.widgets.questions import Question
 
         event.stop()
         address = one_line(event.href)

@@ -15,10 +15,10 @@ from assistant.terminal.actions.sessions import Change, SessionChange, deleting,
 from assistant.terminal.engine.engine import Desk
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import SESSIONS
-from assistant.terminal.screens.key_line import FittingKeys
-from assistant.terminal.screens.marked_list import MarkedList
-from assistant.terminal.screens.two_sided_line import TwoSidedLine
-from assistant.terminal.screens.work import GivesWay, Telling
+from assistant.terminal.widgets.key_line import FittingKeys
+from assistant.terminal.widgets.marked_list import MarkedList
+from assistant.terminal.widgets.two_sided_line import TwoSidedLine
+from assistant.terminal.widgets.work import GivesWay, Telling
 from stores.base.clock import local
 from stores.base.one_line import one_line, short
 
@@ -287,8 +287,8 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
 
     async def _erase(self, session: SessionLine) -> None:
         from assistant.terminal.actions.forgetting import forget_sessions
-        from assistant.terminal.screens.page_screen import PageScreen
-        from assistant.terminal.screens.small_screens import Question
+        from assistant.terminal.widgets.page_screen import PageScreen
+        from assistant.terminal.widgets.questions import Question
 
         turns = f"{session.turns} turn{'s' if session.turns != 1 else ''}"
         question = (

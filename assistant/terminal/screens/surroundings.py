@@ -6,11 +6,11 @@ from textual.widgets import Static
 
 from assistant.terminal.engine.engine import Counts
 from assistant.terminal.screens.chat_parts import ChatParts
-from assistant.terminal.screens.key_line import KeyLine
 from assistant.terminal.screens.notice_line import NoticeLine
 from assistant.terminal.screens.prompt import ASKS
-from assistant.terminal.screens.two_sided_line import TwoSidedLine
-from assistant.terminal.screens.wrapped_line import fits
+from assistant.terminal.widgets.key_line import KeyLine
+from assistant.terminal.widgets.two_sided_line import TwoSidedLine
+from assistant.terminal.widgets.wrapped_line import fits
 from stores.base.errors import StoreUnavailable, VouchError
 from stores.base.one_line import one_line
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from assistant.terminal.comparison.comparing import COMPARED, session_to_compare
 from assistant.terminal.screens.answer_actions import AnswerActions
-from assistant.terminal.screens.two_sided_line import TwoSidedLine
-from assistant.terminal.screens.work import host
+from assistant.terminal.widgets.two_sided_line import TwoSidedLine
+from assistant.terminal.widgets.work import host
 
 if TYPE_CHECKING:
     from assistant.wiring import Assistant

@@ -30,12 +30,12 @@ from assistant.terminal.facts.training_lines import (
 )
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import TRAINING
-from assistant.terminal.screens.key_line import keys_that_fit
-from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.screens.training_steering import Compare, TrainingSteering
-from assistant.terminal.screens.two_sided_line import TwoSidedLine
-from assistant.terminal.screens.work import Telling
 from assistant.terminal.text.plot import plot, sparkline
+from assistant.terminal.widgets.key_line import keys_that_fit
+from assistant.terminal.widgets.marked_list import MarkedList
+from assistant.terminal.widgets.two_sided_line import TwoSidedLine
+from assistant.terminal.widgets.work import Telling
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from assistant.terminal.facts.training import TrainingFacts, version_of
-from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.screen_help import HasHelp
-from assistant.terminal.screens.small_screens import Question
-from assistant.terminal.screens.work import as_sentences
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.questions import Question
+from assistant.terminal.widgets.screen_help import HasHelp
+from assistant.terminal.widgets.work import as_sentences
 from stores.base.errors import VouchError
 
 if TYPE_CHECKING:

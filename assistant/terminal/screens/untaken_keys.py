@@ -9,7 +9,7 @@ from textual import events
 from textual.screen import Screen
 
 from assistant.terminal.input.keys import shown
-from assistant.terminal.screens.page_screen import PageScreen
+from assistant.terminal.widgets.page_screen import PageScreen
 
 _MEANT = re.compile(r"f\d+|ctrl\+[a-z]")  # those that move or edit are not pressed for an action
 

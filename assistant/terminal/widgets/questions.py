@@ -13,8 +13,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
-from assistant.terminal.screens.marked_list import MarkedList
 from assistant.terminal.text.printable import printable
+from assistant.terminal.widgets.marked_list import MarkedList
 from stores.base.one_line import short
 
 _LEFT_FREE = 4  # one row in so many stays with what a question is about

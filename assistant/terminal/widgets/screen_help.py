@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
-from assistant.terminal.screens.page_screen import PageScreen
-from assistant.terminal.screens.work import Working, host
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.work import Working, host
 
 if TYPE_CHECKING:
     from assistant.terminal.engine.engine import Desk
@@ -19,7 +19,7 @@ class HelpPage(PageScreen):
 
 def open_help(widget: Widget, desk: Desk, place: str) -> None:
     """Opens it. place: whose keys are told first; empty: those of the chat."""
-    from assistant.terminal.screens.help_text import help_text
+    from assistant.terminal.widgets.help_text import help_text
 
     width = widget.app.size.width - 6  # border, padding and scroll bar
     text = help_text(host(widget).changed_keys, desk.slash_commands, width=width, first=place)

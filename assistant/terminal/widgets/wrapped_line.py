@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.geometry import Size
 
-from assistant.terminal.screens.two_sided_line import TwoSidedLine
+from assistant.terminal.widgets.two_sided_line import TwoSidedLine
 
 _TALL = 14  # rows of the screen from which a line may take several
 

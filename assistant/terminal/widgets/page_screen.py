@@ -11,8 +11,8 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from assistant.terminal.screens.work import Telling
 from assistant.terminal.text.printable import printable
+from assistant.terminal.widgets.work import Telling
 from stores.base.one_line import one_line
 
 
