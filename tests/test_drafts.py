@@ -10,8 +10,8 @@ import pytest
 from screen_fixtures import HOLD, ChatOnScreen, on_screen
 
 from assistant.terminal.actions.drafts import NEW, Drafts
+from assistant.terminal.conversation.conversation import Conversation
 from assistant.terminal.engine.engine import Desk
-from assistant.terminal.screens.conversation import Conversation
 from assistant.terminal.screens.draft_keeping import DraftKeeping
 from stores.base.errors import TryAgain
 

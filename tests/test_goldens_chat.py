@@ -9,7 +9,7 @@ from golden_screens import LOOKS, Scene, check_scene, to_the_prompt
 from screen_fixtures import ANSWER, HOLD, QUESTION, ChatOnScreen
 from textual.command import CommandPalette
 
-from assistant.terminal.screens.notice_line import Notice
+from assistant.terminal.conversation.notice_line import Notice
 from assistant.terminal.screens.why_view import WhyView
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import PastPrompts, Question

@@ -9,9 +9,9 @@ import pytest
 from screen_fixtures import ANSWER, HOLD, QUESTION, on_screen
 from textual.geometry import Region
 
+from assistant.terminal.conversation.answer_text import AnswerText
+from assistant.terminal.conversation.notice_line import Notice
 from assistant.terminal.engine.engine import SessionChoice
-from assistant.terminal.screens.answer_text import AnswerText
-from assistant.terminal.screens.notice_line import Notice
 from assistant.wiring import Assistant
 from stores.base.errors import ModelUnreachable, StoreUnavailable
 from stores.claims.decisions import Learned

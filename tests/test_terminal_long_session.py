@@ -6,8 +6,8 @@ from pathlib import Path
 
 from screen_fixtures import ChatOnScreen, on_screen
 
+from assistant.terminal.conversation.mounted_messages import MOUNTED
 from assistant.terminal.engine.engine import FIRST_TURNS, GLANCED_TURNS, SessionChoice
-from assistant.terminal.screens.mounted_messages import MOUNTED
 from benchmarks import long_session
 from stores.conversation.glance import glance
 from stores.conversation.journal import Journal

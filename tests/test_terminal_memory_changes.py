@@ -24,10 +24,10 @@ from screen_fixtures import HANDBOOK, HOLD, QUESTION, on_screen
 from textual.widgets import Input
 
 from assistant.settings.config import MemorySettings
+from assistant.terminal.conversation.notice_line import Notice
 from assistant.terminal.screens.memory_privacy import SENTENCE, PrivacyScreen
 from assistant.terminal.screens.memory_questions import AskLine, EditText, TextBox
 from assistant.terminal.screens.memory_screen import MemoryScreen
-from assistant.terminal.screens.notice_line import Notice
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import Question
 from assistant.wiring import Assistant

@@ -9,8 +9,8 @@ from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from test_terminal_chat import learned
 from textual.screen import ModalScreen
 
+from assistant.terminal.conversation.message_view import MessageView
 from assistant.terminal.facts.messages import Message
-from assistant.terminal.screens.message_view import MessageView
 from assistant.terminal.widgets.questions import Question
 
 TEXT = "My cat Ada sleeps on the blue chair by the window of the living room since May of last year."

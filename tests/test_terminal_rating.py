@@ -8,8 +8,8 @@ import pytest
 from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from textual.events import Paste
 
+from assistant.terminal.conversation.rate_strip import RateStrip
 from assistant.terminal.engine.engine import SessionChoice
-from assistant.terminal.screens.rate_strip import RateStrip
 from stores.conversation.ratings import Ratings
 
 

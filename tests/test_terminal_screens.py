@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from screen_fixtures import HOLD, QUESTION, ChatOnScreen, on_screen, without_times
 
+from assistant.terminal.conversation.notice_line import Notice
 from assistant.terminal.engine.engine import SessionChoice
-from assistant.terminal.screens.notice_line import Notice
 from assistant.terminal.screens.why_view import WhyScreen, WhyView
 from stores.database.tables import Judgement
 

@@ -10,12 +10,12 @@ from screen_fixtures import on_screen
 from textual.app import App, ComposeResult
 from textual.containers import VerticalScroll
 
+from assistant.terminal.conversation.answer_text import AnswerText
+from assistant.terminal.conversation.message_view import MessageView
+from assistant.terminal.conversation.streaming import Pace
 from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.clipboard import code_blocks
 from assistant.terminal.input.folded_paste import FoldedPastes
-from assistant.terminal.screens.answer_text import AnswerText
-from assistant.terminal.screens.message_view import MessageView
-from assistant.terminal.screens.streaming import Pace
 from assistant.terminal.text.markdown_lines import lines_of, settled_length
 from assistant.terminal.text.printable import as_markdown, printable
 

@@ -12,9 +12,9 @@ from test_terminal_chat import learned
 from test_terminal_why import asks_and_opens, own_texts
 
 from assistant.terminal.actions.written_here import Written
+from assistant.terminal.conversation.rate_strip import RateStrip
 from assistant.terminal.screens.memory_questions import EditText
 from assistant.terminal.screens.memory_screen import MemoryScreen
-from assistant.terminal.screens.rate_strip import RateStrip
 from assistant.terminal.widgets.questions import Question
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED

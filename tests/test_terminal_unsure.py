@@ -7,8 +7,8 @@ from pathlib import Path
 from screen_fixtures import QUESTION, on_screen
 
 from agents.backends.extractive import NOT_SURE
+from assistant.terminal.conversation.message_view import MessageView
 from assistant.terminal.facts.messages import Message
-from assistant.terminal.screens.message_view import MessageView
 
 
 def test_it_is_known_by_the_words_it_begins_with_where_passages_are_quoted() -> None:

@@ -10,4 +10,5 @@ comparison/     answers before and after a training: played, compared, and steer
 engine/         the assistant as the screens know it, and the commands that are typed with a slash
 plain/          the chat as lines, for pipes and for who wants no screen
 widgets/        widgets that any screen uses
+conversation/   the conversation on the screen: its messages, the prompt, and what is sent
 """

@@ -14,18 +14,9 @@ chat_parts       what that screen is made of, as the files know it that act on i
 surroundings     title, counts, status, how much is below
 first_start      what is told to somebody who never said anything here
 draft_keeping    what is typed is kept, and comes back
-talk             what is sent, one after another
 everywhere       the keys that hold everywhere lead from any screen to any other
-conversation     what is said: followed, and read message by message
-mounted_messages the messages of a session, of which a few are mounted
-message_view     one message; an answer grows while it is written
-answer_text      its words, laid out once and painted from what is kept
-streaming        how often an answer is painted while it is written
 short_pauses     what keeps pauses short in which no key is taken in
 writing_again    a store that another process keeps from being written
-prompt           where messages are typed
-notice_line      what was learned, with the way back
-rate_strip       the keys that rate the last answer
 no_colour        what is painted where NO_COLOR is set
 untaken_keys     what is said of a key that nothing takes
 why_view         the same beside the conversation, or on a screen of its own

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assistant.terminal.conversation.rate_strip import RateStrip
 from assistant.terminal.facts.messages import Message
-from assistant.terminal.screens.rate_strip import RateStrip
 from assistant.terminal.screens.surroundings import Surroundings
 from assistant.terminal.widgets.page_screen import PageScreen
 from stores.base.one_line import short

@@ -16,6 +16,7 @@ from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
 
 from assistant.terminal.actions.drafts import Drafts
+from assistant.terminal.conversation.prompt import BURST_SECONDS
 from assistant.terminal.engine.engine import Desk, SessionChoice
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import APP, CHAT, shown
@@ -24,7 +25,6 @@ from assistant.terminal.screens.everywhere import COMES_FIRST
 from assistant.terminal.screens.no_colour import REVERSED, WithoutColour
 from assistant.terminal.screens.palette import Palette
 from assistant.terminal.screens.passage_actions import PassageActions
-from assistant.terminal.screens.prompt import BURST_SECONDS
 from assistant.terminal.screens.untaken_keys import untaken_told
 from assistant.terminal.widgets.work import Telling
 from stores.base.errors import VouchError

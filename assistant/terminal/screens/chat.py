@@ -15,16 +15,16 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from assistant.terminal.actions.drafts import NEW, Drafts
+from assistant.terminal.conversation.conversation import Conversation
+from assistant.terminal.conversation.notice_line import Notice, NoticeLine
+from assistant.terminal.conversation.prompt import Prompt
+from assistant.terminal.conversation.rate_strip import RateStrip
+from assistant.terminal.conversation.talk import Hears, Talk
 from assistant.terminal.engine.engine import Desk, SessionChoice
 from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import CHAT, first_actions
 from assistant.terminal.screens.chat_opening import ChatOpening
-from assistant.terminal.screens.conversation import Conversation
-from assistant.terminal.screens.notice_line import Notice, NoticeLine
-from assistant.terminal.screens.prompt import Prompt
-from assistant.terminal.screens.rate_strip import RateStrip
-from assistant.terminal.screens.talk import Hears, Talk
 from assistant.terminal.screens.why_view import WhyView
 from assistant.terminal.widgets.key_line import KeyLine
 from assistant.terminal.widgets.two_sided_line import TwoSidedLine

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from assistant.terminal.conversation.conversation import Conversation
+from assistant.terminal.conversation.notice_line import NoticeLine
+from assistant.terminal.conversation.prompt import Prompt
+from assistant.terminal.conversation.talk import Talk
 from assistant.terminal.engine.engine import Desk, Opened
-from assistant.terminal.screens.conversation import Conversation
-from assistant.terminal.screens.notice_line import NoticeLine
-from assistant.terminal.screens.prompt import Prompt
-from assistant.terminal.screens.talk import Talk
 from assistant.terminal.widgets.work import Working
 
 

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
+from assistant.terminal.conversation.message_view import MessageView
 from assistant.terminal.facts.messages import Message
-from assistant.terminal.screens.message_view import MessageView
 from assistant.terminal.widgets.boxes import BlankBox
 
 MOUNTED = 20  # messages at most

@@ -7,13 +7,13 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from assistant.terminal.conversation.conversation import Conversation
+from assistant.terminal.conversation.message_view import MessageView
+from assistant.terminal.conversation.streaming import Pace
 from assistant.terminal.engine.engine import Desk
 from assistant.terminal.engine.retrying import TryingAgain, can_wait
 from assistant.terminal.engine.writing import Stopped, Writing
 from assistant.terminal.facts.messages import Message, cited_source, quotes_only
-from assistant.terminal.screens.conversation import Conversation
-from assistant.terminal.screens.message_view import MessageView
-from assistant.terminal.screens.streaming import Pace
 from stores.base.errors import ModelBusy, VouchError
 from stores.base.one_line import one_line
 

@@ -9,10 +9,10 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message as Posted
 
+from assistant.terminal.conversation.mounted_messages import MountedMessages
 from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import READING
-from assistant.terminal.screens.mounted_messages import MountedMessages
 from assistant.terminal.widgets.boxes import PaintsNothing
 
 _TYPES_ON_SECONDS = 0.3  # behind a letter, until the prompt has the focus

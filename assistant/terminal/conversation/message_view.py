@@ -6,8 +6,8 @@ from textual.app import ComposeResult
 from textual.message import Message as Posted
 from textual.widgets import Static
 
+from assistant.terminal.conversation.answer_text import AnswerText
 from assistant.terminal.facts.messages import FORGOTTEN, Message
-from assistant.terminal.screens.answer_text import AnswerText
 from assistant.terminal.text.printable import as_markdown, printable
 from assistant.terminal.widgets.boxes import BlankBox
 from assistant.terminal.widgets.two_sided_line import TwoSidedLine
