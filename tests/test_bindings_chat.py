@@ -22,7 +22,7 @@ from assistant.terminal.screens.log_screen import LogScreen
 from assistant.terminal.screens.memory_screen import MemoryScreen
 from assistant.terminal.screens.sessions_screen import SessionsScreen
 from assistant.terminal.screens.training_screen import TrainingScreen
-from assistant.terminal.screens.why_view import WhyScreen
+from assistant.terminal.why.why_view import WhyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import PastPrompts
 

@@ -27,7 +27,7 @@ from assistant.terminal.screens.memory_privacy import PrivacyScreen
 from assistant.terminal.screens.memory_questions import AskLine, EditText
 from assistant.terminal.screens.memory_screen import MemoryScreen
 from assistant.terminal.screens.training_screen import TrainingScreen
-from assistant.terminal.screens.why_view import WhyScreen
+from assistant.terminal.why.why_view import WhyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import Question
 

@@ -10,7 +10,7 @@ from screen_fixtures import ANSWER, HOLD, QUESTION, ChatOnScreen
 from textual.command import CommandPalette
 
 from assistant.terminal.conversation.notice_line import Notice
-from assistant.terminal.screens.why_view import WhyView
+from assistant.terminal.why.why_view import WhyView
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import PastPrompts, Question
 

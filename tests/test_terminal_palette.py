@@ -23,7 +23,7 @@ from assistant.terminal.screens.memory_screen import MemoryScreen
 from assistant.terminal.screens.palette import InOrder, _is_listed
 from assistant.terminal.screens.sessions_screen import SessionsScreen
 from assistant.terminal.screens.training_screen import TrainingScreen
-from assistant.terminal.screens.why_view import WhyScreen
+from assistant.terminal.why.why_view import WhyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 
 CODE = "First answer [1].\n\n```\ncode one\n```\n\n```\ncode two\n```"

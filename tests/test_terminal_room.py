@@ -9,7 +9,7 @@ from golden_screens import GOLDENS, read_golden
 from screen_fixtures import ANSWER, QUESTION, on_screen
 from test_terminal_chat import learned
 
-from assistant.terminal.screens.why_view import WhyView
+from assistant.terminal.why.why_view import WhyView
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.wrapped_line import broken
 

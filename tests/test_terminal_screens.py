@@ -16,7 +16,7 @@ from screen_fixtures import HOLD, QUESTION, ChatOnScreen, on_screen, without_tim
 
 from assistant.terminal.conversation.notice_line import Notice
 from assistant.terminal.engine.engine import SessionChoice
-from assistant.terminal.screens.why_view import WhyScreen, WhyView
+from assistant.terminal.why.why_view import WhyScreen, WhyView
 from stores.database.tables import Judgement
 
 SCREENS = Path(__file__).parent / "screens"

@@ -11,8 +11,8 @@ from screen_fixtures import ANSWER, HANDBOOK, QUESTION, ChatOnScreen, on_screen
 
 from assistant.terminal.comparison.comparison_process import ComparisonChild
 from assistant.terminal.screens.compare_screen import CompareScreen
-from assistant.terminal.screens.passage_page import PassagePage
-from assistant.terminal.screens.why_view import PassageList, WhyScreen
+from assistant.terminal.why.passage_page import PassagePage
+from assistant.terminal.why.why_view import PassageList, WhyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import Question
 from stores.base.passages import SHARED

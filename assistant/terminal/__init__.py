@@ -11,4 +11,5 @@ engine/         the assistant as the screens know it, and the commands that are 
 plain/          the chat as lines, for pipes and for who wants no screen
 widgets/        widgets that any screen uses
 conversation/   the conversation on the screen: its messages, the prompt, and what is sent
+why/            why an answer was given, and what can be done with its passages
 """

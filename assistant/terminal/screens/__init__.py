@@ -19,9 +19,6 @@ short_pauses     what keeps pauses short in which no key is taken in
 writing_again    a store that another process keeps from being written
 no_colour        what is painted where NO_COLOR is set
 untaken_keys     what is said of a key that nothing takes
-why_view         the same beside the conversation, or on a screen of its own
-passage_actions  what its keys do: mark a passage, remove it, compare the turn
-passage_page     a passage on a page, with the same keys
 memory_door      the chat opens Memory and Privacy, and offers no undo that is done already
 memory_screen    Memory: the list by scope, and a box that tells of the marked one
 memory_actions   what its keys do

@@ -177,7 +177,7 @@ class AnswerActions(Surroundings):
             self.work(self._open_why(wanted))
 
     async def _open_why(self, turn_id: int) -> None:
-        from assistant.terminal.screens.why_view import WhyScreen
+        from assistant.terminal.why.why_view import WhyScreen
 
         if self.size.width >= _WIDE:
             self.query_one("#why").add_class("-open")
@@ -189,7 +189,7 @@ class AnswerActions(Surroundings):
 
     async def refresh_why(self, turn_id: int | None) -> None:
         """Has the panel tell of another turn."""
-        from assistant.terminal.screens.why_view import WhyView
+        from assistant.terminal.why.why_view import WhyView
 
         if turn_id is not None:
             self.query_one("#why", WhyView).show(await self._facts(turn_id))

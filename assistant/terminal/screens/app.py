@@ -24,8 +24,8 @@ from assistant.terminal.screens.chat import ChatScreen
 from assistant.terminal.screens.everywhere import COMES_FIRST
 from assistant.terminal.screens.no_colour import REVERSED, WithoutColour
 from assistant.terminal.screens.palette import Palette
-from assistant.terminal.screens.passage_actions import PassageActions
 from assistant.terminal.screens.untaken_keys import untaken_told
+from assistant.terminal.why.passage_actions import PassageActions
 from assistant.terminal.widgets.work import Telling
 from stores.base.errors import VouchError
 from stores.base.one_line import one_line

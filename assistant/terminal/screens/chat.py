@@ -25,7 +25,7 @@ from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import CHAT, first_actions
 from assistant.terminal.screens.chat_opening import ChatOpening
-from assistant.terminal.screens.why_view import WhyView
+from assistant.terminal.why.why_view import WhyView
 from assistant.terminal.widgets.key_line import KeyLine
 from assistant.terminal.widgets.two_sided_line import TwoSidedLine
 from assistant.terminal.widgets.work import host

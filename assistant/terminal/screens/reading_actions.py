@@ -68,7 +68,7 @@ class ReadingActions(BranchActions, FindActions, AnswerActions):
             self.work(self._open_source(answer.turn_id, cited[0].version_id))
 
     async def _open_source(self, turn_id: int, version_id: int) -> None:
-        from assistant.terminal.screens.passage_page import PassagePage
+        from assistant.terminal.why.passage_page import PassagePage
 
         page = await PassagePage.of(self.desk, turn_id, version_id)
         if self.app.screen is self.screen:  # else another key came meanwhile

@@ -10,7 +10,7 @@ from textual.widget import Widget
 from assistant.terminal.facts.why import FoundRow, found_row, passage_page
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import WHY
-from assistant.terminal.screens.passage_actions import Marks, PassageActions
+from assistant.terminal.why.passage_actions import Marks, PassageActions
 from assistant.terminal.widgets.key_line import FittingKeys
 from assistant.terminal.widgets.page_screen import PageScreen
 

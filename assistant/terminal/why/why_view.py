@@ -15,8 +15,8 @@ from textual.widgets.option_list import Option
 from assistant.terminal.facts.why import FoundRow, WhyFacts, passage_page, why_facts
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import WHY
-from assistant.terminal.screens.passage_actions import PassageActions
-from assistant.terminal.screens.passage_page import PassagePage
+from assistant.terminal.why.passage_actions import PassageActions
+from assistant.terminal.why.passage_page import PassagePage
 from assistant.terminal.widgets.key_line import FittingKeys
 from assistant.terminal.widgets.marked_list import MARK, MarkedList
 from assistant.terminal.widgets.work import Telling
