@@ -11,7 +11,7 @@ from agents.base.claim_interfaces import Claim, Curation, Weighed
 from agents.base.interfaces import Candidate
 from agents.memory.classifier import Classifier
 from assistant.remembering.claim_agents import Agents
-from assistant.terminal.screens.memory_screen import MemoryScreen
+from assistant.terminal.memory.memory_screen import MemoryScreen
 from assistant.wiring import Assistant
 from stores.claims.claims import NewClaim
 

@@ -11,8 +11,8 @@ from screen_fixtures import ANSWER, ChatOnScreen
 from test_terminal_memory_screens import some_memories
 from textual.widgets import Input
 
-from assistant.terminal.screens.memory_privacy import PrivacyScreen
-from assistant.terminal.screens.memory_questions import AskLine, EditText
+from assistant.terminal.memory.memory_questions import AskLine, EditText
+from assistant.terminal.memory.privacy_screen import PrivacyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import Question
 

@@ -9,8 +9,8 @@ from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from test_terminal_sessions import REPLIES, on_shelf
 from textual.widgets import Input
 
-from assistant.terminal.screens.memory_privacy import SENTENCE, PrivacyScreen
-from assistant.terminal.screens.memory_questions import AskLine
+from assistant.terminal.memory.memory_questions import AskLine
+from assistant.terminal.memory.privacy_screen import SENTENCE, PrivacyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 
 CODE = "First answer [1].\n\n```\ncode one\n```\n\n```\ncode two\n```"

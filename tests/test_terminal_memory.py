@@ -19,9 +19,9 @@ from memory_on_screen import (
 from screen_fixtures import ANSWER, HANDBOOK, QUESTION, on_screen
 from textual.widgets import Input
 
-from assistant.terminal.screens.memory_list import MemoryList
-from assistant.terminal.screens.memory_privacy import PrivacyScreen
-from assistant.terminal.screens.memory_screen import MemoryScreen
+from assistant.terminal.memory.memory_list import MemoryList
+from assistant.terminal.memory.memory_screen import MemoryScreen
+from assistant.terminal.memory.privacy_screen import PrivacyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.wiring import Assistant
 from stores.base.clock import now

@@ -25,9 +25,9 @@ from textual.widgets import Input
 
 from assistant.settings.config import MemorySettings
 from assistant.terminal.conversation.notice_line import Notice
-from assistant.terminal.screens.memory_privacy import SENTENCE, PrivacyScreen
-from assistant.terminal.screens.memory_questions import AskLine, EditText, TextBox
-from assistant.terminal.screens.memory_screen import MemoryScreen
+from assistant.terminal.memory.memory_questions import AskLine, EditText, TextBox
+from assistant.terminal.memory.memory_screen import MemoryScreen
+from assistant.terminal.memory.privacy_screen import SENTENCE, PrivacyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import Question
 from assistant.wiring import Assistant

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from test_terminal_screens import assert_golden
 
-from assistant.terminal.screens.memory_privacy import PrivacyScreen
+from assistant.terminal.memory.privacy_screen import PrivacyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import Question
 from assistant.wiring import Assistant

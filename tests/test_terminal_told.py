@@ -10,7 +10,7 @@ from test_terminal_chat import learned
 
 from assistant.terminal.facts.messages import FORGOTTEN, messages_of, passage_name
 from assistant.terminal.input.folded_paste import FoldedPastes
-from assistant.terminal.screens.memory_screen import MemoryScreen
+from assistant.terminal.memory.memory_screen import MemoryScreen
 from stores.base.passages import Passage
 from stores.database.tables import Turn
 

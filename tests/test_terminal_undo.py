@@ -13,8 +13,8 @@ from test_terminal_why import asks_and_opens, own_texts
 
 from assistant.terminal.actions.written_here import Written
 from assistant.terminal.conversation.rate_strip import RateStrip
-from assistant.terminal.screens.memory_questions import EditText
-from assistant.terminal.screens.memory_screen import MemoryScreen
+from assistant.terminal.memory.memory_questions import EditText
+from assistant.terminal.memory.memory_screen import MemoryScreen
 from assistant.terminal.widgets.questions import Question
 from assistant.wiring import Assistant
 from stores.base.passages import SHARED

@@ -8,7 +8,7 @@ import pytest
 from memory_on_screen import opened
 from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 
-from assistant.terminal.screens.memory_privacy import PrivacyScreen
+from assistant.terminal.memory.privacy_screen import PrivacyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import Question
 

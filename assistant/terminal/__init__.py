@@ -12,4 +12,5 @@ plain/          the chat as lines, for pipes and for who wants no screen
 widgets/        widgets that any screen uses
 conversation/   the conversation on the screen: its messages, the prompt, and what is sent
 why/            why an answer was given, and what can be done with its passages
+memory/         the Memory and Privacy screens
 """

@@ -20,12 +20,6 @@ writing_again    a store that another process keeps from being written
 no_colour        what is painted where NO_COLOR is set
 untaken_keys     what is said of a key that nothing takes
 memory_door      the chat opens Memory and Privacy, and offers no undo that is done already
-memory_screen    Memory: the list by scope, and a box that tells of the marked one
-memory_actions   what its keys do
-memory_list      the rows as columns
-memory_privacy   what is kept about a user on a screen, and the way to forget all of it
-privacy_door     it is opened, and what was typed there is done
-memory_questions another text, a line, a sentence that is to be typed
 training_actions the chat opens Training and Before/After, and shows a round that runs
 training_screen  Training: the curve, live against candidate, all rounds, and their keys
 training_round   one round on a page: figures, settings, from what it learned

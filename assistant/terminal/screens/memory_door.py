@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property, partial
 
 from assistant.terminal.engine.engine import Counts
+from assistant.terminal.memory.privacy_door import PrivacyDoor
 from assistant.terminal.screens.answer_actions import AnswerActions
-from assistant.terminal.screens.privacy_door import PrivacyDoor
 from stores.base.one_line import short
 
 
@@ -37,7 +37,7 @@ class MemoryDoor(AnswerActions, PrivacyDoor):
             self._open_memory(number)
 
     def _open_memory(self, words: str) -> None:
-        from assistant.terminal.screens.memory_screen import MemoryScreen
+        from assistant.terminal.memory.memory_screen import MemoryScreen
 
         if not any(isinstance(screen, MemoryScreen) for screen in self.app.screen_stack):
             screen = MemoryScreen(

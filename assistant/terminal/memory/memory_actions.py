@@ -13,8 +13,8 @@ from textual.widgets import Input
 from assistant.terminal.engine.engine import Desk
 from assistant.terminal.facts.memory_detail import detail_page
 from assistant.terminal.facts.memory_page import SCOPES, MemoryRow, Wanted
-from assistant.terminal.screens.memory_list import MemoryList
-from assistant.terminal.screens.privacy_door import PrivacyDoor
+from assistant.terminal.memory.memory_list import MemoryList
+from assistant.terminal.memory.privacy_door import PrivacyDoor
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import Question
 from stores.base.errors import NotFound, VouchError
@@ -129,7 +129,7 @@ class MemoryActions(PrivacyDoor):
 
     async def _edit(self, row: MemoryRow, passage_id: int) -> None:
         from assistant.terminal.actions.memories import edit, must_be_editable
-        from assistant.terminal.screens.memory_questions import EditText
+        from assistant.terminal.memory.memory_questions import EditText
 
         def line(assistant: Assistant, user_id: int) -> PassageLine:
             return assistant.catalogue.line(user_id, passage_id)
@@ -265,7 +265,7 @@ class MemoryActions(PrivacyDoor):
 
     async def _export(self) -> None:
         from assistant.terminal.actions.memories import export
-        from assistant.terminal.screens.memory_questions import AskLine
+        from assistant.terminal.memory.memory_questions import AskLine
 
         scope = self.wanted.scope
         whose: Literal["yours", "shared", "all"] = scope if scope == "all" or scope == "shared" else "yours"

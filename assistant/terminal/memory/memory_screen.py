@@ -16,8 +16,8 @@ from assistant.terminal.facts.memory_page import SCOPES, Found, MemoryRow, Page,
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import MEMORY, shown
 from assistant.terminal.input.typed_ids import typed_id
-from assistant.terminal.screens.memory_actions import MemoryActions
-from assistant.terminal.screens.memory_list import MemoryList, column_line
+from assistant.terminal.memory.memory_actions import MemoryActions
+from assistant.terminal.memory.memory_list import MemoryList, column_line
 from assistant.terminal.text.printable import printable
 from assistant.terminal.widgets.two_sided_line import TwoSidedLine
 from assistant.terminal.widgets.work import as_sentences, host

@@ -66,7 +66,7 @@ class PrivacyScreen(Telling, Screen[bool]):
         self.work(self._forget_everything())
 
     async def _forget_everything(self) -> None:
-        from assistant.terminal.screens.memory_questions import AskLine
+        from assistant.terminal.memory.memory_questions import AskLine
 
         question = (
             "Forget everything of yours for good: memory, documents, all transcripts, drafts and ratings? "

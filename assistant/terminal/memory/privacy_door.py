@@ -25,7 +25,7 @@ class PrivacyDoor(Telling):
         self.work(self._open_privacy())
 
     async def _open_privacy(self) -> None:
-        from assistant.terminal.screens.memory_privacy import PrivacyScreen, privacy_lines
+        from assistant.terminal.memory.privacy_screen import PrivacyScreen, privacy_lines
 
         lines = await self.desk.look(partial(privacy_lines, width=self.app.size.width - _EDGES))
         if await self.app.push_screen_wait(PrivacyScreen(lines)):
