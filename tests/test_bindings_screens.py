@@ -23,10 +23,10 @@ from assistant.terminal.input.keys import PLACES
 from assistant.terminal.memory.memory_questions import AskLine, EditText
 from assistant.terminal.memory.memory_screen import MemoryScreen
 from assistant.terminal.memory.privacy_screen import PrivacyScreen
-from assistant.terminal.screens.compare_screen import CompareScreen
 from assistant.terminal.screens.find_screen import FindScreen
 from assistant.terminal.screens.log_screen import LogScreen
-from assistant.terminal.screens.training_screen import TrainingScreen
+from assistant.terminal.training.compare_screen import CompareScreen
+from assistant.terminal.training.training_screen import TrainingScreen
 from assistant.terminal.why.why_view import WhyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import Question

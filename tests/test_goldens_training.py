@@ -12,7 +12,7 @@ from screen_fixtures import QUESTION, ChatOnScreen
 from test_terminal_compare import ALIKE, ASKED, ASKED_AGAIN, playing
 
 from assistant.terminal.comparison.comparison_process import ComparisonChild
-from assistant.terminal.screens.training_screen import TrainingScreen
+from assistant.terminal.training.training_screen import TrainingScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import Question
 

@@ -15,7 +15,7 @@ from screen_fixtures import assistant_in, on_screen
 
 from assistant.terminal.comparison.comparison_process import ComparisonChild, ComparisonFailed
 from assistant.terminal.engine.slash_commands import SlashCommands
-from assistant.terminal.screens.compare_screen import CompareScreen
+from assistant.terminal.training.compare_screen import CompareScreen
 from assistant.wiring import Assistant
 from stores.base.errors import NotFound
 

@@ -28,8 +28,8 @@ from assistant.terminal.facts.comparison import (
     Side,
     counts,
 )
-from assistant.terminal.screens.compare_screen import CompareScreen
-from assistant.terminal.screens.training_screen import TrainingScreen
+from assistant.terminal.training.compare_screen import CompareScreen
+from assistant.terminal.training.training_screen import TrainingScreen
 from stores.base.clock import now
 from stores.conversation.pair_choices import REASON, FoundText, PairChoices
 from stores.database.tables import Feedback

@@ -27,7 +27,7 @@ from assistant.terminal.facts.training_lines import (
     status_line,
     table_lines,
 )
-from assistant.terminal.screens.training_screen import TrainingScreen
+from assistant.terminal.training.training_screen import TrainingScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from stores.base.errors import VouchError
 from stores.database.tables import Round

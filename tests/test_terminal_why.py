@@ -10,7 +10,7 @@ from round_rows import keep, of, promoted
 from screen_fixtures import ANSWER, HANDBOOK, QUESTION, ChatOnScreen, on_screen
 
 from assistant.terminal.comparison.comparison_process import ComparisonChild
-from assistant.terminal.screens.compare_screen import CompareScreen
+from assistant.terminal.training.compare_screen import CompareScreen
 from assistant.terminal.why.passage_page import PassagePage
 from assistant.terminal.why.why_view import PassageList, WhyScreen
 from assistant.terminal.widgets.page_screen import PageScreen

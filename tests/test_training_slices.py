@@ -11,7 +11,7 @@ from round_rows import comparison
 
 from assistant.terminal.facts.training import comparison_of, slices_of
 from assistant.terminal.facts.training_lines import slice_name, table_lines
-from assistant.terminal.screens.training_round import _figures
+from assistant.terminal.training.round_page import _figures
 from stores.database.tables import Round
 
 LOSS = {"name": "/home/ann/documents/rules of the rooms", "gain": -0.031, "low": -0.05, "high": 0.0}

@@ -10,7 +10,7 @@ from screen_fixtures import on_screen
 
 from assistant.terminal.facts.training import measured_table, training_facts
 from assistant.terminal.facts.training_lines import round_line, table_lines
-from assistant.terminal.screens.training_round import _held_out
+from assistant.terminal.training.round_page import _held_out
 
 
 def test_the_table_tells_recall_among_ten_and_what_was_forgotten_most() -> None:

@@ -13,4 +13,5 @@ widgets/        widgets that any screen uses
 conversation/   the conversation on the screen: its messages, the prompt, and what is sent
 why/            why an answer was given, and what can be done with its passages
 memory/         the Memory and Privacy screens
+training/       the Training and Before/After screens
 """

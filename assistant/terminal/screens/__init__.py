@@ -21,9 +21,6 @@ no_colour        what is painted where NO_COLOR is set
 untaken_keys     what is said of a key that nothing takes
 memory_door      the chat opens Memory and Privacy, and offers no undo that is done already
 training_actions the chat opens Training and Before/After, and shows a round that runs
-training_screen  Training: the curve, live against candidate, all rounds, and their keys
-training_round   one round on a page: figures, settings, from what it learned
-compare_screen   Before/After: two answers, names hidden, and which is better
 log_screen       the log: filter, levels, following
 sessions_screen  the sessions of a user: open, rename, archive, delete, with undo
 find_screen      words, and the turns that hold them

@@ -85,7 +85,7 @@ class TrainingActions(AnswerActions):
 
     async def _open_training(self) -> None:
         from assistant.terminal.facts.training import training_facts
-        from assistant.terminal.screens.training_screen import TrainingScreen
+        from assistant.terminal.training.training_screen import TrainingScreen
 
         facts = await self.desk.look(lambda assistant, _user_id: training_facts(assistant))
         if self.app.screen is self.screen:  # else another key came meanwhile
@@ -152,7 +152,7 @@ class TrainingActions(AnswerActions):
     ) -> None:
         from assistant.terminal.comparison.comparison_process import ComparisonChild
         from assistant.terminal.facts.comparison import Sides
-        from assistant.terminal.screens.compare_screen import CompareScreen
+        from assistant.terminal.training.compare_screen import CompareScreen
 
         here, asked_on = self.talk.session_id, self.app.screen
         session = await self.desk.look(

@@ -96,7 +96,7 @@ class TrainingSteering(HasHelp):
             self.work(self._open(row))
 
     async def _open(self, row: Round) -> None:
-        from assistant.terminal.screens.training_round import round_page
+        from assistant.terminal.training.round_page import round_page
 
         facts = self.facts
         page = await self._desk.look(lambda assistant, _user_id: round_page(assistant, facts, row))

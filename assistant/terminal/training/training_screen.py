@@ -30,8 +30,8 @@ from assistant.terminal.facts.training_lines import (
 )
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import TRAINING
-from assistant.terminal.screens.training_steering import Compare, TrainingSteering
 from assistant.terminal.text.plot import plot, sparkline
+from assistant.terminal.training.training_steering import Compare, TrainingSteering
 from assistant.terminal.widgets.key_line import keys_that_fit
 from assistant.terminal.widgets.marked_list import MarkedList
 from assistant.terminal.widgets.two_sided_line import TwoSidedLine
