@@ -9,9 +9,9 @@ from golden_screens import LOOKS, Scene, check_scene
 from screen_fixtures import ChatOnScreen
 from test_terminal_log import SOME, write
 
-from assistant.terminal.screens.find_screen import FindScreen
-from assistant.terminal.screens.log_screen import LogScreen
-from assistant.terminal.screens.sessions_screen import SessionsScreen
+from assistant.terminal.lists.find_screen import FindScreen
+from assistant.terminal.lists.log_screen import LogScreen
+from assistant.terminal.lists.sessions_screen import SessionsScreen
 
 REPLIES = [["In the cellar."], ["On the roof."], ["Under the stairs."]]
 

@@ -15,8 +15,8 @@ from cli_helpers import Vouch
 from store_fixtures import Stores, fresh_database
 
 from assistant.terminal.facts.memory_history import when
-from assistant.terminal.screens.find_screen import FindScreen
-from assistant.terminal.screens.sessions_screen import SessionsScreen
+from assistant.terminal.lists.find_screen import FindScreen
+from assistant.terminal.lists.sessions_screen import SessionsScreen
 from stores.base.clock import local, time_by
 from stores.conversation.journal import Outcome
 from stores.conversation.sessions import SessionLine

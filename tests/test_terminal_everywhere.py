@@ -18,11 +18,11 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, TextArea
 
 from assistant.terminal.comparison.comparison_process import ComparisonChild
+from assistant.terminal.lists.find_screen import FindScreen
+from assistant.terminal.lists.log_screen import LogScreen
+from assistant.terminal.lists.sessions_screen import SessionsScreen
 from assistant.terminal.memory.memory_screen import MemoryScreen
 from assistant.terminal.memory.privacy_screen import PrivacyScreen
-from assistant.terminal.screens.find_screen import FindScreen
-from assistant.terminal.screens.log_screen import LogScreen
-from assistant.terminal.screens.sessions_screen import SessionsScreen
 from assistant.terminal.training.compare_screen import CompareScreen
 from assistant.terminal.training.training_screen import TrainingScreen
 from assistant.terminal.why.why_view import WhyScreen

@@ -8,7 +8,7 @@ import pytest
 from screen_fixtures import HOLD, ChatOnScreen, on_screen
 from test_terminal_screens import SIZES, assert_golden
 
-from assistant.terminal.screens.find_screen import FindScreen
+from assistant.terminal.lists.find_screen import FindScreen
 
 REPLIES = [["In the cellar."], ["On the roof."], ["Under the stairs."], ["Nowhere."]]
 

@@ -9,8 +9,8 @@ from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from textual.events import Key, Paste
 from textual.widgets import Input
 
-from assistant.terminal.screens.find_screen import FindScreen
-from assistant.terminal.screens.sessions_screen import SessionsScreen
+from assistant.terminal.lists.find_screen import FindScreen
+from assistant.terminal.lists.sessions_screen import SessionsScreen
 
 _NAMES = {"/": "slash", " ": "space"}
 

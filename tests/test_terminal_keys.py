@@ -13,7 +13,7 @@ from textual import events
 from assistant.terminal.engine.engine import SessionChoice
 from assistant.terminal.engine.near_commands import did_you_mean
 from assistant.terminal.input.keys import PLACES, keymap, shown
-from assistant.terminal.screens.sessions_screen import SessionsScreen
+from assistant.terminal.lists.sessions_screen import SessionsScreen
 from assistant.terminal.why.why_view import WhyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import PastPrompts, Question

@@ -18,7 +18,7 @@ from textual.events import MouseScrollDown, MouseScrollUp
 from assistant.process.log import fields, start_log, text_field
 from assistant.settings.config import Settings
 from assistant.terminal.facts.log_lines import MOST_LINES, last_lines, log_file
-from assistant.terminal.screens.log_screen import LogRows, LogScreen
+from assistant.terminal.lists.log_screen import LogRows, LogScreen
 
 
 @pytest.fixture(autouse=True)

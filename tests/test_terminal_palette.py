@@ -14,13 +14,13 @@ from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit
 from textual.widgets import Input
 
 from assistant.terminal.input.keys import PLACES, READING
+from assistant.terminal.lists.find_screen import FindScreen
+from assistant.terminal.lists.log_screen import LogScreen
+from assistant.terminal.lists.sessions_screen import SessionsScreen
 from assistant.terminal.memory.memory_questions import EditText
 from assistant.terminal.memory.memory_screen import MemoryScreen
 from assistant.terminal.memory.privacy_screen import PrivacyScreen
-from assistant.terminal.screens.find_screen import FindScreen
-from assistant.terminal.screens.log_screen import LogScreen
 from assistant.terminal.screens.palette import InOrder, _is_listed
-from assistant.terminal.screens.sessions_screen import SessionsScreen
 from assistant.terminal.training.compare_screen import CompareScreen
 from assistant.terminal.training.training_screen import TrainingScreen
 from assistant.terminal.why.why_view import WhyScreen

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from screen_fixtures import QUESTION, ChatOnScreen, on_screen
 
-from assistant.terminal.screens.find_screen import FindScreen
+from assistant.terminal.lists.find_screen import FindScreen
 
 ASKS, READS = "Ask anything, or / for commands", "Reading: Esc to type, / to find"
 

@@ -9,7 +9,7 @@ from cli_helpers import Vouch
 from screen_fixtures import QUESTION, ChatOnScreen, on_screen
 from textual.geometry import Size
 
-from assistant.terminal.screens.sessions_screen import SessionsScreen
+from assistant.terminal.lists.sessions_screen import SessionsScreen
 from assistant.terminal.why.why_view import WhyScreen
 
 SMALL, USUAL, LARGE = (40, 12), (80, 24), (200, 50)

@@ -14,7 +14,7 @@ from test_terminal_screens import SIZES, assert_golden
 from textual.widgets import Input, OptionList
 
 from assistant.terminal.engine.engine import SessionChoice
-from assistant.terminal.screens.sessions_screen import SessionsScreen
+from assistant.terminal.lists.sessions_screen import SessionsScreen
 from stores.conversation.sessions import Sessions, Shelf
 
 REPLIES = [["1"], ["2"], ["3"]]

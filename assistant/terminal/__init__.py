@@ -14,4 +14,5 @@ conversation/   the conversation on the screen: its messages, the prompt, and wh
 why/            why an answer was given, and what can be done with its passages
 memory/         the Memory and Privacy screens
 training/       the Training and Before/After screens
+lists/          sessions, Find and the log: screens that are one list
 """

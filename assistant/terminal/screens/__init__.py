@@ -21,7 +21,4 @@ no_colour        what is painted where NO_COLOR is set
 untaken_keys     what is said of a key that nothing takes
 memory_door      the chat opens Memory and Privacy, and offers no undo that is done already
 training_actions the chat opens Training and Before/After, and shows a round that runs
-log_screen       the log: filter, levels, following
-sessions_screen  the sessions of a user: open, rename, archive, delete, with undo
-find_screen      words, and the turns that hold them
 """

@@ -56,7 +56,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         """The list of sessions. words: of a title, filtered by at once."""
         if not self._is_ready:
             return
-        from assistant.terminal.screens.sessions_screen import NEW_SESSION, SessionsScreen
+        from assistant.terminal.lists.sessions_screen import NEW_SESSION, SessionsScreen
 
         def chosen(session_id: int | None) -> None:
             if session_id is not None:

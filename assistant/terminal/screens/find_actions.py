@@ -35,7 +35,7 @@ class FindActions(DraftKeeping):
 
     def _open_find(self, words: str) -> None:
         """At once: what is typed on is meant for it."""
-        from assistant.terminal.screens.find_screen import FindScreen
+        from assistant.terminal.lists.find_screen import FindScreen
 
         session_id = self.talk.session_id
 

@@ -93,7 +93,7 @@ class TrainingActions(AnswerActions):
 
     def action_log(self) -> None:
         if self._is_open:
-            from assistant.terminal.screens.log_screen import LogScreen
+            from assistant.terminal.lists.log_screen import LogScreen
 
             self.app.push_screen(LogScreen(self.desk))
 

@@ -1,0 +1,6 @@
+"""Sessions, Find and the log: screens that are one list.
+
+sessions_screen  the sessions of a user: open, rename, archive, delete, with undo
+find_screen      words, and the turns that hold them
+log_screen       the log: filter, levels, following
+"""
