@@ -10,9 +10,9 @@ import pytest
 from screen_fixtures import HOLD, ChatOnScreen, on_screen
 
 from assistant.terminal.actions.drafts import NEW, Drafts
+from assistant.terminal.chat.draft_keeping import DraftKeeping
 from assistant.terminal.conversation.conversation import Conversation
 from assistant.terminal.engine.engine import Desk
-from assistant.terminal.screens.draft_keeping import DraftKeeping
 from stores.base.errors import TryAgain
 
 

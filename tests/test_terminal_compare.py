@@ -380,7 +380,7 @@ async def test_left_before_it_began_it_ends_at_once() -> None:
 async def test_of_a_long_session_the_newest_messages_are_played_and_that_is_told(
     tmp_path: Path, begun: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assistant.terminal.screens.training_actions.COMPARED", 1)
+    monkeypatch.setattr("assistant.terminal.chat.training_actions.COMPARED", 1)
     CHILD["made"] = lambda: playing({"model": "live", "done": 0, "of": 1}, then="time.sleep(60)\n")
     async with on_screen(tmp_path, replies=REPLIES, size=(120, 40)) as chat:
         await compares(chat)

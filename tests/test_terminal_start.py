@@ -11,8 +11,8 @@ from textwrap import fill
 import pytest
 from screen_fixtures import on_screen
 
+from assistant.terminal.chat.first_start import first_start_text
 from assistant.terminal.engine.engine import Counts
-from assistant.terminal.screens.first_start import first_start_text
 
 NOT_BEFORE_THE_FIRST_PAINT = {
     *("torch", "transformers", "sentence_transformers", "chromadb", "faiss", "openai", "onnxruntime"),

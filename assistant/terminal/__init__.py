@@ -15,4 +15,5 @@ why/            why an answer was given, and what can be done with its passages
 memory/         the Memory and Privacy screens
 training/       the Training and Before/After screens
 lists/          sessions, Find and the log: screens that are one list
+chat/           the chat's own screen and what its keys do
 """

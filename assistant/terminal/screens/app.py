@@ -16,11 +16,11 @@ from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
 
 from assistant.terminal.actions.drafts import Drafts
+from assistant.terminal.chat.chat_screen import ChatScreen
 from assistant.terminal.conversation.prompt import BURST_SECONDS
 from assistant.terminal.engine.engine import Desk, SessionChoice
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import APP, CHAT, shown
-from assistant.terminal.screens.chat import ChatScreen
 from assistant.terminal.screens.everywhere import COMES_FIRST
 from assistant.terminal.screens.no_colour import REVERSED, WithoutColour
 from assistant.terminal.screens.palette import Palette

@@ -18,7 +18,7 @@ from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.work import GivesWay
 
 if TYPE_CHECKING:
-    from assistant.terminal.screens.chat import ChatScreen
+    from assistant.terminal.chat.chat_screen import ChatScreen
 
 _LEAD = {  # ids of keys, and the place of the screen that each opens
     "help": "",

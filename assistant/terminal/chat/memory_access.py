@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cached_property, partial
 
+from assistant.terminal.chat.answer_actions import AnswerActions
 from assistant.terminal.engine.engine import Counts
 from assistant.terminal.memory.privacy_door import PrivacyDoor
-from assistant.terminal.screens.answer_actions import AnswerActions
 from stores.base.one_line import short
 
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 from textual.app import SuspendNotSupported
 from textual.events import Paste
 
+from assistant.terminal.chat.draft_keeping import DraftKeeping
+from assistant.terminal.chat.memory_access import MemoryDoor
+from assistant.terminal.chat.reading_actions import ReadingActions
+from assistant.terminal.chat.training_actions import TrainingActions
 from assistant.terminal.conversation.conversation import Conversation
 from assistant.terminal.conversation.prompt import Prompt
 from assistant.terminal.engine.near_commands import did_you_mean
 from assistant.terminal.input.editor import edit
 from assistant.terminal.input.keys import SCREEN_COMMANDS
 from assistant.terminal.input.typed_ids import typed_id
-from assistant.terminal.screens.draft_keeping import DraftKeeping
-from assistant.terminal.screens.memory_door import MemoryDoor
-from assistant.terminal.screens.reading_actions import ReadingActions
-from assistant.terminal.screens.training_actions import TrainingActions
 from assistant.terminal.widgets.work import Host, host
 from stores.base.one_line import one_line
 

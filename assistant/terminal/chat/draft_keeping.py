@@ -9,8 +9,8 @@ from itertools import takewhile
 from textual.widgets import TextArea
 
 from assistant.terminal.actions.drafts import NEW, Drafts, unsent
+from assistant.terminal.chat.surroundings import Surroundings
 from assistant.terminal.engine.engine import SessionChoice
-from assistant.terminal.screens.surroundings import Surroundings
 
 PRIVATE = "/private"  # what is sent and typed behind it belongs to a session that is not begun yet
 

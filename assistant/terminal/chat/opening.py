@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
+from assistant.terminal.chat.draft_keeping import PRIVATE
+from assistant.terminal.chat.first_start import first_start_text
+from assistant.terminal.chat.writing_again import WritingAgain
 from assistant.terminal.conversation.message_view import MessageView
 from assistant.terminal.engine.engine import Counts, Opened, SessionChoice
 from assistant.terminal.facts.messages import Message, past_messages, quotes_only, sources_of
-from assistant.terminal.screens.draft_keeping import PRIVATE
-from assistant.terminal.screens.first_start import first_start_text
-from assistant.terminal.screens.writing_again import WritingAgain
 from assistant.terminal.widgets.two_sided_line import TwoSidedLine
 from assistant.terminal.widgets.work import host
 from stores.base.errors import NotFound, VouchError

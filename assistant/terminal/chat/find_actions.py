@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from assistant.terminal.chat.draft_keeping import DraftKeeping
 from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.keys import SCREEN_COMMANDS
-from assistant.terminal.screens.draft_keeping import DraftKeeping
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assistant.terminal.screens.chat_actions import ChatActions
+from assistant.terminal.chat.chat_actions import ChatActions
 from stores.base.errors import VouchError
 from stores.base.one_line import one_line
 

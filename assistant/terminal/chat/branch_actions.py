@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assistant.terminal.chat.answer_actions import AnswerActions
 from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.typed_ids import turn_and_text
-from assistant.terminal.screens.answer_actions import AnswerActions
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:

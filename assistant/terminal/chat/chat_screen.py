@@ -1,7 +1,7 @@
 """The chat: conversation, notice, prompt, status and keys.
 
 The prompt takes keys at once. The assistant is opened on threads of its own meanwhile
-(`chat_opening.py`); what is sent before it is ready waits in the queue.
+(`opening.py`); what is sent before it is ready waits in the queue.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from assistant.terminal.actions.drafts import NEW, Drafts
+from assistant.terminal.chat.opening import ChatOpening
 from assistant.terminal.conversation.conversation import Conversation
 from assistant.terminal.conversation.notice_line import Notice, NoticeLine
 from assistant.terminal.conversation.prompt import Prompt
@@ -24,7 +25,6 @@ from assistant.terminal.engine.engine import Desk, SessionChoice
 from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import CHAT, first_actions
-from assistant.terminal.screens.chat_opening import ChatOpening
 from assistant.terminal.why.why_view import WhyView
 from assistant.terminal.widgets.key_line import KeyLine
 from assistant.terminal.widgets.two_sided_line import TwoSidedLine

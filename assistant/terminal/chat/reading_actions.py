@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 
+from assistant.terminal.chat.answer_actions import AnswerActions
+from assistant.terminal.chat.branch_actions import BranchActions
+from assistant.terminal.chat.find_actions import FindActions
 from assistant.terminal.conversation.answer_text import AnswerText
 from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.clipboard import code_blocks, copy_by_tool
-from assistant.terminal.screens.answer_actions import AnswerActions
-from assistant.terminal.screens.branch_actions import BranchActions
-from assistant.terminal.screens.find_actions import FindActions
 from assistant.terminal.widgets.page_screen import PageScreen
 from stores.base.one_line import one_line
 

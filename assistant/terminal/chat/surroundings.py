@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from textual.widgets import Static
 
+from assistant.terminal.chat.parts import ChatParts
 from assistant.terminal.conversation.notice_line import NoticeLine
 from assistant.terminal.conversation.prompt import ASKS
 from assistant.terminal.engine.engine import Counts
-from assistant.terminal.screens.chat_parts import ChatParts
 from assistant.terminal.widgets.key_line import KeyLine
 from assistant.terminal.widgets.two_sided_line import TwoSidedLine
 from assistant.terminal.widgets.wrapped_line import fits

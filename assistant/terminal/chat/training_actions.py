@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from assistant.terminal.chat.answer_actions import AnswerActions
 from assistant.terminal.comparison.comparing import COMPARED, session_to_compare
-from assistant.terminal.screens.answer_actions import AnswerActions
 from assistant.terminal.widgets.two_sided_line import TwoSidedLine
 from assistant.terminal.widgets.work import host
 

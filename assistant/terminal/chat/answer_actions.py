@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assistant.terminal.chat.surroundings import Surroundings
 from assistant.terminal.conversation.rate_strip import RateStrip
 from assistant.terminal.facts.messages import Message
-from assistant.terminal.screens.surroundings import Surroundings
 from assistant.terminal.widgets.page_screen import PageScreen
 from stores.base.one_line import short
 
