@@ -27,9 +27,9 @@ from textual.pilot import Pilot
 from assistant.settings.config import LearningSettings, Settings
 from assistant.settings.locations import Locations, find_locations
 from assistant.terminal.actions.drafts import Drafts
+from assistant.terminal.app.app import ChatApp
 from assistant.terminal.engine.engine import Desk, SessionChoice
 from assistant.terminal.input.keys import keymap
-from assistant.terminal.screens.app import ChatApp
 from assistant.wiring import Assistant
 
 SIZE = (100, 30)

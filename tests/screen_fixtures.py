@@ -23,9 +23,9 @@ from agents.base.chat_interfaces import ReplyRequest
 from assistant.settings.config import AnswerSettings, MemorySettings, RerankingSettings, Settings
 from assistant.settings.locations import Locations
 from assistant.terminal.actions.drafts import Drafts
+from assistant.terminal.app.app import ChatApp
 from assistant.terminal.engine.engine import Desk, SessionChoice
 from assistant.terminal.input.keys import keymap
-from assistant.terminal.screens.app import ChatApp
 from assistant.wiring import Assistant
 from stores.base.errors import VouchError
 from stores.base.passages import SHARED

@@ -13,6 +13,7 @@ from textual.app import SystemCommand
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit
 from textual.widgets import Input
 
+from assistant.terminal.app.palette import InOrder, _is_listed
 from assistant.terminal.input.keys import PLACES, READING
 from assistant.terminal.lists.find_screen import FindScreen
 from assistant.terminal.lists.log_screen import LogScreen
@@ -20,7 +21,6 @@ from assistant.terminal.lists.sessions_screen import SessionsScreen
 from assistant.terminal.memory.memory_questions import EditText
 from assistant.terminal.memory.memory_screen import MemoryScreen
 from assistant.terminal.memory.privacy_screen import PrivacyScreen
-from assistant.terminal.screens.palette import InOrder, _is_listed
 from assistant.terminal.training.compare_screen import CompareScreen
 from assistant.terminal.training.training_screen import TrainingScreen
 from assistant.terminal.why.why_view import WhyScreen

@@ -24,7 +24,7 @@ NOT_BEFORE_THE_FIRST_PAINT = {
 _PAINT_AND_TELL = """
 import asyncio, json, sys, time
 from contextlib import contextmanager
-from assistant.terminal.screens.app import ChatApp
+from assistant.terminal.app.app import ChatApp
 from assistant.terminal.engine.engine import Desk, SessionChoice
 from assistant.terminal.actions.drafts import Drafts
 from pathlib import Path

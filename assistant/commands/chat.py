@@ -117,8 +117,8 @@ def _on_the_screen(call: Invocation, session_id: int | None, last: bool) -> int:
     os.environ.pop("NO_COLOR", None)
     if not has_colour:
         os.environ["NO_COLOR"] = "1"  # the screen library goes by it, also where it is empty
+    from assistant.terminal.app.run import run_screens
     from assistant.terminal.engine.engine import SessionChoice
-    from assistant.terminal.screens.run import run_screens
     from stores.conversation.glance import Glance, glance
 
     def glances(session: int | None, turns: int) -> Glance | None:

@@ -46,7 +46,7 @@ def command(ctx: click.Context, host: str, port: int, token_file: Path | None) -
         raise WrongUsage("--host is empty", hint="Leave it out, or name an address of this machine.")
     token = secrets.token_urlsafe(32) if token_file is None else _read_token(token_file)
     try:
-        from assistant.terminal.serving import is_loopback, serve
+        from assistant.terminal.app.serving import is_loopback, serve
     except ModuleNotFoundError as error:
         raise BackendMissing(
             f"`vouch serve` needs the package {error.name}",

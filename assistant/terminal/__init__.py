@@ -1,7 +1,5 @@
 """What a person sees and types.
 
-screens/        the chat on the whole screen
-serving         the same screens in a browser, and who gets in
 text/           text as it is laid out: fit for a screen, wrapped, as Markdown, as a plot
 input/          what is typed: keys, pastes, drafts, and the editor
 facts/          what screens and commands tell, read from the stores; nothing here paints
@@ -16,4 +14,5 @@ memory/         the Memory and Privacy screens
 training/       the Training and Before/After screens
 lists/          sessions, Find and the log: screens that are one list
 chat/           the chat's own screen and what its keys do
+app/            the program on the screen: it opens, paints, and gives the screen back
 """

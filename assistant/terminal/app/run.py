@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.terminal.actions.drafts import Drafts
+from assistant.terminal.app.app import ChatApp
+from assistant.terminal.app.short_pauses import set_aside, short_pauses
 from assistant.terminal.engine.engine import Desk, Glances, Opens, SessionChoice
 from assistant.terminal.input.keys import keymap
 from assistant.terminal.input.whole_paste import whole_pastes
-from assistant.terminal.screens.app import ChatApp
-from assistant.terminal.screens.short_pauses import set_aside, short_pauses
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,15 @@ from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
 
 from assistant.terminal.actions.drafts import Drafts
+from assistant.terminal.app.everywhere import COMES_FIRST
+from assistant.terminal.app.no_colour import REVERSED, WithoutColour
+from assistant.terminal.app.palette import Palette
+from assistant.terminal.app.untaken_keys import untaken_told
 from assistant.terminal.chat.chat_screen import ChatScreen
 from assistant.terminal.conversation.prompt import BURST_SECONDS
 from assistant.terminal.engine.engine import Desk, SessionChoice
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import APP, CHAT, shown
-from assistant.terminal.screens.everywhere import COMES_FIRST
-from assistant.terminal.screens.no_colour import REVERSED, WithoutColour
-from assistant.terminal.screens.palette import Palette
-from assistant.terminal.screens.untaken_keys import untaken_told
 from assistant.terminal.why.passage_actions import PassageActions
 from assistant.terminal.widgets.work import Telling
 from stores.base.errors import VouchError

@@ -17,8 +17,8 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.system_commands import SystemCommandsProvider
 
+from assistant.terminal.app.everywhere import Everywhere
 from assistant.terminal.input.keys import APP, CHAT, PLACES, PROMPT, READING, SCREEN_COMMANDS, Key, shown
-from assistant.terminal.screens.everywhere import Everywhere
 from assistant.terminal.widgets.work import GivesWay, Host
 
 _LEFT_OUT = ("palette", "interrupt", "end_input", "complete", "send", "new_line", "stop")
