@@ -4,8 +4,6 @@ cli            the command line: common options, errors and exit codes
 commands/      one file a subcommand
 invocation     one call of a command: its options, and how it speaks
 paging         long results at a terminal, by the person's pager
-wiring         chooses implementations; with its parts/ the only one that knows them all
-parts/         the parts of one running program, by what they are
 terminal/      what a person sees and types
 turns/         one turn, from the message to the stored answer
 library/       documents become passages
@@ -14,4 +12,5 @@ process/       the process itself: its log, streams, signals and priority
 search/        what searches by one encoder version, its indexes, and the change to another encoder
 background/    what works behind a chat, and makes way for its answers
 remembering/   what follows a turn: what the user stated is found, weighed, and written once
+wiring/        chooses implementations: the only folder that knows them all
 """

@@ -25,7 +25,7 @@ from assistant.terminal.plain.plainness import should_be_plain
 from stores.base.errors import OverTime
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 _REDRAWN_EVERY_SECONDS = 0.1
 _SAID_EVERY_SECONDS = 10.0  # in plain mode
@@ -84,7 +84,7 @@ class Invocation:
         tell: is given the narration, which goes to standard error otherwise.
         """
         from assistant.process.log import start_log
-        from assistant.wiring import Assistant
+        from assistant.wiring.assistant import Assistant
 
         assistant = Assistant(
             self.settings,

@@ -35,7 +35,7 @@ import numpy as np
 from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion
 from assistant.settings.config import LearningSettings, Settings, TrainingSettings
 from assistant.settings.locations import Locations, find_locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from benchmarks.judged_corpus import add_passages, beside_others, chosen, judge_questions
 from benchmarks.update_sides import short_passages
 

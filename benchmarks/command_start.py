@@ -23,10 +23,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assistant.learning.promotion import UNTRAINED
-from assistant.parts.search import QUERY_ENCODER
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
+from assistant.wiring.search import QUERY_ENCODER
 from stores.conversation.journal import Outcome
 
 VOUCH = [sys.executable, "-m", "assistant.cli"]

@@ -33,7 +33,7 @@ from assistant.search.encoder_change import EncoderChange
 from assistant.settings.config import IndexSettings, Settings, StoreSettings
 from assistant.settings.locations import Locations
 from assistant.terminal.plain.chat import PlainChat
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.passages import SHARED, own_space
 from stores.search.encoder_versions import EncoderVersion
 from stores.search.shared_index import SharedIndex

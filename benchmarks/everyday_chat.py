@@ -35,7 +35,7 @@ from agents.backends.extractive import NOT_SURE
 from assistant.library.documents import UnreadableDocument, read_documents
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.clock import time_by
 from stores.base.passages import SHARED
 

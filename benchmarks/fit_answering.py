@@ -38,7 +38,7 @@ from assistant.learning.recipes.examples.example import normalised, part_of, rea
 from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from benchmarks.offline_answers import default_reranker
 from benchmarks.questions import holds_answer
 from stores.base.passages import SHARED

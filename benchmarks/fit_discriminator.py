@@ -37,7 +37,7 @@ from assistant.replay.simulation.feedback import Feedback, answerable, simulated
 from assistant.replay.simulation.participants import FeedbackKind
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from benchmarks.questions import holds_answer, read_questions
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, ingest_collection

@@ -19,7 +19,7 @@ from pathlib import Path
 from assistant.library.documents import PreparedDocument, read_documents
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.passages import SHARED, searchable_text
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion, read_set
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.passages import SHARED
 from stores.conversation.journal import FoundPassage, Judged, Outcome
 from stores.database.tables import PassageVersion, known_id

@@ -36,7 +36,7 @@ from agents.base.interfaces import Candidate, Judge, Judged
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.turns.events import Finished
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from benchmarks.questions import read_questions
 from stores.database.database import Database
 from stores.exchange.backup import write_backup

@@ -32,7 +32,7 @@ from typing import Any
 from assistant.settings.config import IndexSettings, ModelSettings, Settings, StoreSettings
 from assistant.settings.locations import Locations
 from assistant.turns.events import Event, Finished
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.conversation.journal import Journal
 from stores.database.database import Database
 from tests.chroma_server import ChromaServer

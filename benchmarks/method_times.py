@@ -52,7 +52,7 @@ from assistant.replay.simulation.participants import SimulatedJudge, gold_truth
 from assistant.replay.streams.datasets import ReplayQuestion, read_set
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from benchmarks.recall import fusion_of
 from benchmarks.recall_collections import COLLECTIONS, ingest_collection
 from stores.learning.lessons import Lessons

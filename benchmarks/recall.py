@@ -33,7 +33,7 @@ from agents.base.interfaces import Encoder
 from agents.retrieval.retriever import Fusion, Signals
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from benchmarks.cached_encoder import CachedEncoder
 from benchmarks.questions import interval
 from benchmarks.recall_collections import (

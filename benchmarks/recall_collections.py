@@ -19,7 +19,7 @@ from assistant.library.cutting import cut
 from assistant.library.documents import PreparedDocument, read_documents
 from assistant.replay.metrics.metrics import evidence_recall_at
 from assistant.replay.streams.datasets import locomo_evidence, locomo_message, locomo_turns
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from benchmarks.questions import read_questions
 from stores.base.errors import UnreadableDocument
 from stores.base.passages import SHARED

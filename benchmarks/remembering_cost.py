@@ -31,7 +31,7 @@ from assistant.remembering.remembering import Remembering
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.turns.events import Accepted, Event, Finished, Wrote
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.passages import SHARED
 from stores.conversation.claim_jobs import ClaimJob
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from benchmarks.questions import interval, read_questions
 from benchmarks.recall import fusion_of
 

@@ -30,7 +30,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, befor
 import numpy as np
 
 from agents.base.interfaces import Vectors
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from benchmarks.questions import read_questions
 from benchmarks.synthetic_store import DIMENSION, CostAssistant, PlacedEncoder, Synthetic, build
 from benchmarks.turn_cost import measure_turns

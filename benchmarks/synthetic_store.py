@@ -26,7 +26,7 @@ from agents.base.interfaces import Vector, Vectors
 from agents.base.sentences import sentences
 from assistant.settings.config import IndexSettings, Settings
 from assistant.settings.locations import Locations, find_locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.passages import SHARED
 from stores.memory.documents import NewDocument, NewPassage
 

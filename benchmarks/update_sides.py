@@ -34,7 +34,7 @@ from assistant.learning.progress import Progress
 from assistant.replay.streams.datasets import SETS, ReplayPassage, ReplayQuestion, read_set, splits_of
 from assistant.settings.config import EncoderSettings, LearningSettings, Settings
 from assistant.settings.locations import Locations, find_locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from benchmarks.judged_corpus import JudgedQuestion, add_passages, judge_questions
 from benchmarks.trained_once import TrainedOnce, newest_passage
 

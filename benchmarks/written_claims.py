@@ -23,7 +23,7 @@ from assistant.learning.recipes.examples.claims import fever_claims
 from assistant.learning.recipes.examples.example import read_records, untokenised
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.passages import SHARED, Passage
 
 Written = tuple[str, str, bool]  # claim, evidence, whether it is true

@@ -28,7 +28,7 @@ from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
 from assistant.terminal.actions.sharing import share_memory
 from assistant.terminal.actions.teaching import teach
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import VouchError
 from stores.base.passages import SHARED, own_space
 from stores.claims.decisions import Learned

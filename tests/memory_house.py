@@ -11,7 +11,7 @@ from agents.models.reader import OnnxReader
 from agents.models.reader_files import WEIGHTS, prepare_reader
 from assistant.settings.config import ModelSettings, Settings
 from assistant.settings.locations import Locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.passages import SHARED
 from stores.claims.decisions import Learned
 from stores.database.tables import StatedClaim

@@ -12,7 +12,7 @@ from agents.base.interfaces import Candidate
 from agents.memory.classifier import Classifier
 from assistant.remembering.claim_agents import Agents
 from assistant.terminal.memory.memory_screen import MemoryScreen
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.claims.claims import NewClaim
 
 T = TypeVar("T")

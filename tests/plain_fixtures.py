@@ -12,7 +12,7 @@ from typing import Any
 
 from agents.base.chat_interfaces import ReplyRequest
 from assistant.terminal.plain.chat import PlainChat
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 
 
 async def counting(request: ReplyRequest) -> AsyncIterator[str]:

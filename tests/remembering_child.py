@@ -37,7 +37,7 @@ from agents.memory.classifier import Classifier
 from assistant.remembering import weighing
 from assistant.remembering.claim_agents import Agents
 from assistant.turns import pipeline, player  # noqa: F401 - imported before the fork
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from benchmarks.durable_worker import QuickAssistant, Specification
 from stores.base.errors import ModelUnreachable
 from stores.claims.claims import Claims

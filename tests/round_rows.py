@@ -10,7 +10,7 @@ from typing import Any
 
 from screen_fixtures import ChatOnScreen
 
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.database.tables import Round
 from stores.search.live_models import LiveModels
 

@@ -26,7 +26,7 @@ from assistant.terminal.actions.drafts import Drafts
 from assistant.terminal.app.app import ChatApp
 from assistant.terminal.engine.engine import Desk, SessionChoice
 from assistant.terminal.input.keys import keymap
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import VouchError
 from stores.base.passages import SHARED
 from stores.conversation.glance import glance

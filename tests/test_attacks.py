@@ -18,7 +18,7 @@ from agents.memory.classifier import Classifier
 from assistant.remembering.claim_agents import Agents
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from tests.attack_cases import BENIGN, Case, Step, holds, read_suite
 from tests.attack_play import House
 

@@ -13,7 +13,7 @@ from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
 from assistant.terminal.facts.answer_lines import why_lines
 from assistant.terminal.facts.why import passage_page, why_facts
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.passages import SHARED, own_space
 from stores.versions.changes import NewVersion, add_versions
 

@@ -175,7 +175,7 @@ def test_when_the_reader_of_an_answer_goes_away_its_part_is_kept(vouch: Vouch) -
 
 def test_a_defect_of_ours_ends_with_70_and_names_its_report(vouch: Vouch) -> None:
     broken = (
-        "import sys, assistant.wiring as wiring\n"
+        "import sys, assistant.wiring.assistant as wiring\n"
         "def fail(self): raise ZeroDivisionError('a defect')\n"
         "wiring.Assistant.catch_up = fail\n"
         "from assistant.cli import main\n"

@@ -35,7 +35,7 @@ from assistant.checks.check import Check, Look
 from assistant.checks.examination import examine
 from assistant.settings.config import IndexSettings, Settings, StoreSettings
 from assistant.settings.locations import Locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import DamagedEncoder
 from stores.base.passages import SHARED, searchable_text
 from stores.conversation.journal import Outcome

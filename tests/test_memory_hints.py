@@ -10,7 +10,7 @@ from screen_fixtures import on_screen
 
 from assistant.terminal.actions.memories import undo
 from assistant.terminal.actions.undoing import in_chat, told_in_chat
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import CannotUndo
 
 

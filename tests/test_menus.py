@@ -10,7 +10,7 @@ from screen_fixtures import assistant_in
 
 from assistant.terminal.engine.slash_commands import SlashCommands
 from assistant.terminal.input.menus import asked_number
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from scripted_server import ScriptedServer, refuses, says, unused_url
 from assistant.settings.config import MemorySettings, ModelSettings
 from assistant.settings.locations import Locations
 from assistant.terminal.actions.model_choice import choose_model
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import NotFound
 
 SERVER_ANSWERS = "At ten [1]."

@@ -11,7 +11,7 @@ from plain_fixtures import counting, messages, noting, talk
 from screen_fixtures import assistant_in
 from scripted_server import ScriptedServer, says
 
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from assistant.terminal.engine.slash_commands import SLASH_COMMANDS
 from assistant.terminal.input.keys import PLACES, SCREEN_COMMANDS
 from assistant.terminal.plain.chat import PlainChat
 from assistant.terminal.plain.commands import ONLY_ON_SCREEN, PLAIN_COMMANDS, PlainCommands
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 
 
 @pytest.fixture

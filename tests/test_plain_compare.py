@@ -15,7 +15,7 @@ from screen_fixtures import assistant_in
 
 from assistant.terminal.comparison.comparing import session_to_compare
 from assistant.terminal.comparison.comparison_process import ComparisonChild
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.conversation.pair_choices import PairChoices
 from stores.database.tables import Feedback
 

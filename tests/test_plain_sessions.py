@@ -9,7 +9,7 @@ import pytest
 from plain_fixtures import counting, talk
 from screen_fixtures import assistant_in
 
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.claims.claims import NewClaim
 from stores.conversation.sessions import Shelf
 

@@ -17,7 +17,7 @@ from assistant.terminal.actions.undoing import undone_lines
 from assistant.terminal.actions.written_here import Written
 from assistant.terminal.engine.slash_commands import SlashCommands
 from assistant.terminal.plain.chat import PlainChat
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import CannotUndo
 from stores.database.tables import Receipt
 from stores.memory.edits import Undone

@@ -15,7 +15,7 @@ from screen_fixtures import ScriptedReplies, made_assistant, place_in
 
 from agents.base.chat_interfaces import ReplyRequest
 from assistant.settings.locations import Locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import ModelBusy, ModelUnreachable, ReplyCut, VouchError
 
 

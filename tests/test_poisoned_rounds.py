@@ -33,7 +33,7 @@ from assistant.learning.recipes.retriever import train
 from assistant.learning.recipes.retriever.network import RetrieverNetwork, load_network
 from assistant.learning.training_process import _write_lessons
 from assistant.settings.config import EncoderSettings, LearningSettings, Settings
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.database.tables import Judgement
 from stores.learning.lessons import Lesson
 from stores.vectors.exact import read_vectors

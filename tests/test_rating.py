@@ -18,7 +18,7 @@ from assistant.terminal.actions.rating import (
     NOT_JUDGED,
     rate,
 )
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.database.tables import Judgement
 from stores.learning.lessons import Lessons
 

@@ -14,7 +14,7 @@ from test_train_command import tiny
 
 from assistant.settings.locations import find_locations
 from assistant.settings.settings_file import load_settings
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 
 PROGRAM = Path(__file__).parents[1]  # in which the processes of a round begin
 SETTINGS = """

@@ -219,7 +219,7 @@ def test_the_store_of_the_chat_is_not_touched(home: Path, tmp_path: Path) -> Non
     from replay_child import locations
 
     from assistant.settings.config import Settings
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
     live = Assistant(Settings(), locations(home), offline=True)
     live.catch_up()

@@ -16,7 +16,7 @@ from screen_fixtures import assistant_in, on_screen
 from assistant.terminal.comparison.comparison_process import ComparisonChild, ComparisonFailed
 from assistant.terminal.engine.slash_commands import SlashCommands
 from assistant.terminal.training.compare_screen import CompareScreen
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import NotFound
 
 _TELLS = "import json, sys\nfor row in json.loads(sys.argv[1]): print(json.dumps(row), flush=True)\n"

@@ -12,7 +12,7 @@ from textual.geometry import Region
 from assistant.terminal.conversation.answer_text import AnswerText
 from assistant.terminal.conversation.notice_line import Notice
 from assistant.terminal.engine.engine import SessionChoice
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import ModelUnreachable, StoreUnavailable
 from stores.claims.decisions import Learned
 

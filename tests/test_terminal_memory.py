@@ -23,7 +23,7 @@ from assistant.terminal.memory.memory_list import MemoryList
 from assistant.terminal.memory.memory_screen import MemoryScreen
 from assistant.terminal.memory.privacy_screen import PrivacyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.clock import now
 from stores.base.one_line import short
 from stores.claims.claims import NewClaim

@@ -30,7 +30,7 @@ from assistant.terminal.memory.memory_screen import MemoryScreen
 from assistant.terminal.memory.privacy_screen import SENTENCE, PrivacyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import Question
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import StoreUnavailable
 from stores.base.passages import SHARED
 from stores.database.tables import Feedback, StatedClaim, Turn

@@ -16,7 +16,7 @@ from test_terminal_screens import assert_golden
 from assistant.terminal.memory.privacy_screen import PrivacyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import Question
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.clock import now, time_by
 from stores.claims.claims import NewClaim
 from stores.database.tables import StatedClaim, Turn

@@ -12,7 +12,7 @@ from store_fixtures import Stores
 from test_change_proposals import GONE, NINE, TEN, contradict, rewrite, share
 
 from assistant.settings.config import MemorySettings
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 
 
 async def proposed(chat: ChatOnScreen, action: str, *, is_outdated: bool = False) -> int:

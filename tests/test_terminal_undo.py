@@ -16,7 +16,7 @@ from assistant.terminal.conversation.rate_strip import RateStrip
 from assistant.terminal.memory.memory_questions import EditText
 from assistant.terminal.memory.memory_screen import MemoryScreen
 from assistant.terminal.widgets.questions import Question
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.passages import SHARED
 
 TEA, COFFEE, NOTE = "I like tea.", "I like coffee.", "The reading room has a new wing."

@@ -49,7 +49,7 @@ from assistant.settings.config import (
 from assistant.settings.locations import Locations
 from assistant.terminal.comparison.training_commands import steer_training
 from assistant.terminal.facts.training import training_facts
-from assistant.wiring import Assistant, trainable
+from assistant.wiring.assistant import Assistant, trainable
 from stores.base.errors import (
     EncoderUnavailable,
     OverTime,
@@ -140,7 +140,7 @@ class Person:
         for name in ("DATA", "SETTINGS"):
             monkeypatch.setenv(f"VOUCH_{name}", str(getattr(locations(folder), name.lower())))
         monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
-        monkeypatch.setattr("assistant.wiring.Assistant", self.made)
+        monkeypatch.setattr("assistant.wiring.assistant.Assistant", self.made)
         monkeypatch.setattr("agents.models.encoder.OnnxEncoder", TrainedEncoder)
 
     def made(self, settings: Settings, places: Locations, **more: Any) -> Assistant:
@@ -283,7 +283,7 @@ import sys
 from pathlib import Path
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 assistant = Assistant(Settings(), find_locations({}, data=sys.argv[1]), offline=True)
 print(assistant.rounds.begin("retriever", {"training": "another"}), flush=True)
 sys.stdin.read()

@@ -14,7 +14,7 @@ from test_train_command import locations
 from assistant.learning.schedule import Awaited
 from assistant.settings.config import Settings
 from assistant.terminal.facts.training import learned_from, training_facts
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.learning.lessons import HeldOut
 from stores.learning.too_few_held_out import TooFewHeldOut
 

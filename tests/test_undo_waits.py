@@ -25,7 +25,7 @@ from assistant.terminal.actions import weighed_first
 from assistant.terminal.actions.weighed_first import Wait
 from assistant.terminal.engine.slash_commands import SlashCommands
 from assistant.terminal.widgets.questions import Question
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import CannotUndo, ModelUnreachable
 from stores.database.tables import StatedClaim
 

@@ -17,7 +17,7 @@ from agents.backends.transformers_chat import TransformersChat
 from agents.backends.vllm_chat import VllmChat
 from assistant.settings.config import ModelSettings, Settings
 from assistant.settings.locations import Locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import ModelUnreachable
 
 
@@ -74,7 +74,7 @@ def with_a_long_change(
     assistant: Assistant, locations: Locations, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Assistant, int]:
     """A second start with another encoder, over more passages than are encoded at once."""
-    monkeypatch.setattr("assistant.wiring._ENCODED_AT_ONCE", 3)
+    monkeypatch.setattr("assistant.wiring.assistant._ENCODED_AT_ONCE", 3)
     ann = assistant.journal.user_id("ann")
     for number in range(40):
         assistant.knowledge.remember(ann, f"Note {number}.")

@@ -9,7 +9,7 @@ from functools import partial
 
 from assistant.checks import environment, models, searched, stored
 from assistant.checks.check import Check, Look
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import VouchError
 
 _log = logging.getLogger(__name__)

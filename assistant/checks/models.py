@@ -11,7 +11,7 @@ from pathlib import Path
 from agents.base.interfaces import Encoder
 from agents.models.reader_files import DamagedReader
 from assistant.checks.check import Check, Look
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import DamagedEncoder, EncoderUnavailable
 
 _INSTALL = "Install it with pip install 'vouch[vllm]', or set model.backend to another."

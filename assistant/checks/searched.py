@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from assistant.checks.check import Check, Look, counted
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.errors import DamagedIndex, StoreUnavailable
 from stores.checks.vectors import drop_vectors, malformed_vectors, stale_vectors
 from stores.search.shared_index import SharedIndex

@@ -14,7 +14,7 @@ from stores.base.clock import stamp
 from stores.base.errors import VouchError, WrongUsage
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.versions.states import VersionState
 
 

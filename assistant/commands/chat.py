@@ -14,7 +14,7 @@ from assistant.terminal.plain.plainness import should_be_plain, wants_colour
 from stores.base.errors import VouchError, WrongUsage
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 _WAITS_FOR_A_WRITER_SECONDS = 2.0  # at a terminal; then it is opened to be read
 

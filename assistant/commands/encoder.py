@@ -13,7 +13,7 @@ from stores.base.errors import EncoderUnavailable, WrongUsage
 
 if TYPE_CHECKING:
     from assistant.search.encoder_change import EncoderChange
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 
 @click.command("encoder")

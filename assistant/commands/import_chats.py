@@ -16,7 +16,7 @@ from assistant.cli import common_options
 from assistant.invocation import Invocation
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.conversation.imported_sessions import TakenIn, ToldSession
 
 _WRITES_SECONDS = 0.5  # and then lets others write, who would wait in vain for a moment between two parts

@@ -18,7 +18,7 @@ from stores.base.errors import WrongUsage
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.forgetting.forgetting import Forgotten, Mentions
 
 _NOTHING_YET = {

@@ -17,7 +17,7 @@ from stores.base.errors import NotFound, WrongUsage
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.conversation.sessions import SessionLine
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from assistant.learning.outcome import Ended
     from assistant.learning.progress import Progress
     from assistant.learning.schedule import Awaited
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.learning.rounds import Rounds
 
 _WATCHED_EVERY = 30.0

@@ -13,7 +13,7 @@ from assistant.paging import paged
 from stores.base.clock import stamp
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.base.passages import Passage
     from stores.conversation.journal import FoundPassage
     from stores.database.tables import Turn

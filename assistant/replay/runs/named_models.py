@@ -16,7 +16,7 @@ from assistant.learning.dual_encoder_swap import NAME, RECIPE
 from assistant.learning.promotion import SERVED, UNTRAINED
 from assistant.replay.runs.replay_assistant import ReplayAssistant
 from assistant.search.encoder_change import EncoderChange
-from assistant.wiring import QUERY_ENCODER
+from assistant.wiring.assistant import QUERY_ENCODER
 from stores.base.errors import NotFound, VouchError
 from stores.learning.checkpoints import Checkpoints
 from stores.search.encoder_versions import EncoderVersion

@@ -60,7 +60,7 @@ from assistant.replay.storage.memory_copies import forget_copies, keep_memory, p
 from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
-from assistant.wiring import Assistant, trainable
+from assistant.wiring.assistant import Assistant, trainable
 from stores.base.errors import StoreUnavailable, WrongUsage
 from stores.base.passages import Passage
 from stores.learning.lessons import Lessons

@@ -21,7 +21,7 @@ from assistant.replay.runs.recorded_chat import RecordedChat, Recording
 from assistant.search.searching import Searching
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.one_line import one_line
 
 FILLED_AT = datetime(2020, 1, 1, tzinfo=UTC)  # what is there before anybody asks

@@ -22,7 +22,7 @@ from assistant.library.documents import RECORD_WORDS, PreparedDocument, Prepared
 from assistant.library.formats.plain_text import plain_line, unwrapped
 from assistant.library.ingest import Encoding, Ingested
 from assistant.replay.streams.datasets import EVERYBODY, ReplayPassage, ReplayQuestion
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.clock import time_by
 from stores.base.passages import SHARED, Passage
 

@@ -14,7 +14,7 @@ from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.terminal.actions.drafts import Drafts
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.forgetting.forgetting import Forgetting, Forgotten, Mentions
     from stores.memory.passage_history import History
     from stores.versions.passage_lines import PassageLine

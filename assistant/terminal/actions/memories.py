@@ -18,7 +18,7 @@ from stores.memory.edits import EDITABLE
 from stores.memory.memory_rows import MemoryRows
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.claims.decisions import Learned
     from stores.database.tables import Receipt
 

@@ -13,7 +13,7 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.settings.config import ModelSettings
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 BUILT_IN = "extractive"
 

@@ -9,7 +9,7 @@ from assistant.terminal.actions.written_here import Written
 from stores.base.errors import WrongUsage
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 _DONE = {
     "add": "shared now, as",

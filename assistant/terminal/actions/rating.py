@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 IS_PRIVATE = "Its session is private: nothing is learned from it."
 ASKS_NOTHING = "Its message asks nothing: nothing is learned from it."

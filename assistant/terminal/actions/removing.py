@@ -10,7 +10,7 @@ from assistant.terminal.input.menus import is_yes
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 
 def sure_to_propose(text: str) -> str:

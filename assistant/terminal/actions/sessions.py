@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.conversation.sessions import Sessions, Shelf
 
 Change: TypeAlias = "Callable[[Sessions, int], object]"  # given the sessions and the user

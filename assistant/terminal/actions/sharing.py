@@ -10,7 +10,7 @@ from stores.claims.decisions import Learned
 from stores.memory.edits import EDITABLE
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 
 def share_memory(assistant: Assistant, user_id: int, passage_id: int) -> Learned | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from stores.claims.claims import NewClaim
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 HOW_TO_TEACH = "Write what the answer should have been: /teach The room closes at four."
 SAYS_NOTHING = "Not kept: it says nothing by itself. Write a sentence."

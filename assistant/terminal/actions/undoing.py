@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from stores.base.one_line import short
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.base.errors import VouchError
     from stores.database.tables import Receipt
     from stores.memory.edits import Undone

@@ -14,7 +14,7 @@ from stores.conversation.waiting_jobs import WaitingJob
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 WAITS_SECONDS = 10.0
 _LOOKS_EVERY_SECONDS = 0.1

@@ -24,7 +24,7 @@ from stores.base.passages import SHARED
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.claims.decisions import Learned
     from stores.claims.open_proposals import OpenProposal
     from stores.conversation.ratings import Rating

@@ -20,7 +20,7 @@ from stores.base.errors import NotFound, VouchError
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.claims.decisions import Learned
 
 _OLDER_TURNS = 60  # read at a time

@@ -12,7 +12,7 @@ from assistant.terminal.widgets.two_sided_line import TwoSidedLine
 from assistant.terminal.widgets.work import host
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.database.tables import Round
 
 _LOOKS_EVERY_SECONDS = 1.0

@@ -14,7 +14,7 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.terminal.facts.comparison import Pair, Side
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 COMPARED = 50  # messages of a session, the newest: each is answered twice, which takes seconds
 _LEAVES = "q"

@@ -19,7 +19,7 @@ from assistant.process.low_priority import give_way
 from stores.base.errors import VouchError
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 _LONGEST_LINE = 1 << 26  # bytes
 _LONGEST_END = 10.0  # seconds, in which it deletes its copies

@@ -16,7 +16,7 @@ from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.terminal.facts.comparison import Pair
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 _TELLS_EVERY_SECONDS = 10.0
 _SHOWN_CHARACTERS = 200

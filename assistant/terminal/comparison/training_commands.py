@@ -10,7 +10,7 @@ from stores.base.errors import VouchError, WrongUsage
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.database.tables import Round
 
 _ROUNDS = 5  # shown

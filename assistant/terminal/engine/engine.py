@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assistant.terminal.actions.written_here import Written
     from assistant.terminal.engine.slash_commands import SlashCommands
     from assistant.turns.events import Finished
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.claims.decisions import Learned
     from stores.conversation.glance import Glance
 

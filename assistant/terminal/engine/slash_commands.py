@@ -31,7 +31,7 @@ from stores.base.errors import NotFound, VouchError, WrongUsage
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.claims.decisions import Learned
     from stores.database.tables import Turn
     from stores.versions.passage_lines import PassageLine

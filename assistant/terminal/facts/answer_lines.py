@@ -10,7 +10,7 @@ from assistant.terminal.facts.memory_history import when
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.conversation.journal import FoundPassage
     from stores.database.tables import Turn
     from stores.versions.states import VersionState

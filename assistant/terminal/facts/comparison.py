@@ -12,7 +12,7 @@ from assistant.terminal.text.printable import printable
 from stores.base.one_line import short
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.conversation.pair_choices import FoundText
 
 BETTER, WORSE, SAME, WORDING, OTHERWISE = "better", "worse", "same", "only other words", "otherwise changed"

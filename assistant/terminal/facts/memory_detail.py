@@ -14,7 +14,7 @@ from assistant.terminal.facts.memory_page import MemoryRow
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.memory.memory_uses import Sent, Uses
     from stores.memory.passage_history import History
 

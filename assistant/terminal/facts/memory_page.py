@@ -14,7 +14,7 @@ from stores.base.errors import NotFound
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.claims.open_proposals import OpenProposal
     from stores.conversation.waiting_jobs import WaitingJob
     from stores.database.tables import StatedClaim

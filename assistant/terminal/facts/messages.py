@@ -10,7 +10,7 @@ from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from agents.base.chat_interfaces import Source
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.base.passages import Passage
     from stores.conversation.glance import GlancedTurn
     from stores.database.tables import Turn

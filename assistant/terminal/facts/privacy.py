@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from assistant.terminal.facts.memory_detail import is_here, sent_lines, trained
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.memory.memory_uses import Kept
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.claims.open_proposals import OpenProposal
 
 

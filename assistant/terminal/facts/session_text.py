@@ -14,7 +14,7 @@ from stores.base.errors import NotFound, WrongUsage
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.base.passages import Passage
     from stores.conversation.sessions import SessionTree
     from stores.database.tables import Turn

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.database.tables import Round
     from stores.learning.round_lineage import RoundLineage
     from stores.learning.too_few_held_out import TooFewHeldOut
@@ -67,7 +67,7 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
 
     The lessons are counted again when a round has begun or ended since.
     """
-    from assistant.wiring import QUERY_ENCODER
+    from assistant.wiring.assistant import QUERY_ENCODER
     from stores.database.tables import known_id
 
     rounds = _rounds(assistant, known.rounds if known is not None else ())

@@ -10,7 +10,7 @@ from assistant.terminal.facts.messages import passage_name
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.base.passages import Passage
     from stores.conversation.journal import FoundPassage
     from stores.database.tables import StatedClaim, Turn

@@ -22,7 +22,7 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.terminal.engine.engine import Desk
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 _LOOKS_EVERY_SECONDS = 1.0
 

@@ -22,7 +22,7 @@ from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
     from assistant.terminal.actions.written_here import Written
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.versions.passage_lines import PassageLine
 
 

@@ -19,7 +19,7 @@ from assistant.terminal.widgets.work import Telling
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 SENTENCE = "forget everything of mine"  # to be typed
 

@@ -20,7 +20,7 @@ from stores.base.errors import ModelBusy, VouchError
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.claims.decisions import Learned
 
 _TYPING_SECONDS = 0.5  # what is learned within them is told at once, else before the next prompt

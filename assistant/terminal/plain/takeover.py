@@ -10,7 +10,7 @@ from assistant.terminal.plain.standing_text import standing_there
 from assistant.terminal.plain.transcript import transcript_lines
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
 
 _SHOWN = 3  # turns
 

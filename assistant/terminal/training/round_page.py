@@ -19,7 +19,7 @@ from assistant.terminal.facts.training_lines import slice_name, state_now
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.database.tables import Round
     from stores.learning.round_lineage import RoundLineage
 

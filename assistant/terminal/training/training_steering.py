@@ -14,7 +14,7 @@ from stores.base.errors import VouchError
 
 if TYPE_CHECKING:
     from assistant.terminal.engine.engine import Desk
-    from assistant.wiring import Assistant
+    from assistant.wiring.assistant import Assistant
     from stores.database.tables import Round
 
 Compare = Callable[[str, str], None]  # opens the comparison of the live model with this one, and its name

@@ -32,7 +32,7 @@ from assistant.learning.recipes.examples.pairs import (
 from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
-from assistant.wiring import Assistant
+from assistant.wiring.assistant import Assistant
 from stores.base.passages import SHARED
 
 _KEPT = 10  # passages noted for a question

@@ -12,11 +12,11 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from assistant.parts.learning import Learning
-from assistant.parts.learning import trainable as trainable
-from assistant.parts.search import ENCODER_FILES as ENCODER_FILES
-from assistant.parts.search import QUERY_ENCODER as QUERY_ENCODER
-from assistant.parts.search import from_everywhere
+from assistant.wiring.learning import Learning
+from assistant.wiring.learning import trainable as trainable
+from assistant.wiring.search import ENCODER_FILES as ENCODER_FILES
+from assistant.wiring.search import QUERY_ENCODER as QUERY_ENCODER
+from assistant.wiring.search import from_everywhere
 from stores.base.errors import StoreUnavailable
 
 if TYPE_CHECKING:

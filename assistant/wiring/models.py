@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from assistant.parts.search import Search
+from assistant.wiring.search import Search
 from stores.base.errors import ModelUnreachable
 
 if TYPE_CHECKING:

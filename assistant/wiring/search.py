@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assistant.parts.stores import Stores
+from assistant.wiring.stores import Stores
 from stores.base.errors import EncoderUnavailable, VouchError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from assistant.parts.models import Models
+from assistant.wiring.models import Models
 
 if TYPE_CHECKING:
     from agents.answering.responder import Responder

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assistant.parts.search import QUERY_ENCODER
-from assistant.parts.turns import Turns
+from assistant.wiring.search import QUERY_ENCODER
+from assistant.wiring.turns import Turns
 from stores.base.errors import DamagedEncoder, EncoderUnavailable
 
 if TYPE_CHECKING:

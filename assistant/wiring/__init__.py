@@ -1,0 +1,9 @@
+"""Chooses implementations: the only folder that knows them all.
+
+assistant  chooses implementations; with its parts/ the only one that knows them all
+stores     the database, and all that is kept in it or beside it
+search     encoders, and what searches by their vectors
+models     the reader, the judge and the chat model
+turns      what answers, what is remembered after it, and the library
+learning   the learner, and what it is compared with
+"""
