@@ -33,15 +33,15 @@ _COMMANDS = {  # name: file in assistant/commands, and the line in the overview
     "import": ("import_chats", "Take in conversations of ChatGPT, Claude or llm."),
     "sessions": ("sessions", "List your sessions."),
     "export": ("export_session", "Write a session out, as Markdown or JSON."),
-    "memory": ("memory", "List, change, share, forget, undo and export what is remembered."),
+    "memory": ("memory.command", "List, change, share, forget, undo and export what is remembered."),
     "feedback": ("feedback", "Say of an answer that it helped or not, or what was right."),
-    "train": ("train", "Learn to find better; only a model that wins goes live."),
-    "replay": ("replay", "Play questions through the chat's own parts, and measure the answers."),
-    "encoder": ("encoder", "Tell which encoder finds passages, and change it."),
+    "train": ("training.train", "Learn to find better; only a model that wins goes live."),
+    "replay": ("replay.command", "Play questions through the chat's own parts, and measure the answers."),
+    "encoder": ("training.encoder", "Tell which encoder finds passages, and change it."),
     "serve": ("serve", "Show the screens in a browser; only this machine can connect."),
-    "doctor": ("doctor", "Check stores, models and indexes, and repair them."),
-    "backup": ("backup", "Write the database into one file."),
-    "restore": ("restore", "Bring back what a backup holds."),
+    "doctor": ("upkeep.doctor", "Check stores, models and indexes, and repair them."),
+    "backup": ("upkeep.backup", "Write the database into one file."),
+    "restore": ("upkeep.restore", "Bring back what a backup holds."),
 }
 
 _HELP = "help"  # not a command, but tried as one: `vouch help replay`

@@ -16,8 +16,8 @@ from cli_helpers import Vouch
 from click.testing import CliRunner
 
 from assistant.cli import cli
-from assistant.commands.replay_folder import disk_told, make_folder
-from assistant.commands.replay_parameters import AtLeast, Column, Seeds, Share
+from assistant.commands.replay.folder import disk_told, make_folder
+from assistant.commands.replay.parameters import AtLeast, Column, Seeds, Share
 from assistant.learning.training_process import TrainingFailed
 from assistant.replay.methods.choice import MethodChoice
 from assistant.replay.metrics.figure_names import measures_of, parts_of

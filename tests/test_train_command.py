@@ -29,7 +29,7 @@ from agents.retrieval.reader_judge import ReaderJudge
 from agents.retrieval.readings import Readings
 from agents.retrieval.score_judge import ScoreJudge
 from assistant.cli import cli
-from assistant.commands.train import Duration, _told, _waits_for
+from assistant.commands.training.train import Duration, _told, _waits_for
 from assistant.invocation import ProgressLine
 from assistant.learning.background import follow
 from assistant.learning.learner import Learner, TooFewLessons
@@ -544,9 +544,9 @@ def test_the_status_has_a_head_on_a_terminal_and_fits_its_width(
     piped = person.train("--status").stdout.rstrip("\n").split("\t")
     assert piped[5] == version
     monkeypatch.setattr(
-        "assistant.commands.train_status.get_terminal_size", lambda: terminal_size((width, 24))
+        "assistant.commands.training.train_status.get_terminal_size", lambda: terminal_size((width, 24))
     )
-    monkeypatch.setattr("assistant.commands.train_status.is_terminal", lambda: True)
+    monkeypatch.setattr("assistant.commands.training.train_status.is_terminal", lambda: True)
     shown = person.train("--status").stdout.splitlines()
     assert (shown[0].split() == ["round", "state", "began", "lessons", "version"]) == (width == 80)
     assert all(len(line) <= width for line in shown)
@@ -605,7 +605,7 @@ def test_watching_goes_on_whatever_a_round_comes_to(person: Person, monkeypatch:
             raise KeyboardInterrupt
 
     person.training.start = "another"
-    monkeypatch.setattr("assistant.commands.train.time.sleep", sleep)
+    monkeypatch.setattr("assistant.commands.training.train.time.sleep", sleep)
     ran = CliRunner().invoke(cli, ["train", "--watch"], standalone_mode=False)
     assert isinstance(ran.exception, click.Abort)  # what click makes of Ctrl+C
     assert ran.stdout.count("failed") == 1
@@ -626,7 +626,7 @@ def test_who_watches_is_told_of_a_store_that_cannot_be_written(
     def run(*_given: Any, **_more: Any) -> None:
         raise StoreUnavailable("vouch.db: the disk is full", hint="Make room.")
 
-    monkeypatch.setattr("assistant.commands.train.time.sleep", sleep)
+    monkeypatch.setattr("assistant.commands.training.train.time.sleep", sleep)
     monkeypatch.setattr(Learner, "run", run)
     ran = CliRunner().invoke(cli, ["train", "--watch"], standalone_mode=False)
     assert ran.stderr.startswith("vouch.db: the disk is full. Make room.")
@@ -638,7 +638,7 @@ def test_who_watches_is_told_at_once_what_is_waited_for(
     def sleep(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("assistant.commands.train.time.sleep", sleep)
+    monkeypatch.setattr("assistant.commands.training.train.time.sleep", sleep)
     locations(person.folder).settings.write_text("[learning]\nfewest_lessons = 300\n")
     ran = CliRunner().invoke(cli, ["train", "--watch"], standalone_mode=False)
     assert ran.stderr.strip() == "220 of 300 questions are judged; with 300 a round begins. Ctrl+C leaves."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assistant.cli import common_options
-from assistant.commands.memory_claims import claim_as_json
+from assistant.commands.memory.claims import claim_as_json
 from assistant.invocation import Invocation, RowId
 from assistant.paging import paged
 from stores.base.clock import stamp

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from assistant.cli import common_options
-from assistant.commands import memory_claims, memory_files
+from assistant.commands.memory import claims as memory_claims
+from assistant.commands.memory import files
 from assistant.invocation import Invocation, RowId, Words
 from assistant.paging import paged
 from stores.base.clock import stamp
@@ -46,15 +47,15 @@ for each in (
     memory_claims.edit,
     memory_claims.share,
     memory_claims.proposals,
-    memory_files.export,
-    memory_files.import_,
+    files.export,
+    files.import_,
 ):
     command.add_command(each)
 
 
 @command.command("list")
 @click.argument("words", nargs=-1, metavar="[WORDS]...", type=Words())
-@click.option("--scope", type=memory_files.SCOPES, default="yours", show_default=True, help="Whose.")
+@click.option("--scope", type=files.SCOPES, default="yours", show_default=True, help="Whose.")
 @click.option("--kind", type=Words(), help="fact, preference, note, correction, message, document or all.")
 @click.option("--query", type=Words(), help="The same as WORDS.")
 @click.option("--since", type=click.DateTime(), help="Only newer than this.")

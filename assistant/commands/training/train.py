@@ -100,7 +100,7 @@ def command(
         return _be_led(call)
     with call.assistant() as assistant:
         if status:
-            from assistant.commands.train_status import show
+            from assistant.commands.training.train_status import show
 
             return show(call, assistant.rounds)
         if stop:

@@ -13,17 +13,17 @@ import click
 from click.core import ParameterSource
 
 from assistant.cli import common_options
-from assistant.commands.replay_checks import (
+from assistant.commands.replay.checks import (
     check_limits,
     check_options,
     check_plan,
     check_replies,
     must_be_no_sessions,
 )
-from assistant.commands.replay_folder import disk_told, make_folder
-from assistant.commands.replay_parameters import AtLeast, Column, Limit, Pair, Place, Seeds, Share
-from assistant.commands.replay_progress import Progress
-from assistant.commands.replay_report import give_report
+from assistant.commands.replay.folder import disk_told, make_folder
+from assistant.commands.replay.parameters import AtLeast, Column, Limit, Pair, Place, Seeds, Share
+from assistant.commands.replay.progress import Progress
+from assistant.commands.replay.report import give_report
 from assistant.invocation import Invocation, Words, time_limit
 from stores.base.errors import UnreadableDocument, WrongUsage
 
@@ -162,7 +162,7 @@ def _run(call: Invocation, options: Mapping[str, Any], given: Collection[str]) -
 
 
 def _compare(call: Invocation, options: Mapping[str, Any]) -> int:
-    from assistant.commands.replay_conversations import be_led, compare
+    from assistant.commands.replay.conversations import be_led, compare
 
     check_replies(options["replies"], call.tell, asks_a_model=True)
     progress = Progress(call)
