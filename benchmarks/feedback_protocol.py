@@ -4,11 +4,11 @@
         [--seed 1] [--near]
 
 DATA and DIR are those of benchmarks.recall. Each question gets simulated feedback
-(assistant/replay/simulation/feedback.py): 40 % right, 40 % wrong, 20 % unrelated. What is said is searched for with
-the product's own search among the passages of the collection, and weighed by the reader beside the first
-five; then alone (direct); then twice so that nobody could know: with every passage taken away that holds the
-answer ("bare": what is left may still say it in other words), and with its whole article ("unknowable").
---near: wrong answers of the same article.
+(assistant/replay/simulation/feedback.py): 40 % right, 40 % wrong, 20 % unrelated. What is said is searched
+for with the product's own search among the passages of the collection, and weighed by the reader beside the
+first five; then alone (direct); then twice so that nobody could know: with every passage taken away that
+holds the answer ("bare": what is left may still say it in other words), and with its whole article
+("unknowable"). --near: wrong answers of the same article.
 """
 
 from __future__ import annotations

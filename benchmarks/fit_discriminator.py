@@ -2,14 +2,14 @@
 
     python -m benchmarks.fit_discriminator DATA --work DIR [--keep FILE]
 
-DATA and DIR are those of benchmarks.recall. Simulated feedback (assistant/replay/simulation/feedback.py) on training
-questions of articles that the reader was not trained on: SQuAD's, with wrong answers from anywhere and from
-the same article, NQ's and CovidQA's, of these two also their dev questions. Each claim is read beside what
-its search finds, and beside what is left without every passage that holds the answer. And claims that
-people wrote: FEVER's that were held out from the reader's training to calibrate it, beside their evidence.
-The thresholds are the least at which the shares below are not exceeded, each fifth of the articles judged
-by weights of the other four. --keep holds what was read, so that another fit need not read again: a pickle,
-for this machine and program.
+DATA and DIR are those of benchmarks.recall. Simulated feedback (assistant/replay/simulation/feedback.py) on
+training questions of articles that the reader was not trained on: SQuAD's, with wrong answers from anywhere
+and from the same article, NQ's and CovidQA's, of these two also their dev questions. Each claim is read
+beside what its search finds, and beside what is left without every passage that holds the answer. And claims
+that people wrote: FEVER's that were held out from the reader's training to calibrate it, beside their
+evidence. The thresholds are the least at which the shares below are not exceeded, each fifth of the articles
+judged by weights of the other four. --keep holds what was read, so that another fit need not read again: a
+pickle, for this machine and program.
 """
 
 from __future__ import annotations

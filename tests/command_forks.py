@@ -32,8 +32,8 @@ ROOT = Path(__file__).parent.parent
 COMMAND = str(Path(sys.executable).with_name("vouch"))
 _LENGTH = struct.Struct("!I")
 _STATUS = struct.Struct("!i")
+_NOT_YET = ("onnxruntime", "torch", "textual")  # the first begins a thread, which no fork has
 _LIBRARIES = ("numpy", "tokenizers", "sqlmodel", "openai", "jsonschema", "alembic.command")
-_NOT_BEFORE = ("assistant.terminal.screens", "assistant.learning.", "assistant.replay.", "benchmarks")
 
 
 class ForkedCommand(subprocess.Popen[bytes]):
@@ -125,18 +125,17 @@ def _forks() -> _Forks:
 
 
 def _import_all() -> None:
-    sys.modules["onnxruntime"] = None  # type: ignore[assignment] # it begins a thread, which no fork has
+    for name in _NOT_YET:
+        sys.modules[name] = None  # type: ignore[assignment]
     for name in _LIBRARIES:
         importlib.import_module(name)
     for package in ("stores", "agents", "assistant"):
         for found in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
-            if "migrations" in found.name or found.name.startswith(_NOT_BEFORE) or found.ispkg:
-                continue
-            source = (ROOT / found.name.replace(".", "/")).with_suffix(".py").read_text()
-            if "\nimport torch" not in source and "\nfrom torch" not in source:
-                with contextlib.suppress(ImportError):  # of an extra
+            if "migrations" not in found.name:
+                with contextlib.suppress(ImportError):  # of what is not imported yet, or of an extra
                     importlib.import_module(found.name)
-    del sys.modules["onnxruntime"]
+    for name in _NOT_YET:
+        del sys.modules[name]
     assert threading.active_count() == len([*Path("/proc/self/task").iterdir()]) == 1, "a fork has one thread"
 
 

@@ -1,9 +1,8 @@
-"""Holds the house to its arrows: who may import whom, read from the code itself."""
+"""Holds the house to its arrows: who may import whom, read from the code itself, once."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,18 +10,22 @@ from arrows import HOMES, MAY_IMPORT
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("assistant", "agents", "stores")
+MOST_FILES = 15  # of a folder
 
 
-def modules() -> Iterator[tuple[str, Path]]:
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            parts = path.relative_to(ROOT).with_suffix("").parts
-            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
+def _trees() -> dict[Path, ast.Module]:
+    paths = (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
 
 
-def imports_of(path: Path) -> set[str]:
+def _module(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _imported(tree: ast.Module) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -31,59 +34,64 @@ def imports_of(path: Path) -> set[str]:
     return found
 
 
-def part_of(module: str) -> str:
-    known = [part for part in MAY_IMPORT if module == part or module.startswith(f"{part}.")]
-    return max(known, key=len, default="")
+TREES = _trees()
+IMPORTS = {_module(path): _imported(tree) for path, tree in TREES.items()}
+MAPS = {_module(path): tree for path, tree in TREES.items() if path.name == "__init__.py"}
+FOLDERS = {module: module if module in MAPS else module.rpartition(".")[0] for module in IMPORTS}
 
 
-def is_within(module: str, parts: tuple[str, ...] | set[str]) -> bool:
+def is_within(module: str, parts: tuple[str, ...]) -> bool:
     return any(module == part or module.startswith(f"{part}.") for part in parts)
 
 
-@pytest.mark.parametrize(
-    ("module", "path"), modules(), ids=lambda value: str(value) if isinstance(value, str) else ""
-)
-def test_a_module_imports_only_what_its_part_may(module: str, path: Path) -> None:
-    if module in PACKAGES:
-        assert not imports_of(path), f"{module} holds its map and nothing else"
-        return
-    part = part_of(module)
-    assert part, f"{module} belongs to no part: name its arrows in MAY_IMPORT"
-    ours = {name for name in imports_of(path) if is_within(name, PACKAGES)}
-    allowed = MAY_IMPORT[part] | {part}
-    # `from package.file import name` shows up as package.file.name too, and as package for its own maps
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_a_folder_imports_only_what_it_may(folder: str) -> None:
     upward = {
-        name
-        for name in ours
-        if not is_within(name, allowed) and not any(is_within(a, {name}) for a in allowed)
+        f"{module} imports {name}"
+        for module in IMPORTS
+        if FOLDERS[module] == folder
+        for name in IMPORTS[module]
+        if name in FOLDERS and name not in MAPS and FOLDERS[name] not in MAY_IMPORT[folder] | {folder}
     }
-    assert not upward, f"{module} may not import {sorted(upward)}"
+    assert not upward
 
 
-@pytest.mark.parametrize(
-    ("module", "path"), modules(), ids=lambda value: str(value) if isinstance(value, str) else ""
-)
-def test_a_heavy_library_is_imported_only_at_home(module: str, path: Path) -> None:
-    for library, homes in HOMES.items():
-        if any(is_within(name, {library}) for name in imports_of(path)):
-            assert is_within(module, homes), f"{module} imports {library}, whose home is {homes}"
+def test_folders_are_layers() -> None:
+    above: set[str] = set()  # a folder stands behind all that it may import
+    for folder, below in MAY_IMPORT.items():
+        assert below <= above, f"{folder} may import {sorted(below - above)}, which do not stand before it"
+        above.add(folder)
 
 
-def test_a_package_holds_one_docstring_and_nothing_else() -> None:
-    for module, path in modules():
-        if path.name == "__init__.py":
-            body = ast.parse(path.read_text(encoding="utf-8")).body
-            assert len(body) == 1, f"{module} holds more than its map"
-            assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+def test_every_folder_has_arrows() -> None:
+    files = {folder for module, folder in FOLDERS.items() if module not in MAPS}
+    assert {folder for folder in files if not folder.startswith("stores.database.migrations")} == set(
+        MAY_IMPORT
+    )
 
 
-def test_no_part_of_the_table_is_stale() -> None:
-    known = {module for module, _ in modules()}
-    assert all(part in known for part in MAY_IMPORT)
+def test_a_folder_holds_at_most_fifteen_files() -> None:
+    for folder in MAY_IMPORT:
+        count = len(list((ROOT / folder.replace(".", "/")).glob("*.py")))
+        assert count <= MOST_FILES, f"{folder} holds {count} files"
 
 
-def test_the_map_of_the_stores_names_every_module() -> None:
-    folder = ROOT / "stores"
-    docstring = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
-    named = {line.split()[0] for line in docstring.splitlines()[1:] if line}
-    assert named == {path.stem for path in folder.glob("*.py")} - {"__init__"} | {"migrations/"}
+@pytest.mark.parametrize("library", HOMES)
+def test_a_heavy_library_is_imported_only_at_home(library: str) -> None:
+    users = {module for module, found in IMPORTS.items() if any(is_within(n, (library,)) for n in found)}
+    assert not {module for module in users if not is_within(module, HOMES[library])}
+
+
+@pytest.mark.parametrize("folder", MAPS)
+def test_a_package_holds_its_map_and_nothing_else(folder: str) -> None:
+    assert len(MAPS[folder].body) == 1
+    assert ast.get_docstring(MAPS[folder])
+
+
+@pytest.mark.parametrize("folder", [each for each in MAY_IMPORT if each.startswith("stores")])
+def test_a_map_of_the_stores_names_every_module(folder: str) -> None:
+    docstring = ast.get_docstring(MAPS[folder]) or ""
+    named = {line.split()[0] for line in docstring.splitlines()[1:] if line and not line.startswith(" ")}
+    assert named >= {
+        each.rpartition(".")[2] for each in FOLDERS if FOLDERS[each] == folder and each not in MAPS
+    }

@@ -2,8 +2,8 @@
 
     message, passages, earlier turns -> what fits -> request -> reply, piece by piece -> citations checked
 
-What fits is decided by counting tokens, here and before the model is asked; `agents/base/token_budget.py` says by
-which rule. What did not fit is named in the request.
+What fits is decided by counting tokens, here and before the model is asked; `agents/base/token_budget.py`
+says by which rule. What did not fit is named in the request.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """What agents are given and return, and what they all know of sentences and values.
 
-interfaces        what an agent may be given: encoder, judge, reader, searchable space; chat_interfaces for a
-                  chat model, claim_interfaces for what becomes of a claim
+interfaces        what an agent may be given: encoder, judge, reader, searchable space
 chat_interfaces   what a chat model is asked, as plain records, and the protocol that all backends keep
 claim_interfaces  what a user stated, on its way to becoming knowledge: its records, and who finds, weighs and
                   places it
-sentences         text becomes sentences; which of them are questions; statements, messages that ask nothing
+sentences         text becomes sentences; which of them are questions
 values            the values of a text: its numbers and its names, as they can be compared
 bindings          whether a sentence binds a claim's words otherwise, though it holds them all
 fusion            scores of several signals become one, and neighbours lift each other

@@ -1,13 +1,15 @@
-"""The models that agents are given.
+"""The models that agents are given, served by ONNX Runtime.
 
-encoder           text as vectors, served by ONNX Runtime
-reader            judges, answers, verifies and sorts, served the same way
-                  reader_files, reader_inputs, reader_spans; reader_network is its form in torch,
+encoder           text as vectors
+two_sided         an encoder of which the query side was trained apart
+reader            judges, answers, verifies, sorts and relates
+reader_files      the reader's weights, and the served form that is made of them once
+reader_inputs     texts as the reader's windows
+reader_spans      answers read off the reader's start and end scores
 cross_encoder     a foreign model that judges instead
-export_encoder, export_reader, export_cross_encoder
-                  make the served forms, once (torch lives here, each in a process of its own)
 exported_folders  what the served forms share: described, verified, opened
-concurrent_runs   small runs of one at the same time
+exporter_process  runs an exporter in a process of its own
+concurrent_runs   small runs of one model at the same time
 weights/          the reader's own, trained by assistant.learning.recipes.reader.train
 exporters/        makes the served forms of models, each in a process of its own
 networks/         the networks in torch that are trained here and exported

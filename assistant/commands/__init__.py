@@ -1,7 +1,7 @@
 """One file a subcommand; each is imported only when it is called.
 
-memory/  vouch memory
-replay/  vouch replay
+memory/    vouch memory
+replay/    vouch replay
 training/  vouch train and vouch encoder
-upkeep/  vouch doctor, backup and restore
+upkeep/    vouch doctor, backup and restore
 """

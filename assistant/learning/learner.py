@@ -2,9 +2,10 @@
 
     lessons -> round begins -> child process trains -> candidate -> promotion.py: promoted, or refused
 
-The training runs in a process of its own (training_process.py), so that neither torch nor the interpreter lock
-touches a chat. Its progress is noted in the round, which also is how it is told to stop. Of the lessons, the
-held-out share is shown to the comparison alone; another share of the rest tells the training when to end.
+The training runs in a process of its own (training_process.py), so that neither torch nor the interpreter
+lock touches a chat. Its progress is noted in the round, which also is how it is told to stop. Of the
+lessons, the held-out share is shown to the comparison alone; another share of the rest tells the training
+when to end.
 
 A round whose learner was killed or left it goes on from its last checkpoint, if it would begin in the same
 way today: with the same live model, and with every lesson that it learns from still there as it was.

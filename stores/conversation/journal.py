@@ -89,7 +89,7 @@ class Journal:
     """Keeps conversations."""
 
     def __init__(self, database: Database, *, process: Callable[[], str] = lambda: "") -> None:
-        """process: the name of the one that answers, as in `stores.database.living_processes`; empty tells nothing."""
+        """process: the name of the one that answers, as `living_processes` gives it; empty tells nothing."""
         self._database = database
         self._process = process
 

@@ -1,7 +1,8 @@
 """Find: the turns of one user that hold words, in all their sessions.
 
-Isolation fails closed, as in `stores.search.spaces`: the index is asked by the user's own number, and whatever it
-returns is looked up among this user's turns again. Private, deleted and forgotten ones do not exist.
+Isolation fails closed, as in `stores.search.spaces`: the index is asked by the user's own number, and
+whatever it returns is looked up among this user's turns again. Private, deleted and forgotten ones do not
+exist.
 """
 
 from __future__ import annotations

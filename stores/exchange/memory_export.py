@@ -3,9 +3,9 @@
     sessions -> turns -> documents -> receipts -> passages, each with all its versions and claims
 
 Lines name one another by public ids, which are the same in every database, never by numbers of this one.
-So what was exported, taken in elsewhere (`stores.exchange.memory_import`) and exported again is the same, byte for
-byte. No text that was forgotten, and nothing another user said, is in it: of what others wrote into the
-shared memory only the passages are told.
+So what was exported, taken in elsewhere (`stores.exchange.memory_import`) and exported again is the same,
+byte for byte. No text that was forgotten, and nothing another user said, is in it: of what others wrote into
+the shared memory only the passages are told.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The lines of an exported memory, read back: each checked, and what is wrong told with its line.
 
-The format is that of `stores.exchange.memory_export`. A line without a record is a text alone, with a kind and a
-title if it likes: what people write by hand, and what earlier releases exported.
+The format is that of `stores.exchange.memory_export`. A line without a record is a text alone, with a kind
+and a title if it likes: what people write by hand, and what earlier releases exported.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ class Rounds:
     ) -> None:
         """has_died: whether the process of a name, as it is noted with a lease, is known to be gone.
 
-        process: the name of this one, as in `stores.database.living_processes`. leaves_unended: is called where the
-        end of a round cannot be written down, as on a full disk.
+        process: the name of this one, as in `stores.database.living_processes`. leaves_unended: is called
+        where the end of a round cannot be written down, as on a full disk.
         """
         self._database = database
         self._has_died = has_died

@@ -41,9 +41,9 @@ def _newest(sql: SqlSession, space: str, most: int) -> list[tuple[int, int, str]
 class KeptStatements:
     """The newest live statements of one space, read once; after that only what was changed since.
 
-    Every change of what is live leaves a job for the indexes in its own transaction (`stores/versions/changes.py`),
-    whichever process makes it. Jobs become visible in the order of their ids and stay, so what is kept is
-    at each look what the database holds at that moment.
+    Every change of what is live leaves a job for the indexes in its own transaction
+    (`stores/versions/changes.py`), whichever process makes it. Jobs become visible in the order of their ids
+    and stay, so what is kept is at each look what the database holds at that moment.
     """
 
     def __init__(self, space: str, most: int) -> None:

@@ -1,4 +1,6 @@
-"""Makes the served form of a cross-encoder, once: python -m agents.models.exporters.export_cross_encoder SOURCE TARGET
+"""Makes the served form of a cross-encoder, once.
+
+    python -m agents.models.exporters.export_cross_encoder SOURCE TARGET
 
     read the source -> check it -> ONNX -> compare with torch on many pairs -> rename into place
 

@@ -1,4 +1,6 @@
-"""Makes the served form of an encoder, once: python -m agents.models.exporters.export_encoder SOURCE TARGET_DIR
+"""Makes the served form of an encoder, once.
+
+    python -m agents.models.exporters.export_encoder SOURCE TARGET_DIR
 
     read the source -> check it -> ONNX -> compare with torch on many texts -> rename into place
 

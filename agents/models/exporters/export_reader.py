@@ -1,4 +1,6 @@
-"""Makes the served form of the reader, once: python -m agents.models.exporters.export_reader WEIGHTS CACHE_DIR
+"""Makes the served form of the reader, once.
+
+    python -m agents.models.exporters.export_reader WEIGHTS CACHE_DIR
 
     weights and the encoder's embeddings -> ONNX -> compare with torch -> 8 bits -> compare -> rename
 

@@ -3,8 +3,8 @@
     judged questions -> lessons -> a child trains the query side -> its questions meet the same vectors
                                 -> or both sides -> its questions meet what it encodes anew
 
-The training is the product's (assistant/learning/training_process.py). What it makes is searched with from the
-next question on, better or not: here the stream decides, and nothing is promoted or refused. Source: LUF,
+The training is the product's (assistant/learning/training_process.py). What it makes is searched with from
+the next question on, better or not: here the stream decides, and nothing is promoted or refused. Source: LUF,
 Eq. 1 to 4.
 """
 

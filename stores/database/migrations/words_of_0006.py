@@ -1,7 +1,7 @@
 """What a turn was found by when schema 0006 came: a part of its migration, and never changed.
 
-What is written today is `stores.words.turn_words`. Where that becomes another, a new migration writes all turns
-anew, and this one stays as it is.
+What is written today is `stores.words.turn_words`. Where that becomes another, a new migration writes all
+turns anew, and this one stays as it is.
 """
 
 from __future__ import annotations

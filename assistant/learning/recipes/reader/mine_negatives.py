@@ -1,6 +1,6 @@
 """Finds hard negatives by the product's whole search, for examples(..., mined=FILE).
 
-    python -m assistant.learning.recipes.reader.mine_negatives DATA --out FILE --count 500 [--passages 2000] [--seed 1]
+    python -m assistant.learning.recipes.reader.mine_negatives DATA --out FILE --count 500
 
 Stores passages of SQuAD's training articles in a Vouch of its own, in a folder that is deleted
 afterwards, asks `--count` of their questions and notes what is found without the answer. Encoding takes
