@@ -19,7 +19,7 @@ from typing import Any
 from assistant.learning.recipes.examples.changed_answers import Answers, changed
 from assistant.learning.recipes.templates.statements import statement
 from assistant.library.documents import read_documents
-from assistant.replay.simulation.feedback_templates import ASIDES, STATED
+from assistant.replay.simulation.feedback import ASIDES, STATED
 from assistant.settings.config import Settings
 from assistant.turns.settled import without_settled
 from benchmarks.offline_answers import Way, ways

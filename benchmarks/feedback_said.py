@@ -25,8 +25,14 @@ from typing import Literal, get_args
 from agents.base.claim_interfaces import Claim, Said, Weighed
 from agents.memory.reader_discriminator import ReaderDiscriminator
 from agents.memory.reader_summarizer import ReaderSummarizer
-from assistant.replay.simulation.feedback import Feedback, Wordings, answerable, simulated
-from assistant.replay.simulation.feedback_templates import HELD_OUT_ASIDES, HELD_OUT_STATED
+from assistant.replay.simulation.feedback import (
+    HELD_OUT_ASIDES,
+    HELD_OUT_STATED,
+    Feedback,
+    Wordings,
+    answerable,
+    simulated,
+)
 from assistant.replay.simulation.participants import FeedbackKind
 from benchmarks.questions import read_questions
 from benchmarks.recall import BenchmarkAssistant

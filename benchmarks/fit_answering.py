@@ -30,8 +30,7 @@ from agents.answering.quoting import FEATURES, READ_FEATURES, Placed, features, 
 from agents.base.interfaces import Candidate
 from agents.base.memory_page import asked_after, said_before
 from agents.base.sentences import is_question, sentences
-from agents.retrieval.reader_judge import ReaderJudge
-from agents.retrieval.readings import Readings
+from agents.retrieval.reader_judge import ReaderJudge, Readings
 from agents.retrieval.retriever import best_of
 from agents.retrieval.score_judge import ScoreJudge, shared_words
 from assistant.learning.recipes.examples.example import normalised, part_of, read_records

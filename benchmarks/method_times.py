@@ -35,8 +35,7 @@ from typing import Any
 import torch
 
 from agents.base.interfaces import Candidate
-from agents.retrieval.reader_judge import ReaderJudge
-from agents.retrieval.readings import Readings
+from agents.retrieval.reader_judge import ReaderJudge, Readings
 from agents.retrieval.reranker import Reranked, Reranker
 from assistant.learning.recipes.retriever.entropy_minimisation import EntropyMinimisation
 from assistant.learning.recipes.retriever.network import load_network

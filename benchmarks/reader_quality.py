@@ -32,7 +32,7 @@ from assistant.learning.recipes.examples.example import JUDGE_LABELS, SORT_LABEL
 from assistant.learning.recipes.examples.mixture import examples
 from assistant.learning.recipes.examples.pairs import read_corpus
 from assistant.learning.recipes.examples.passage_search import PassageSearch
-from assistant.learning.recipes.reader.calibration import expected_calibration_error
+from assistant.learning.recipes.reader.temperature_fit import expected_calibration_error
 from assistant.settings.locations import find_locations
 from benchmarks.questions import holds_answer, normalised_answer, read_questions, token_f1
 

@@ -10,7 +10,7 @@ from screen_fixtures import ChatOnScreen
 from agents.base.claim_interfaces import Claim, Curation, Weighed
 from agents.base.interfaces import Candidate
 from agents.memory.classifier import Classifier
-from assistant.remembering.claim_agents import Agents
+from assistant.remembering.weighing import Agents
 from assistant.terminal.memory.memory_screen import MemoryScreen
 from assistant.wiring.assistant import Assistant
 from stores.claims.claims import NewClaim

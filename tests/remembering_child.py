@@ -35,7 +35,7 @@ from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate, Vectors
 from agents.memory.classifier import Classifier
 from assistant.remembering import weighing
-from assistant.remembering.claim_agents import Agents
+from assistant.remembering.weighing import Agents
 from assistant.turns import pipeline, player  # noqa: F401 - imported before the fork
 from assistant.wiring.assistant import Assistant
 from benchmarks.durable_worker import QuickAssistant, Specification

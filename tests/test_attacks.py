@@ -15,7 +15,7 @@ import pytest
 from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate
 from agents.memory.classifier import Classifier
-from assistant.remembering.claim_agents import Agents
+from assistant.remembering.weighing import Agents
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
 from assistant.wiring.assistant import Assistant

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assistant.learning.attempts import attempted, reached
-from stores.learning.round_phases import _PHASES
+from assistant.learning.learner import attempted, reached
+from stores.learning.rounds import _PHASES
 
 
 def at(phase: str, **progress: int) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from agents.base.interfaces import Candidate, Reading, Verification
 from agents.base.values import content
-from agents.memory.claim_evidence import Filled, as_written_in, log_odds, seen
-from agents.memory.claim_gaps import gaps, missing_gap
+from agents.memory.claim_evidence import Filled, as_written_in, gaps, log_odds, missing_gap, seen
 
 TESLA = "He was an engineer. Nikola Tesla was born in 1856 in Smiljan. He moved to New York in 1884."
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.retrieval.dialogue import asks_when, is_named, replies, speaker, tells_time
+from agents.retrieval.retriever import asks_when, is_named, replies, speaker, tells_time
 from stores.words.lexical import tokens
 
 

@@ -29,7 +29,7 @@ from store_fixtures import (
 
 from agents.base.interfaces import Vectors
 from agents.models.reader_files import DamagedReader
-from agents.retrieval.readings import Readings
+from agents.retrieval.reader_judge import Readings
 from assistant.checks import environment, models, stored
 from assistant.checks.check import Check, Look
 from assistant.checks.examination import examine

@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 
 from agents.base.claim_interfaces import Claim, Weighed
 from agents.base.sentences import is_question
-from assistant.replay.simulation.feedback import Feedback, answerable, said_after, simulated
-from assistant.replay.simulation.feedback_templates import (
+from assistant.replay.simulation.feedback import (
     ASIDES,
     HELD_OUT_ASIDES,
     HELD_OUT_STATED,
     STATED,
     UNRELATED,
+    Feedback,
+    answerable,
+    said_after,
+    simulated,
 )
 from assistant.replay.simulation.participants import FeedbackKind, feedback_counts
 from assistant.replay.streams.datasets import ReplayQuestion

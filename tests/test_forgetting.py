@@ -35,10 +35,9 @@ from stores.checks.texts import changed_texts
 from stores.claims.claims import Claims, NewClaim
 from stores.claims.decisions import Decision, Learned
 from stores.claims.proposals import Proposals
-from stores.conversation.claim_jobs import ClaimJobs
+from stores.conversation.claim_jobs import TAKEN_BY, ClaimJobs
 from stores.conversation.erased_turns import blank_if_forgotten
 from stores.conversation.journal import FoundPassage, Outcome
-from stores.conversation.waiting_jobs import TAKEN_BY
 from stores.database.database import Database
 from stores.database.tables import (
     Document,
@@ -360,7 +359,7 @@ KILLED = textwrap.dedent("""
     import os, signal, sys
     from pathlib import Path
     import stores.forgetting.forgetting as forgetting
-    import stores.forgetting.compaction as forgotten_bytes
+    import stores.forgetting.forgetting as forgotten_bytes
     from stores.database.database import Database
     folder, passage, steps = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     def end():

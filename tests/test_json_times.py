@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from assistant.commands.training.train_status import _as_json
+from assistant.commands.training.train import _as_json
 from stores.base.clock import stamp
 from stores.database.tables import Round
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from agent_fakes import FixedReader, candidate
 
-from agents.retrieval.reader_judge import ReaderJudge
-from agents.retrieval.readings import Readings
+from agents.retrieval.reader_judge import ReaderJudge, Readings
 from benchmarks import judging_cost
 from benchmarks.judging_cost import TimedJudge, TurnCost, chat_lines, copied, report, watched
 from stores.conversation.journal import Journal

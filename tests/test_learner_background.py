@@ -27,9 +27,8 @@ from assistant.replay.metrics.bootstrap import promotion
 from stores.base.clock import now
 from stores.base.errors import EncoderUnavailable
 from stores.database.tables import Round
-from stores.learning.lessons import HeldOut, Lessons, is_held_out
+from stores.learning.lessons import DECIDING, HeldOut, Lessons, TooFewHeldOut, is_held_out
 from stores.learning.rounds import Rounds
-from stores.learning.too_few_held_out import DECIDING, TooFewHeldOut
 
 LED = """
 import json, sys, time

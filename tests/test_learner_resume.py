@@ -17,7 +17,7 @@ from store_fixtures import Stores
 from test_learner import QUESTIONS, FakeTraining, World
 from test_lessons import ask
 
-from assistant.learning.attempts import MOST_IN_VAIN, attempted
+from assistant.learning.learner import MOST_IN_VAIN, attempted
 from assistant.learning.progress import Progress
 from assistant.learning.promotion import RECIPE, ROLE
 from assistant.learning.steering import Budget, Steering

@@ -8,7 +8,7 @@ from typing import Any
 from store_fixtures import Stores
 from test_learner import World
 
-from assistant.learning.loss_curve import MOST_POINTS, LossCurve
+from assistant.learning.progress import MOST_POINTS, LossCurve
 
 
 def test_a_short_curve_is_kept_as_it_is() -> None:

@@ -6,7 +6,7 @@ import pytest
 from textual._xterm_parser import XTermParser
 from textual.events import Key
 
-from assistant.terminal.input.xterm_keys import OtherKeyParser
+from assistant.terminal.input.whole_paste import OtherKeyParser
 
 
 def pressed(sent: str) -> list[tuple[str, str | None]]:

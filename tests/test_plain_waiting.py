@@ -28,7 +28,7 @@ def place(tmp_path: Path) -> Locations:
 def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long was slept, in seconds."""
     seen: list[float] = []
-    monkeypatch.setattr("assistant.terminal.plain.waiting.time.sleep", seen.append)
+    monkeypatch.setattr("assistant.terminal.plain.chat.time.sleep", seen.append)
     return seen
 
 
@@ -67,7 +67,7 @@ def test_ctrl_c_stops_trying(place: Locations, monkeypatch: pytest.MonkeyPatch) 
     def interrupted(_seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("assistant.terminal.plain.waiting.time.sleep", interrupted)
+    monkeypatch.setattr("assistant.terminal.plain.chat.time.sleep", interrupted)
     with replying(place, [busy(5)], ["Yes."]) as assistant:
         told, session = talk(assistant, "Is it open?", "/retry", echoes=False)
         assert "(not tried again; /retry does)\n\nTurn 1 is answered again." in told
@@ -109,7 +109,7 @@ def test_who_waits_for_a_reply_is_told_so_until_its_first_word(
     place: Locations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A fiftieth of the time; a reply that has begun is not broken by a sentence."""
-    monkeypatch.setattr("assistant.terminal.plain.reply._SAID_EVERY_SECONDS", 0.2)
+    monkeypatch.setattr("assistant.terminal.plain.chat._SAID_EVERY_SECONDS", 0.2)
 
     async def late(_request: ReplyRequest) -> AsyncIterator[str]:
         await asyncio.sleep(0.9)

@@ -28,8 +28,8 @@ from agents.retrieval.reranker import Reranker
 from agents.retrieval.retriever import Fusion, Retriever
 from agents.retrieval.score_judge import ScoreJudge
 from assistant.background.priority import AnswersFirst
-from assistant.remembering.claim_agents import Agents
 from assistant.remembering.remembering import Remembering
+from assistant.remembering.weighing import Agents
 from assistant.search.searching import Searching
 from assistant.turns.events import Event, Wrote
 from assistant.turns.pipeline import TurnPipeline
@@ -37,8 +37,7 @@ from assistant.turns.player import TurnPlayer
 from stores.base.errors import ModelUnreachable, OverTime
 from stores.claims.claims import Claims
 from stores.claims.decisions import Learned
-from stores.conversation.claim_jobs import ClaimJob, ClaimJobs
-from stores.conversation.waiting_jobs import WaitingJob
+from stores.conversation.claim_jobs import ClaimJob, ClaimJobs, WaitingJob
 from stores.database.tables import Turn
 
 LONG = 90.0  # seconds: whoever waits for them has missed something

@@ -8,7 +8,7 @@ from agent_fakes import FixedEncoder, FixedReader, source
 
 from agents.answering.quoting import FEATURES, READ_FEATURES, Placed, Quoter, features, read
 from agents.base.sentences import sentences
-from agents.retrieval.readings import Readings
+from agents.retrieval.reader_judge import Readings
 
 QUESTION = "When does the reading room open?"
 OPENS = "The reading room opens at ten on weekdays, and at noon on Sundays."

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agents.answering.quoting import Quote
 from agents.base.interfaces import Verdict
-from agents.retrieval.readings import Readings
+from agents.retrieval.reader_judge import Readings
 from assistant.settings.config import AnswerSettings
 from benchmarks.attack_damage import Asked
 from benchmarks.offline_answers import Answers, f1, ways

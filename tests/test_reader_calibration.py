@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from agents.models.reader_spans import PassageSpans
-from assistant.learning.recipes.reader.calibration import (
+from assistant.learning.recipes.reader.temperature_fit import (
+    Scored,
+    ScoredSpans,
     expected_calibration_error,
+    fit,
     fit_temperature,
     negative_log_likelihood,
     softmax,
 )
-from assistant.learning.recipes.reader.temperature_fit import Scored, ScoredSpans, fit
 
 
 def test_the_temperature_of_probabilities_that_are_squared_is_two() -> None:

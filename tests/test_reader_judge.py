@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from agent_fakes import FixedReader, candidate
 
-from agents.retrieval.reader_judge import ReaderJudge
-from agents.retrieval.readings import Readings
+from agents.retrieval.reader_judge import ReaderJudge, Readings
 
 QUESTION = "When does the reading room open?"
 

@@ -15,8 +15,8 @@ from agents.base.interfaces import Candidate, Vectors
 from agents.memory.classifier import Classifier
 from agents.retrieval.retriever import Fusion, Retriever
 from assistant.background.priority import AnswersFirst
-from assistant.remembering.claim_agents import Agents
 from assistant.remembering.remembering import Remembering
+from assistant.remembering.weighing import Agents
 from assistant.search.searching import Searching
 from stores.base.clock import now
 from stores.base.errors import MalformedReply, ModelUnreachable

@@ -14,7 +14,7 @@ from cli_helpers import Vouch
 from replay_child import child_replay
 from test_replay_report import HOSTILE, IDENTITY, steps
 
-from assistant.commands.replay.progress import Progress
+from assistant.commands.replay.command import Progress
 from assistant.replay.methods.luf import LufRound
 from assistant.replay.metrics.pooled import pooled_interval
 from assistant.replay.report.page import page
@@ -331,7 +331,7 @@ def test_without_a_terminal_a_sentence_a_minute_tells_how_far_it_is(
     said: list[str] = []
     call: Any = SimpleNamespace(progress_line=lambda: SimpleNamespace(clear=None), tell=said.append)
     seconds = iter([0.0, 0.0, 30.0, 61.0, 70.0, 122.0])
-    monkeypatch.setattr("assistant.commands.replay.progress.time.monotonic", lambda: next(seconds))
+    monkeypatch.setattr("assistant.commands.replay.command.time.monotonic", lambda: next(seconds))
     monkeypatch.setattr("sys.stderr", io.StringIO())
     progress = Progress(call)
     for done in range(5):

@@ -16,12 +16,11 @@ from cli_helpers import Vouch
 from click.testing import CliRunner
 
 from assistant.cli import cli
-from assistant.commands.replay.folder import disk_told, make_folder
+from assistant.commands.replay.command import disk_told, make_folder
 from assistant.commands.replay.parameters import AtLeast, Column, Seeds, Share
 from assistant.learning.training_process import TrainingFailed
 from assistant.replay.methods.choice import MethodChoice
-from assistant.replay.metrics.figure_names import measures_of, parts_of
-from assistant.replay.metrics.limits import check_limit
+from assistant.replay.metrics.figure_names import check_limit, measures_of, parts_of
 from assistant.replay.metrics.measures import MEASURES
 from assistant.replay.runs.inputs import Streamed, read_inputs
 from assistant.replay.streams.datasets import ReplayQuestion

@@ -111,7 +111,7 @@ def test_ctrl_d_and_ctrl_q_leave_with_0(vouch: Vouch) -> None:
 def test_a_defect_gives_the_screen_back_names_its_report_and_ends_with_70(vouch: Vouch) -> None:
     breaks = vouch.write(
         "broken/sitecustomize.py",
-        "import assistant.terminal.widgets.help_text as t\n"
+        "import assistant.terminal.widgets.screen_help as t\n"
         "def broken(*a, **k): raise ZeroDivisionError\n"
         "t.help_text = broken\n",
     )

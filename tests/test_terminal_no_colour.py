@@ -11,7 +11,7 @@ from rich.style import Style
 from screen_fixtures import QUESTION, ChatOnScreen, on_screen
 from textual.widgets import Input
 
-from assistant.terminal.app.no_colour import WithoutColour
+from assistant.terminal.app.app import WithoutColour
 
 _SGR = re.compile(r"\x1b\[([\d;:]*)m")
 _COLOURS = re.compile(r"(?:[34]8|[34][0-7]|9[0-7]|10[0-7])(?:[;:]|$)")  # the numbers that begin a colour

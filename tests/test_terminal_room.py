@@ -11,7 +11,7 @@ from test_terminal_chat import learned
 
 from assistant.terminal.why.why_view import WhyView
 from assistant.terminal.widgets.page_screen import PageScreen
-from assistant.terminal.widgets.wrapped_line import broken
+from assistant.terminal.widgets.two_sided_line import broken
 
 LONG = (
     "Round 3 was refused: nDCG@10 lost 1.40 points on the held-out questions of October, "

@@ -11,7 +11,7 @@ from textwrap import fill
 import pytest
 from screen_fixtures import on_screen
 
-from assistant.terminal.chat.first_start import first_start_text
+from assistant.terminal.chat.opening import first_start_text
 from assistant.terminal.engine.engine import Counts
 
 NOT_BEFORE_THE_FIRST_PAINT = {

@@ -12,10 +12,10 @@ from textual.containers import VerticalScroll
 
 from assistant.terminal.conversation.answer_text import AnswerText
 from assistant.terminal.conversation.message_view import MessageView
-from assistant.terminal.conversation.streaming import Pace
+from assistant.terminal.conversation.prompt import FoldedPastes
+from assistant.terminal.conversation.talk import Pace
 from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.clipboard import code_blocks
-from assistant.terminal.input.folded_paste import FoldedPastes
 from assistant.terminal.text.markdown_lines import lines_of, settled_length
 from assistant.terminal.text.printable import as_markdown, printable
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from screen_fixtures import on_screen
 from test_terminal_chat import learned
 
+from assistant.terminal.conversation.prompt import FoldedPastes
 from assistant.terminal.facts.messages import FORGOTTEN, messages_of, passage_name
-from assistant.terminal.input.folded_paste import FoldedPastes
 from assistant.terminal.memory.memory_screen import MemoryScreen
 from stores.base.passages import Passage
 from stores.database.tables import Turn

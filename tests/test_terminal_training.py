@@ -31,8 +31,7 @@ from assistant.terminal.training.training_screen import TrainingScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from stores.base.errors import VouchError
 from stores.database.tables import Round
-from stores.learning.lessons import HeldOut
-from stores.learning.too_few_held_out import TooFewHeldOut
+from stores.learning.lessons import HeldOut, TooFewHeldOut
 from stores.search.live_models import LiveModels
 
 

@@ -25,8 +25,7 @@ from test_learner import FakeTraining
 from test_lessons import ask
 
 from agents.base.interfaces import Candidate, Judged, Vectors, Verdict
-from agents.retrieval.reader_judge import ReaderJudge
-from agents.retrieval.readings import Readings
+from agents.retrieval.reader_judge import ReaderJudge, Readings
 from agents.retrieval.score_judge import ScoreJudge
 from assistant.cli import cli
 from assistant.commands.training.train import Duration, _told, _waits_for
@@ -58,8 +57,7 @@ from stores.base.errors import (
     VouchError,
     WrongUsage,
 )
-from stores.learning.lessons import HeldOut, is_held_out
-from stores.learning.too_few_held_out import TooFewHeldOut
+from stores.learning.lessons import HeldOut, TooFewHeldOut, is_held_out
 
 MAKER = Path(__file__).with_name("tiny_bert.py")
 ANSWER = "What everybody asks for."
@@ -544,9 +542,9 @@ def test_the_status_has_a_head_on_a_terminal_and_fits_its_width(
     piped = person.train("--status").stdout.rstrip("\n").split("\t")
     assert piped[5] == version
     monkeypatch.setattr(
-        "assistant.commands.training.train_status.get_terminal_size", lambda: terminal_size((width, 24))
+        "assistant.commands.training.train.get_terminal_size", lambda: terminal_size((width, 24))
     )
-    monkeypatch.setattr("assistant.commands.training.train_status.is_terminal", lambda: True)
+    monkeypatch.setattr("assistant.commands.training.train.is_terminal", lambda: True)
     shown = person.train("--status").stdout.splitlines()
     assert (shown[0].split() == ["round", "state", "began", "lessons", "version"]) == (width == 80)
     assert all(len(line) <= width for line in shown)

@@ -15,8 +15,7 @@ from assistant.learning.schedule import Awaited
 from assistant.settings.config import Settings
 from assistant.terminal.facts.training import learned_from, training_facts
 from assistant.wiring.assistant import Assistant
-from stores.learning.lessons import HeldOut
-from stores.learning.too_few_held_out import TooFewHeldOut
+from stores.learning.lessons import HeldOut, TooFewHeldOut
 
 LACK = TooFewHeldOut(128, HeldOut(25, 25), 30)
 

@@ -8,7 +8,7 @@ from store_fixtures import Stores
 from stores.conversation.turn_search import TurnSearch
 from stores.database.database import Database
 from stores.words.lexical import tokens
-from stores.words.prefixes import stems_of_longer
+from stores.words.turn_words import stems_of_longer
 
 _WORDS = (
     "opening running studies studied making happiness organization nationality hopefully swimming babies "

@@ -18,7 +18,7 @@ from screen_fixtures import ChatOnScreen, ScriptedReplies, made_assistant, on_sc
 from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate
 from agents.memory.classifier import Classifier
-from assistant.remembering.claim_agents import Agents
+from assistant.remembering.weighing import Agents
 from assistant.settings.config import MemorySettings
 from assistant.settings.locations import Locations
 from assistant.terminal.actions import weighed_first

@@ -1,8 +1,6 @@
 """From ranked passages to a reply with checked citations.
 
 responder       question and passages become a streamed answer with citations
-copied_numbers  which bracketed numbers of a reply are copied from its sources: their own references, no
-                citations
 quoting         which sentences of the sources are quoted
 memory_answers  answers a question from what its user told: their statements as one page, read at once
 """

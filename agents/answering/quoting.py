@@ -21,7 +21,7 @@ from agents.base.chat_interfaces import Source
 from agents.base.interfaces import AnswerSpan, Encoder, Reading
 from agents.base.memory_page import asked
 from agents.base.sentences import Sentence, is_question, sentences
-from agents.retrieval.readings import Readings
+from agents.retrieval.reader_judge import Readings
 from stores.words.lexical import tokens
 
 Floats = npt.NDArray[np.float64]

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Sequence
+from functools import cached_property
 
-from agents.answering.copied_numbers import CopiedNumbers
 from agents.base.chat_interfaces import (
     ChatMessage,
     ChatModel,
@@ -27,6 +27,50 @@ from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fit
 from agents.prompts import answer
 from stores.base.errors import ContextTooLong
 from stores.base.passages import Passage
+
+_WORD = re.compile(r"\[[^\[\]\n]{1,40}\]|\w+")  # a bracketed reference is one word
+_LOOKED_BACK = 400  # characters of a reply before a number: the words in them are compared
+
+
+class CopiedNumbers:
+    """The reference numbers in the texts of sources."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._given = texts
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return [_spaced(_words(text)) for text in self._given if "[" in text]
+
+    def has(self, before: str, number: str, *, words: int) -> bool:
+        """Whether a number is copied. before: the reply up to it. number: as it stands, like "[31]".
+
+        words: how many words before it have to be the same, at least; fewer at the beginning of a quotation.
+        """
+        if not self._texts:
+            return False
+        quoted = _since_quotation(before)
+        known = _words((before if quoted is None else quoted)[-_LOOKED_BACK:])[-words:] if words else []
+        if len(known) < words and not (quoted is not None and known):
+            return False
+        return any(_spaced([*known, number]) in text for text in self._texts)
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _spaced(words: Sequence[str]) -> str:
+    return f" {' '.join(words)} "
+
+
+def _since_quotation(text: str) -> str | None:
+    """What stands behind the last quotation mark that is still open; None where none is."""
+    opened = text.rfind("“")
+    if opened > text.rfind("”"):
+        return text[opened + 1 :]
+    return text[text.rfind('"') + 1 :] if text.count('"') % 2 else None
+
 
 _NUMBER = re.compile(r"\[(\d{1,4})\]")
 _MAYBE_NUMBER = re.compile(r"\[\d{0,4}$")  # a citation that may go on in the next piece

@@ -4,8 +4,6 @@ reader_summarizer     finds what a user stated with the built-in reader alone
 chat_summarizer       finds what a user stated with a chat model, and keeps it as it was said
 claim_evidence        what a passage says of a claim, as numbers: read whole and in part, looked through, and
                       asked
-claim_gaps            questions made of a claim by leaving something out: its values, its end, its subject, or
-                      what is missing
 reader_discriminator  the built-in reader weighs a claim beside shared passages
 chat_discriminator    a chat model weighs a claim: by what it knows itself, then beside the passages found
 classifier            shared, or the user's own

@@ -1,14 +1,10 @@
 """From a message to ranked passages: a query, candidates, and judgements.
 
 query_augmenter      what a message is searched and read with: itself, and the messages before it
-dialogue             what the form of a talk tells: who speaks, what is asked and so answered next, and who
-                     tells when
 retriever            queries become candidates
 own_statements       which of a user's own statements are read for a question: the near, the newest
 said_here            what a message states beside what it asks, or was stated before in a private session
 reranker             candidates are judged, in growing steps, until one helps
-readings             what the reader said of a question and a passage, kept for the turn: judging and
-                     answering pay once
 reader_judge         judges passages by reading them
 score_judge          judges a passage by the scores it was found with, until a trained judge is there
 cross_encoder_judge  judges passages by the scores that a cross-encoder gives them

@@ -7,9 +7,7 @@ schedule           when a round is due
 steering           what a running round is told: to wait, to go on, to leave off
 progress           how far a round is
 outcome            what a round came to
-attempts           whether a round that is gone on with still gets further
 lineage            what a round is made from, and what of that has changed since
-loss_curve         what a round's row keeps of its losses
 dual_encoder_swap  a candidate that encodes passages too: all of them anew, then the swap
 training_process   the process that trains, told to end when it must
 recipes/           the programs that train a model, and what they share

@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from assistant.learning.steering import ANSWERING, ASKED, Steering
 from assistant.process.low_priority import give_way
-from stores.learning.round_phases import in_words
+from stores.learning.rounds import in_words
 
 _log = logging.getLogger(__name__)
 _LOOKS_EVERY = 30.0  # seconds between two looks whether there is an occasion

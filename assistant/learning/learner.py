@@ -20,7 +20,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from assistant.learning.attempts import MOST_IN_VAIN, attempted
 from assistant.learning.dual_encoder_swap import NAME, BothSides
 from assistant.learning.lineage import changed_since, learnable, lineage, taught
 from assistant.learning.outcome import Ended, failed
@@ -40,6 +39,31 @@ from stores.learning.checkpoints import Checkpoints
 from stores.learning.lessons import Lesson, Lessons, tells_when_to_end, what_is_lacking
 from stores.learning.rounds import Rounds
 from stores.search.live_models import LiveModels
+
+MOST_IN_VAIN = 20  # times in a row; what gets no further by then is given up
+_IN_ORDER = ("training", "exporting", "encoding", "indexing", "comparing", "going live")
+_COUNTED = {"training": "step", "indexing": "passages", "comparing": "questions"}
+
+
+def reached(figures: Mapping[str, Any]) -> tuple[int, int]:
+    """How far a round was at its last note: the place of its phase, and what was done in it; more is further.
+
+    figures: of the round, with its `phase` and its `progress`. A phase that is not known counts as the start.
+    """
+    phase, progress = figures.get("phase", ""), figures.get("progress") or {}
+    place = _IN_ORDER.index(phase) + 1 if phase in _IN_ORDER else 0
+    if phase == "encoding":  # each time those that are missing are counted from none
+        return place, progress.get("passages", 0) - progress.get("passages_in_all", 0)
+    return place, progress.get(_COUNTED.get(phase, ""), 0)
+
+
+def attempted(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """What is to be noted of a round that is gone on with: the furthest it got, and how often in vain."""
+    got, before = reached(figures), figures.get("reached")
+    if before is None or got > tuple(before):
+        return {"reached": list(got), "in_vain": 0}
+    return {"reached": list(before), "in_vain": int(figures.get("in_vain", 0)) + 1}
+
 
 _REST = timedelta(minutes=10)  # of a round whose training was killed or had its time, before it goes on
 

@@ -16,9 +16,8 @@ from assistant.learning.lineage import learnable, lineage, repeats
 from stores.base.clock import now
 from stores.base.errors import VouchError
 from stores.database.tables import Round
-from stores.learning.lessons import Lessons
+from stores.learning.lessons import DECIDING, Lessons, TooFewHeldOut
 from stores.learning.rounds import Rounds
-from stores.learning.too_few_held_out import DECIDING, TooFewHeldOut
 
 
 @dataclass(frozen=True)

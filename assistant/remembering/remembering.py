@@ -20,9 +20,8 @@ from agents.base.interfaces import Exchange
 from assistant.background.priority import AnswersFirst
 from assistant.background.steps import BackgroundSteps
 from assistant.process.log import fields
-from assistant.remembering.claim_agents import Agents
 from assistant.remembering.lease import holding
-from assistant.remembering.weighing import Weighing
+from assistant.remembering.weighing import Agents, Weighing
 from assistant.search.searching import Searching
 from stores.base.errors import VouchError
 from stores.claims.claims import Claims, NewClaim, ToldTurn

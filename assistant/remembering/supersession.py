@@ -20,8 +20,7 @@ from agents.base.interfaces import Candidate
 from agents.base.sentences import Sentence, sentences
 from stores.base.passages import Passage
 from stores.versions.receipts import shortened
-from stores.versions.superseded import Rewritten
-from stores.versions.supersession import GonePassage, ToldLater
+from stores.versions.supersession import GonePassage, Rewritten, ToldLater
 
 Curate: TypeAlias = Callable[[Claim, Weighed, Sequence[Candidate]], Awaitable[Curation]]
 

@@ -8,13 +8,21 @@ What could not be decided is weighed again when shared passages have come.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from agents.base.claim_interfaces import CHANGEABLE, Claim, Curation, Weighed
+from agents.base.claim_interfaces import (
+    CHANGEABLE,
+    Claim,
+    Curation,
+    Curator,
+    Discriminator,
+    Summarizer,
+    Weighed,
+)
 from agents.base.interfaces import Candidate, Vector
+from agents.memory.classifier import Classifier
 from assistant.background.steps import BackgroundSteps
-from assistant.remembering.claim_agents import Agents
 from assistant.remembering.supersession import Placed, ToldOrder
 from assistant.search.searching import Searching
 from stores.claims.claims import Claims
@@ -23,6 +31,17 @@ from stores.claims.shared_changes import SharedChange
 from stores.conversation.claim_jobs import ClaimJob
 from stores.database.tables import StatedClaim, known_id
 from stores.versions.receipts import shortened
+
+
+@dataclass(frozen=True)
+class Agents:
+    """Who decides what becomes knowledge."""
+
+    summarizer: Summarizer
+    discriminator: Discriminator
+    classifier: Classifier
+    curator: Curator
+
 
 _EVIDENCE = 5  # shared passages beside a claim (LUF, section 2.3)
 _NEAREST = 8  # passages of the target space that the curator sees

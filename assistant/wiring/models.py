@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agents.base.interfaces import Judge, Vectors
     from agents.base.message_sorting import MessageSorter
     from agents.models.reader import OnnxReader
-    from agents.retrieval.readings import Readings
+    from agents.retrieval.reader_judge import Readings
     from assistant.settings.config import ModelSettings
 
 
@@ -37,7 +37,7 @@ class Models(Search):
     @cached_property
     def readings(self) -> Readings:
         """What the reader says of questions and passages."""
-        from agents.retrieval.readings import Readings
+        from agents.retrieval.reader_judge import Readings
 
         return Readings(self.reader)
 

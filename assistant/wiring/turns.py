@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from agents.base.chat_interfaces import ChatModel
     from assistant.background.priority import AnswersFirst
     from assistant.library.ingest import Ingest
-    from assistant.remembering.claim_agents import Agents
     from assistant.remembering.remembering import Remembering
+    from assistant.remembering.weighing import Agents
     from assistant.settings.config import ModelSettings
     from assistant.turns.pipeline import TurnPipeline
     from assistant.turns.player import TurnPlayer
@@ -121,7 +121,7 @@ class Turns(Models):
     def _remembering_agents(self) -> Agents:
         from agents.memory.classifier import Classifier
         from agents.memory.reader_curator import ReaderCurator
-        from assistant.remembering.claim_agents import Agents
+        from assistant.remembering.weighing import Agents
 
         memory, reader = self.settings.memory, self.reader
         by_model = memory.agents != "reader" and self.model_in_use.backend != "extractive"

@@ -3,6 +3,5 @@
 claims          what users stated, and what became of it
 decisions       what is decided about a claim, carried out
 proposals       what somebody may do to the shared memory, and who decides it
-open_proposals  how that is told
 shared_changes  what is done to a shared passage once it is accepted
 """

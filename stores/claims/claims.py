@@ -25,7 +25,7 @@ from stores.claims.shared_changes import SharedChange
 from stores.conversation.branches import earlier_turns
 from stores.conversation.claim_jobs import ask_to_weigh, is_open, mark_done
 from stores.database.database import Database
-from stores.database.rows_by_ids import found_by
+from stores.database.rows import found_by
 from stores.database.tables import (
     REMOVAL,
     PassageIdentity,

@@ -19,8 +19,7 @@ from stores.versions.claim_passages import AUTHOR, live_with_text, set_words_asi
 from stores.versions.live import live_passages
 from stores.versions.passage_lines import live_version_ids
 from stores.versions.receipts import open_receipt, shortened
-from stores.versions.superseded import Rewritten, keep_earlier, rewrite
-from stores.versions.supersession import claim_told, version_told
+from stores.versions.supersession import Rewritten, claim_told, keep_earlier, rewrite, version_told
 
 
 @dataclass(frozen=True, kw_only=True)

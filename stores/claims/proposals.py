@@ -11,6 +11,9 @@ A removal that a user wishes has a row among the claims, as each proposal has, w
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
+
 from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
@@ -19,7 +22,6 @@ from stores.base.clock import now
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.passages import SHARED
 from stores.base.well_formed import well_formed
-from stores.claims.open_proposals import OpenProposal, told_of, told_without
 from stores.claims.shared_changes import SharedChange, carry_out_change
 from stores.database.database import Database
 from stores.database.tables import REMOVAL, PassageVersion, Proposal, StatedClaim, known_id
@@ -27,6 +29,55 @@ from stores.versions.changes import NewVersion, add_versions
 from stores.versions.claim_passages import AUTHOR, live_with_text
 from stores.versions.passage_lines import live_version_ids, visible_line
 from stores.versions.receipts import open_receipt, shortened
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenProposal:
+    """What waits for a decision, and what that decision does."""
+
+    id: int
+    reason: str
+    action: str  # add, modify or delete
+    text: str  # what would be shared; of a removal what would go
+    replaces: str = ""  # what a change would put this in the place of
+    because: str = ""  # the claim by which something would go
+    is_outdated: bool = False  # the passage has changed since, and it cannot be accepted
+    created_at: datetime
+
+
+def told_of(sql: SqlSession, proposal: Proposal) -> OpenProposal | None:
+    """With the words of the version that it is about; None where that passage is gone."""
+    if proposal.action == "add":
+        return _told(proposal, text=proposal.text)
+    version = sql.get(PassageVersion, proposal.version_id) if proposal.version_id else None
+    live = live_version_ids(sql, proposal.passage_id or 0)
+    if version is None or version.erased_at is not None or not live:
+        return None
+    is_outdated = live != [proposal.version_id]
+    if proposal.action == "delete":
+        return _told(proposal, text=version.text, because=proposal.text, is_outdated=is_outdated)
+    return _told(proposal, text=proposal.text, replaces=version.text, is_outdated=is_outdated)
+
+
+def told_without(proposal: Proposal) -> OpenProposal:
+    """Without any words: those of its passage are gone."""
+    return _told(proposal, text="")
+
+
+def _told(
+    proposal: Proposal, *, text: str, replaces: str = "", because: str = "", is_outdated: bool = False
+) -> OpenProposal:
+    return OpenProposal(
+        id=known_id(proposal.id),
+        reason=proposal.reason,
+        action=proposal.action,
+        text=text,
+        replaces=replaces,
+        because=because,
+        is_outdated=is_outdated,
+        created_at=proposal.created_at,
+    )
+
 
 _BY_ONE_USER = ("share", REMOVAL)  # reasons that are one person's wish, who can take it back
 

@@ -11,6 +11,5 @@ pair_choices       which of two answers was better, kept as what is said of pass
 turn_models        by which models a turn was searched and judged
 turn_search        Find: the turns of one user that hold words
 claim_jobs         what is left to find and to weigh when a turn has ended
-waiting_jobs       what of that is not done, and why
 erased_turns       turns, searches and feedback without the words
 """

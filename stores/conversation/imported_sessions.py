@@ -22,7 +22,7 @@ from stores.base.well_formed import well_formed
 from stores.conversation.claim_jobs import ask_to_summarize, may_summarize
 from stores.conversation.said_passages import keep_words
 from stores.database.database import Database
-from stores.database.rows_by_ids import found_by
+from stores.database.rows import found_by
 from stores.database.tables import Job, PassageIdentity, Session, Turn, known_id
 from stores.words.turn_words import note_turns
 

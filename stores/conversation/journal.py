@@ -24,7 +24,7 @@ from stores.conversation.ratings import keep_rating
 from stores.conversation.said_passages import keep_words, said_before
 from stores.conversation.sessions import ASKED, SessionLine, session_lines, session_of, was_held_here
 from stores.database.database import Database
-from stores.database.rows_by_ids import found_by
+from stores.database.rows import found_by
 from stores.database.tables import Judgement, Retrieval, RetrievedPassage, Session, Turn, User, known_id
 from stores.words.turn_words import note_turns
 

@@ -17,7 +17,7 @@ from sqlmodel import col
 from stores.base.clock import now
 from stores.base.well_formed import well_formed
 from stores.database.database import Database
-from stores.database.rows_by_ids import in_parts
+from stores.database.rows import in_parts
 from stores.database.tables import Feedback, Turn, known_id
 
 _JUDGEMENTS = ("good", "bad")  # of which one stands at a time; "taught" stands beside them

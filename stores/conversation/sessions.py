@@ -28,7 +28,7 @@ from stores.conversation.branches import (
     switch_to,
 )
 from stores.database.database import Database
-from stores.database.rows_by_ids import found_by
+from stores.database.rows import found_by
 from stores.database.tables import Session, Turn
 
 Shelf: TypeAlias = Literal["open", "asked", "archived", "deleted"]

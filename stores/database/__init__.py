@@ -3,7 +3,6 @@
 tables            the tables: the schema that there is now
 database          one SQL database: transactions, durability, schema
 rows              rows of a statement as the driver gives them
-rows_by_ids       rows by more ids than one statement holds
 write_lock        whether the database can be written now
 data_directory    who uses a data directory, and who replaces what lies in it
 living_processes  which processes live, and which was killed while it answered

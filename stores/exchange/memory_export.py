@@ -21,7 +21,7 @@ from sqlmodel import col
 
 from stores.base.passages import SHARED, own_space
 from stores.database.database import Database
-from stores.database.rows_by_ids import found_by
+from stores.database.rows import found_by
 from stores.database.tables import (
     REMOVAL,
     Document,

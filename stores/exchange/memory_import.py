@@ -20,7 +20,7 @@ from stores.base.clock import now
 from stores.base.passages import SHARED, own_space
 from stores.claims.claims import text_key
 from stores.database.database import Database
-from stores.database.rows_by_ids import found_by
+from stores.database.rows import found_by
 from stores.database.tables import (
     Document,
     DocumentVersion,

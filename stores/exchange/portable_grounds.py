@@ -14,7 +14,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.database.rows_by_ids import in_parts
+from stores.database.rows import in_parts
 from stores.database.tables import PassageIdentity, PassageVersion, known_id
 
 _VERSIONS = ("version", "decided_by")  # keys under which a version is named

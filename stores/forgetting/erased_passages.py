@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.clock import now
-from stores.database.rows_by_ids import all_ids, found_by, in_parts, update_by
+from stores.database.rows import all_ids, found_by, in_parts, update_by
 from stores.database.tables import (
     Document,
     DocumentVersion,

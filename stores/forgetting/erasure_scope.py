@@ -16,7 +16,7 @@ from sqlmodel import col
 
 from stores.base.errors import NotFound
 from stores.base.passages import SHARED, own_space
-from stores.database.rows_by_ids import all_ids, found_by
+from stores.database.rows import all_ids, found_by
 from stores.database.tables import (
     Document,
     PassageIdentity,

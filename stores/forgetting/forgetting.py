@@ -9,6 +9,7 @@ nobody holds an older state open.
 from __future__ import annotations
 
 import re
+import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -31,7 +32,7 @@ from stores.conversation.erased_turns import (
 )
 from stores.conversation.sessions import session_of
 from stores.database.database import Database, told_plainly
-from stores.database.rows_by_ids import AT_ONCE, all_ids, found_by, update_by
+from stores.database.rows import AT_ONCE, all_ids, found_by, update_by
 from stores.database.tables import (
     Document,
     DocumentVersion,
@@ -45,7 +46,6 @@ from stores.database.tables import (
     Turn,
     known_id,
 )
-from stores.forgetting.compaction import compact_file, compact_server
 from stores.forgetting.erased_passages import (
     erase_claims,
     erase_documents,
@@ -59,6 +59,71 @@ from stores.learning.seeing_rounds import rounds_that_saw
 from stores.versions.passage_lines import PassageLine
 from stores.words.turn_words import note_turns
 from stores.words.word_overlap import FORGOTTEN, Pieces
+
+_FTS5_TABLES = ("shared_words", "own_words", "turn_words")
+_SERVER_TABLES = (
+    "passage_versions passages passage_vectors passage_words word_counts document_versions documents turns "
+    "turn_words retrievals sessions feedback receipts claims proposals jobs"
+).split()
+
+
+def compact_file(engine: Engine, place: str, ends: float) -> None:
+    """SQLite: the words that the full-text index keeps of what was deleted, free pages, and the log."""
+    connection = engine.raw_connection()
+    try:
+        cursor = connection.cursor()
+        left = max(0, int((ends - time.monotonic()) * 1000))
+        patience = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
+        cursor.execute(f"PRAGMA busy_timeout={min(left, patience)}")
+        try:
+            for table in _FTS5_TABLES:
+                _until(ends, lambda t=table: cursor.execute(f"INSERT INTO {t}({t}) VALUES ('optimize')"))
+            _until(ends, lambda: cursor.execute("VACUUM"))
+            while cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:  # others still read
+                _wait(place, ends)
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout={patience}")
+            cursor.close()
+    finally:
+        connection.close()
+
+
+def _until(ends: float, work: Any) -> None:
+    while True:
+        try:
+            work()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() >= ends:
+                raise
+            time.sleep(0.1)
+        else:
+            return
+
+
+def compact_server(engine: Engine, place: str, ends: float) -> None:
+    """PostgreSQL: every table that held it is written anew, and the statistics made of its values."""
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        mark = connection.exec_driver_sql("SELECT pg_current_xact_id()::text").scalar()
+        # rows that an older snapshot may still ask for would be copied, too
+        older = (
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+            "AND pid <> pg_backend_pid() AND backend_type = 'client backend' "
+            f"AND age(backend_xmin) > age('{mark}'::xid8::xid)"
+        )
+        while connection.exec_driver_sql(older).scalar():
+            _wait(place, ends)
+        for table in _SERVER_TABLES:
+            connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {table}")
+        connection.exec_driver_sql("VACUUM FULL pg_catalog.pg_statistic")  # with a warning where not allowed
+
+
+def _wait(place: str, ends: float) -> None:
+    if time.monotonic() >= ends:
+        raise StoreUnavailable(
+            f"{place}: the bytes of what was forgotten are still in its files, since others use it",
+            hint="End the other processes; the next start of Vouch tries again.",
+        )
+    time.sleep(0.1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.passages import own_space
-from stores.database.rows_by_ids import AT_ONCE
+from stores.database.rows import AT_ONCE
 from stores.database.tables import PassageIdentity, PassageVersion, Turn, known_id
 from stores.forgetting.erasure_scope import Chosen, unerased
 from stores.words.word_overlap import Pieces

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.errors import VouchError
-from stores.database.rows_by_ids import in_parts
+from stores.database.rows import in_parts
 from stores.database.tables import Session, Turn, known_id
 from stores.learning.lessons import Lesson, teaches, texts_learned_from
 

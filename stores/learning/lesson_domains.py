@@ -15,7 +15,7 @@ from sqlmodel import col
 
 from stores.base.passages import SHARED
 from stores.database.database import Database
-from stores.database.rows_by_ids import in_parts
+from stores.database.rows import in_parts
 from stores.database.tables import Document, PassageIdentity, PassageVersion, known_id
 from stores.learning.lessons import Lesson, LessonDocument
 

@@ -8,15 +8,17 @@ was forgotten, withdrawn or said in private is therefore not among the lessons o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.database.database import Database
-from stores.database.rows_by_ids import in_parts
+from stores.database.rows import in_parts
 from stores.database.tables import (
     Feedback,
     Judgement,
@@ -25,11 +27,67 @@ from stores.database.tables import (
     PassageVersion,
     Receipt,
     Retrieval,
+    RetrievedPassage,
     Session,
     Turn,
     known_id,
 )
-from stores.learning.passage_feedback import SaidOf, said_of_passages
+
+Said: TypeAlias = Literal["answers", "useless", "no answer"]
+
+
+@dataclass(frozen=True)
+class SaidOf:
+    """What a turn's user said of one passage that it had found."""
+
+    said: Said
+    found_rank: int  # place in the first retrieval, from 1
+
+
+def said_of_passages(sql: SqlSession, turns: Sequence[Turn]) -> dict[tuple[int, int], SaidOf]:
+    """By turn and version; only what stands, of passages that the turn had found. turns: 500 at most."""
+    by_id = {known_id(turn.id): turn for turn in turns}
+    of_answers: dict[int, set[str]] = {}
+    of_passages: dict[tuple[int, int], str] = {}
+    for feedback in sql.scalars(
+        select(Feedback)
+        .where(col(Feedback.turn_id).in_(by_id), col(Feedback.withdrawn_at).is_(None))
+        .order_by(col(Feedback.id))
+    ):
+        if feedback.version_id is None:
+            of_answers.setdefault(feedback.turn_id, set()).add(feedback.rating)
+        else:
+            of_passages[feedback.turn_id, feedback.version_id] = feedback.rating
+    rated = {*of_answers, *(turn_id for turn_id, _ in of_passages)}
+    found: dict[tuple[int, int], SaidOf] = {}
+    for turn_id, passage in _found_by(sql, rated):
+        cited = by_id[turn_id].details.get("cited", ())
+        said = _of_passage(of_passages.get((turn_id, passage.version_id)))
+        if said is None and passage.citation is not None and passage.citation in cited:
+            said = _of_answer(of_answers.get(turn_id, set()))
+        if said is not None:
+            found[turn_id, passage.version_id] = SaidOf(said, passage.found_rank)
+    return found
+
+
+def _found_by(sql: SqlSession, turn_ids: Iterable[int]) -> Iterator[tuple[int, RetrievedPassage]]:
+    rows = sql.execute(
+        select(col(Retrieval.turn_id), RetrievedPassage)
+        .join(RetrievedPassage, col(RetrievedPassage.retrieval_id) == col(Retrieval.id))
+        .where(col(Retrieval.turn_id).in_(sorted(turn_ids)))
+    )
+    return ((turn_id, passage) for turn_id, passage in rows)
+
+
+def _of_passage(rating: str | None) -> Said | None:
+    return None if rating is None else "answers" if rating == "good" else "useless"
+
+
+def _of_answer(ratings: set[str]) -> Said | None:
+    if ratings & {"bad", "taught"}:
+        return "no answer"
+    return "answers" if "good" in ratings else None
+
 
 HELD_OUT = 5  # one question in so many is never trained on
 TELLS_WHEN_TO_END = 6  # of the others, one in so many is not either
@@ -264,3 +322,48 @@ def texts_learned_from(sql: SqlSession, version_ids: Iterable[int]) -> dict[int,
         ):
             found[known_id(version)] = (title, text)
     return found
+
+
+DECIDING = 30  # held-out questions with an answer; with fewer `promotion` refuses every candidate
+
+
+@dataclass(frozen=True)
+class TooFewHeldOut:
+    """Why no candidate could go live, in words."""
+
+    lessons: int
+    held_out: HeldOut
+    needed: int  # held-out questions with an answer
+
+    @property
+    def more(self) -> int:
+        """About so many more lessons are needed, by the share that is held out and has an answer."""
+        share = (1 + self.held_out.answered) / (1 + self.held_out.questions)
+        return HELD_OUT * math.ceil((self.needed - self.held_out.answered) / share)
+
+    @property
+    def so_far(self) -> str:
+        """Short, for a line that has little room."""
+        return f"{self.held_out.answered} of {self.needed} held out"
+
+    @property
+    def sentence(self) -> str:
+        """What there is, and what a round by itself needs; without a stop."""
+        lessons = "1 lesson" if self.lessons == 1 else f"{self.lessons} lessons"
+        kept, answered = self.held_out.questions, self.held_out.answered
+        there = f"{lessons}, {kept} of them held out"
+        wanted = f"{self.needed} held out"
+        if kept != answered:
+            there, wanted = f"{there}, {answered} with an answer", f"{self.needed} of these"
+        return f"{there}; a round by itself needs {wanted}, about {self.more} more lessons"
+
+    @property
+    def warning(self) -> str:
+        """For who begins a round all the same."""
+        kept, answered = self.held_out.questions, self.held_out.answered
+        there = f"{kept} question{'s are' if kept != 1 else ' is'} held out"
+        if kept != answered:
+            there += f", {answered} with an answer"
+        can = "can hardly" if kept >= self.needed else "cannot"
+        needs = f"{self.needed} are needed, about {self.more} more lessons"
+        return f"This round {can} go live: {there}, and {needs}."

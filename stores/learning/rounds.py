@@ -24,6 +24,23 @@ from stores.database.tables import Round, known_id
 from stores.learning.seeing_rounds import live_round
 from stores.search.live_models import live_version, model_id, swap
 
+_PHASES = {
+    "": "beginning",
+    "reading": "reading the lessons",
+    "training": "training",
+    "exporting": "writing the candidate down",
+    "comparing": "comparing with the live model",
+    "encoding": "encoding what is searched",
+    "indexing": "filling the index",
+    "going live": "going live",
+}
+
+
+def in_words(phase: str) -> str:
+    """What a round does; a phase of another release is told by its name."""
+    return _PHASES.get(phase, phase)
+
+
 LEASE = timedelta(seconds=60)
 GoLive: TypeAlias = Callable[[SqlSession], bool]  # swaps pointers in a transaction; False: it cannot
 Require: TypeAlias = Callable[[SqlSession], None]  # raises where pointers may not be swapped

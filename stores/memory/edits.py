@@ -42,7 +42,7 @@ from stores.versions.receipts import (
     shortened,
     standing_receipts,
 )
-from stores.versions.superseded import close_up
+from stores.versions.supersession import close_up
 
 EDITABLE = frozenset({"note", "fact", "preference", "correction"})  # kinds of memories, in a person's words
 

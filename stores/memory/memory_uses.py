@@ -13,7 +13,7 @@ from sqlmodel import col
 
 from stores.base.passages import SHARED, own_space
 from stores.database.database import Database
-from stores.database.rows_by_ids import all_ids
+from stores.database.rows import all_ids
 from stores.database.tables import (
     Feedback,
     PassageIdentity,

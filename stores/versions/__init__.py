@@ -4,7 +4,6 @@ changes         the one door: texts become findable or unfindable, with all that
 receipts        what each write can be taken back by
 claim_passages  the passages that claims become, and the messages whose words they were
 supersession    when what is known was told, which decides what holds
-superseded      what was told before what is known, kept in its history
 live            live versions looked up by id, in given spaces
 statements      what a user told, read without any index
 states          what became of a version since an answer used it

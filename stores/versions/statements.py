@@ -11,8 +11,7 @@ from typing import Any
 from sqlalchemy.orm import Session as SqlSession
 
 from stores.base.passages import Passage
-from stores.database.rows import moment, rows
-from stores.database.rows_by_ids import in_parts
+from stores.database.rows import in_parts, moment, rows
 from stores.versions.supersession import OLD_WRITTEN_AT
 
 _FEW = 2_000  # changed versions, up to which they are looked up one by one

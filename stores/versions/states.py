@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.database.rows_by_ids import found_by
+from stores.database.rows import found_by
 from stores.database.tables import PassageVersion, Receipt, known_id
 
 State: TypeAlias = Literal["live", "changed", "undone", "withdrawn", "forgotten"]

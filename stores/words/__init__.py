@@ -3,6 +3,5 @@
 lexical       words: tokens, BM25, full-text search
 full_text     the full-text index of each database
 turn_words    which turns hold which words
-prefixes      a word that is still being typed
 word_overlap  the words looked for, and the mark in their place
 """

@@ -9,16 +9,41 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.database.rows import rows
-from stores.database.rows_by_ids import found_by
+from stores.database.rows import found_by, rows
 from stores.database.tables import Session, Turn, known_id
 from stores.words.lexical import tokens
-from stores.words.prefixes import stems_of_longer
+
+_ENDINGS = tuple(  # of English words, which their stems lose in part or as a whole
+    """s es ies ied y e ed edly er ers ing ings ingly ly ily al ally ality alities alism ation ations
+    ational ator ators ate ates ated ating ative ization izations isation ize izes ized izing izer
+    ise ises ised ising ance ances ancy ence ences ency able ably ability abilities ible ibly
+    ibility ful fully fulness less lessly ness nesses iness ous ously ousness ive ively iveness
+    ivity ic ical ically icity ity ities ment ments ent ently ant antly ism ion ions ional ionally""".split()
+)
+
+
+@lru_cache(maxsize=1_000)
+def stems_of_longer(typed: str) -> tuple[str, ...]:
+    """The stems of English words that begin like this, where they themselves do not.
+
+    typed: lower case. Empty for a word with letters that no stem is made of.
+    """
+    if not typed.isascii():
+        return ()
+    found: dict[str, None] = {}
+    for ending in _ENDINGS:
+        for typed_of_it in range(len(ending)):
+            if typed.endswith(ending[:typed_of_it]):
+                longer = typed[: len(typed) - typed_of_it] + ending
+                found.update(dict.fromkeys(tokens(longer)))
+    return tuple(sorted(stem for stem in found if not stem.startswith(typed)))
+
 
 BEGINNING = 3  # letters from which on the last word of a search may be a beginning
 _LONGEST_LEXEME = 200  # PostgreSQL takes 2,046 bytes; a longer one is known by its hash

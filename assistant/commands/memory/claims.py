@@ -17,8 +17,8 @@ from stores.base.one_line import one_line
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
     from stores.claims.decisions import Learned
-    from stores.claims.open_proposals import OpenProposal
-    from stores.conversation.waiting_jobs import WaitingJob
+    from stores.claims.proposals import OpenProposal
+    from stores.conversation.claim_jobs import WaitingJob
     from stores.database.tables import StatedClaim
 
 

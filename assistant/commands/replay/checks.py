@@ -108,8 +108,7 @@ def check_replies(replies: Path | None, tell: Tell, *, asks_a_model: bool) -> No
 
 def check_limits(options: Mapping[str, Any], plan: ReplayPlan, questions: Collection[Any]) -> None:
     """Raises `WrongUsage` for a limit that no figure of this replay can have."""
-    from assistant.replay.metrics.figure_names import measures_of, parts_of
-    from assistant.replay.metrics.limits import check_limit
+    from assistant.replay.metrics.figure_names import check_limit, measures_of, parts_of
 
     if not options["limits"]:
         return

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
-from collections.abc import Collection, Mapping
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from shutil import get_terminal_size
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
@@ -20,16 +27,188 @@ from assistant.commands.replay.checks import (
     check_replies,
     must_be_no_sessions,
 )
-from assistant.commands.replay.folder import disk_told, make_folder
 from assistant.commands.replay.parameters import AtLeast, Column, Limit, Pair, Place, Seeds, Share
-from assistant.commands.replay.progress import Progress
-from assistant.commands.replay.report import give_report
 from assistant.invocation import Invocation, Words, time_limit
-from stores.base.errors import UnreadableDocument, WrongUsage
+from stores.base.errors import StoreUnavailable, UnreadableDocument, VouchError, WrongUsage
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.replay.runs.plan import ReplayPlan
     from assistant.replay.runs.replay import Replay
+
+
+def give_report(call: Invocation, replay: Replay, runs: Any, folder: Path, options: Mapping[str, Any]) -> int:
+    """Writes it into the replay's folder and gives it on standard output; the exit code."""
+    from assistant.replay.report.page import page
+    from assistant.replay.report.report import figure, report_of, times_of
+    from assistant.replay.storage.folder import PAGE, REPORT, TIMES
+    from assistant.replay.storage.line_file import encoded
+
+    report, times = report_of(replay.identity, runs), times_of(runs)
+    (folder / REPORT).write_bytes(encoded(report))
+    (folder / PAGE).write_text(page(report), encoding="utf-8")
+    (folder / TIMES).write_bytes(encoded(times))
+    failed = [
+        f"{metric} of {replay.plan.played[-1].label} is {found:.4f}, under {limit:g}"
+        for metric, limit in options["limits"]
+        if not (found := figure(report, metric)) >= limit
+    ]
+    if call.as_json:
+        told = report | ({"times": times} if options["times"] else {})
+        click.echo(encoded(told).decode(), nl=False)
+    else:
+        _show(report, _of_trainings(times, report) if options["times"] else None, tell=call.tell)
+        if options["times"]:
+            _show_times(times)
+        call.tell(f"{folder / PAGE} shows all of it, {REPORT} beside it is for programs.")
+    for sentence in failed:
+        click.echo(sentence, err=True)
+    return 1 if failed else 0
+
+
+def _of_trainings(times: Mapping[str, Mapping[str, float]], report: Mapping[str, Any]) -> dict[str, float]:
+    """Seconds of each method's trainings, over all seeds."""
+    seeds = report["replay"]["seeds"]
+    return {
+        label: sum(times[f"{label}, seed {seed}"]["training"] for seed in seeds)
+        for label in report["learning"]
+    }
+
+
+def _show(
+    report: Mapping[str, Any], seconds: Mapping[str, float] | None, *, tell: Callable[[str], None]
+) -> None:
+    """By its width on a terminal; into a pipe all rows, with tabs, and what came of trainings is told aside.
+
+    seconds: of each method's trainings; None: not told.
+    """
+    from assistant.replay.report.report import table_rows
+    from assistant.replay.report.terminal_table import terminal_lines, training_sentences
+
+    if sys.stdout.isatty():
+        click.echo("\n".join(terminal_lines(report, width=get_terminal_size().columns, seconds=seconds)))
+        return
+    for row in table_rows(report):
+        click.echo("\t".join(row))
+    for sentence in training_sentences(report, seconds=seconds):
+        tell(sentence)
+
+
+def _show_times(times: Mapping[str, Mapping[str, float]]) -> None:
+    from assistant.replay.report.times_table import times_lines, times_rows
+
+    if sys.stdout.isatty():
+        click.echo("\n".join(["", *times_lines(times, width=get_terminal_size().columns)]))
+        return
+    for row in times_rows(times):
+        click.echo("\t".join(map(one_line, row)))
+
+
+_SOONEST = 0.2  # seconds, after which a rate tells something
+_SAID_EVERY_SECONDS = 60.0  # where standard error is no terminal
+
+
+class Progress:
+    """Tells whoever watches, and whoever reads a log later."""
+
+    def __init__(self, call: Invocation) -> None:
+        self._line = call.progress_line()
+        self._say = None if sys.stderr.isatty() else call.tell
+        self._next = time.monotonic() + _SAID_EVERY_SECONDS
+        self._what, self._began, self._from = "", 0.0, 0
+        self.clear = self._line.clear
+
+    def watch(self, what: str, done: int, of: int, left: str = "") -> None:
+        """Shows it. The rate is counted since `what` is done. See `run_progress.Watch`."""
+        from assistant.replay.runs.run_progress import lasting
+
+        now = time.monotonic()
+        if what != self._what:
+            self._what, self._began, self._from = what, now, done
+        passed = now - self._began
+        told = f"{what} {done} of {of}" if of else what
+        if of and done > self._from and passed > _SOONEST:
+            rate = (done - self._from) / passed
+            told += f", {rate:.1f}/s, {left or f'about {lasting((of - done) / rate)} left'}"
+        if self._say is None:
+            self._line.show(told)
+        elif now >= self._next:
+            self._say(f"{told}.")
+            self._next = now + _SAID_EVERY_SECONDS
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_NOT_TO_BE_WRITTEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO)
+_AS_GOOD_AS_NOTHING = 1 << 16  # bytes
+_NAME_ANOTHER = "Name another folder with --out."
+
+
+def make_folder(folder: Path) -> None:
+    """Makes it where it is not there, and sees that it can be written to.
+
+    Raises `WrongUsage` where a file is in the way, `StoreUnavailable` where it cannot be made or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except (FileExistsError, NotADirectoryError) as error:
+        file = next(each for each in (folder, *folder.parents) if each.exists())
+        raise WrongUsage(f"{folder} cannot be a folder: {file} is a file", hint=_NAME_ANOTHER) from error
+    except OSError as error:
+        if _is_full(error):
+            raise _full(folder) from error
+        said = f"{folder} cannot be written to: {error.strerror}"
+        raise StoreUnavailable(said, hint=_NAME_ANOTHER) from error
+
+
+@contextmanager
+def disk_told(folder: Path, *, goes_on: bool = True) -> Iterator[None]:
+    """Turns what the system says of the disk into our own error: full, not to be written, the folder gone.
+
+    folder: of the replay. A child process whose disk is full cannot always say so: then the disk is asked.
+    goes_on: the same command finds there what was played.
+    """
+    try:
+        yield
+    except OSError as error:
+        if _is_full(error):
+            raise _full(Path(error.filename or folder), goes_on=goes_on) from error
+        if error.errno in _NOT_TO_BE_WRITTEN:
+            said = f"{error.filename or folder}: {error.strerror}"
+            raise StoreUnavailable(said, hint=_NAME_ANOTHER if goes_on else "") from error
+        if isinstance(error, FileNotFoundError) and not folder.is_dir():
+            raise _gone(folder) from error
+        raise
+    except VouchError as error:
+        if _is_trainings(error) and not folder.is_dir():
+            raise _gone(folder) from error
+        if _is_trainings(error) and shutil.disk_usage(folder).free < _AS_GOOD_AS_NOTHING:
+            raise _full(folder) from error
+        raise
+
+
+def _is_full(error: OSError) -> bool:
+    """A copy of a folder tells of each file in words alone."""
+    in_words = isinstance(error, shutil.Error) and any(os.strerror(number) in str(error) for number in _FULL)
+    return error.errno in _FULL or in_words
+
+
+def _is_trainings(error: VouchError) -> bool:
+    from assistant.learning.training_process import TrainingFailed
+
+    return isinstance(error, TrainingFailed)
+
+
+def _gone(folder: Path) -> StoreUnavailable:
+    return StoreUnavailable(f"{folder} was taken away meanwhile", hint="The same command begins anew.")
+
+
+def _full(place: Path, *, goes_on: bool = True) -> StoreUnavailable:
+    again = ", without --fresh: it goes on where it was." if goes_on else "."
+    hint = f"Make room, then give the same command again{again}"
+    return StoreUnavailable(f"{place}: the disk is full", hint=hint)
+
 
 _LOSSES = "strict,flaccid,hard"
 

@@ -53,7 +53,7 @@ def compare(
     """
     if unknown := [metric for metric, _ in limits if metric != UNCHANGED]:
         raise WrongUsage(f"a comparison has no figure {unknown[0]!r}", hint=f"It has {UNCHANGED}.")
-    from assistant.replay.metrics.limits import check_share
+    from assistant.replay.metrics.figure_names import check_share
     from assistant.replay.runs.conversations import Conversations
 
     for metric, limit in limits:

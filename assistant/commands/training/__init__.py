@@ -1,6 +1,5 @@
 """vouch train and vouch encoder.
 
 train         vouch train: the retriever learns from what was judged, and goes live only where it wins
-train_status  the last rounds of training, as `vouch train --status` tells them
 encoder       vouch encoder: which encoder's vectors are searched, and changing it
 """

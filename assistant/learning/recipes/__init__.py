@@ -1,8 +1,6 @@
 """The programs that train a model, and what they share.
 
 training_state  a training run's state in one file, written whole or not at all
-stop_signal     the signals that ask a training to stop: SIGTERM quickly, SIGINT once what it has reached is
-                written
 examples/       what the reader learns from, one file a task
 reader/         how the reader is trained on examples
 retriever/      how the retriever is trained on lessons

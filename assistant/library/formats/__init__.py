@@ -4,8 +4,6 @@ plain_text       text without what gets in the way, and the sections it stands i
 outlines         what they make: paragraphs under headings
 readers          which reader reads what: bytes become a title and sections
 text_reader      of one format, as are markdown_reader, html_reader, pdf_reader and docx_reader
-markdown_reader  the reader of Markdown
 html_reader      the reader of HTML pages
-pdf_reader       the reader of PDF files
 docx_reader      the reader of Word's files
 """

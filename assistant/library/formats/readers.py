@@ -6,17 +6,123 @@ first such file is read. A file that cannot be read is an `UnreadableDocument`, 
 
 from __future__ import annotations
 
+import io
+import logging
+import re
 import warnings
 from dataclasses import dataclass
-from typing import IO, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 
 from assistant.library.formats.docx_reader import read_docx
-from assistant.library.formats.html_reader import read_html
-from assistant.library.formats.markdown_reader import read_markdown
-from assistant.library.formats.outlines import TOO_MUCH_MEMORY, Reading
-from assistant.library.formats.pdf_reader import read_pdf
-from assistant.library.formats.text_reader import read_text
+from assistant.library.formats.html_reader import add_html, parsed_html, read_html
+from assistant.library.formats.outlines import (
+    NO_TEXT,
+    TOO_MUCH,
+    TOO_MUCH_MEMORY,
+    Outline,
+    Reading,
+    with_title,
+)
+from assistant.library.formats.plain_text import Section, plain, unwrapped
+from assistant.library.formats.text_reader import decoded, read_text
 from stores.base.errors import UnreadableDocument
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+
+def read_pdf(data: bytes, source: str) -> Reading:
+    """A PDF: a section for each page that holds text."""
+    from pypdf import PdfReader
+    from pypdf.errors import DependencyError, FileNotDecryptedError, LimitReachedError
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it logs whatever it repairs
+    sections: list[Section] = []
+    lost: list[str] = []
+    try:
+        for number, page in enumerate(PdfReader(io.BytesIO(data)).pages, start=1):
+            try:
+                text = page.extract_text()
+            except (FileNotDecryptedError, DependencyError):
+                raise
+            except (LimitReachedError, MemoryError) as error:
+                reason = TOO_MUCH_MEMORY if isinstance(error, MemoryError) else TOO_MUCH
+                lost.append(f"page {number} {reason}")
+                continue
+            except Exception as error:  # noqa: BLE001 - as for whole files; the other pages can be read
+                lost.append(f"page {number} is damaged ({type(error).__name__})")
+                continue
+            text = unwrapped(_HYPHENATED.sub("", plain(text)))
+            if text:
+                sections.append(Section((f"page {number}",), text))
+    except (FileNotDecryptedError, DependencyError):
+        raise UnreadableDocument(source, "is encrypted; save a copy without a password") from None
+    except LimitReachedError:
+        raise UnreadableDocument(source, TOO_MUCH) from None
+    if not sections:
+        reason = lost[0] if lost else f"{NO_TEXT}; it may be a scan, which only shows pictures of text"
+        raise UnreadableDocument(source, reason)
+    return Reading(sections, is_paged=True, lost=tuple(lost))
+
+
+_HYPHENATED = re.compile(r"(?<=[a-zß-ÿ])-[ \t]*\n[ \t]*(?=[a-zß-ÿ])")
+
+
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(?=[\w-]+[ \t]*:).*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+
+
+def read_markdown(data: bytes, source: str) -> Reading:
+    """Markdown: its text under its headings."""
+    from markdown_it import MarkdownIt
+
+    text = plain(decoded(data, source)).lstrip("\n")
+    if front_matter := _FRONT_MATTER.match(text):
+        text = text[front_matter.end() :]
+    outline = Outline()
+    heading_level = 0
+    label = ""  # of the list item that begins
+    cells: list[str] | None = None  # of the table row that is open
+    for token in MarkdownIt("commonmark").enable("table").parse(text):
+        match token.type:
+            case "heading_open" if token.level == 0:
+                heading_level = int(token.tag[1])
+            case "list_item_open":
+                label = f"{token.info}{token.markup} " if token.info else "- "
+            case "list_item_close":
+                label = ""
+            case "tr_open":
+                cells = []
+            case "tr_close":
+                outline.add(" | ".join(cells or []), line_of="table")
+                cells = None
+            case "inline":
+                said = "".join(map(_markdown_text, token.children or []))
+                if heading_level:
+                    outline.add_heading(heading_level, said)
+                elif cells is not None:
+                    cells.append(said)
+                else:
+                    outline.add(label + said, line_of="list" if label else "")
+                heading_level, label = 0, ""
+            case "fence" | "code_block":
+                outline.add_code(token.content)
+            case "html_block":
+                add_html(outline, parsed_html(token.content, source))
+    return with_title(outline.sections())
+
+
+def _markdown_text(token: Token) -> str:
+    """What a reader sees of a part of a line; a link's words are parts of their own."""
+    match token.type:
+        case "softbreak":
+            return " "
+        case "hardbreak":
+            return "\n"
+        case "html_inline":
+            return "\n" if token.content.lower().startswith("<br") else ""
+        case _:
+            return token.content  # of an image: what it is said to show
+
 
 WHOLE_FILE_BYTES = 100_000_000  # PDF and .docx, which are mostly pictures
 TEXT_BYTES = 20_000_000  # text, Markdown and HTML: cut or parsed they take many times their size

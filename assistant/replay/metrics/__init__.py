@@ -7,5 +7,4 @@ held_out      a candidate against the live retriever, on questions that neither 
 figures       what many come to: means, intervals, paired differences
 figure_names  figures of a replay, as a person names them: "reranked R@5", "last third/F1", "gain/all/F1"
 pooled        intervals over questions where there are several seeds
-limits        what a person wants no figure to be under
 """

@@ -22,8 +22,7 @@ from agents.base.interfaces import Candidate, Judge
 from agents.retrieval.retriever import Retriever
 from assistant.replay.metrics.bootstrap import Gain, Promotion, paired_gain, promotion
 from assistant.replay.metrics.metrics import ndcg_at, success_at
-from stores.learning.lessons import Lesson
-from stores.learning.too_few_held_out import DECIDING
+from stores.learning.lessons import DECIDING, Lesson
 from stores.search.spaces import Spaces
 
 SMALLEST_SLICE = 30  # questions; of fewer a loss says nothing

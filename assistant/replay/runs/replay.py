@@ -39,7 +39,14 @@ from assistant.replay.runs.steps import Steps
 from assistant.replay.simulation.chat_model import SimulatedChat
 from assistant.replay.simulation.feedback import said_after
 from assistant.replay.simulation.participants import SimulatedJudge, Truth, gold_truth
-from assistant.replay.storage.data_set_store import Names, filled, store_key
+from assistant.replay.storage.data_set_store import (
+    Names,
+    filled,
+    forget_copies,
+    keep_memory,
+    put_memory_back,
+    store_key,
+)
 from assistant.replay.storage.folder import (
     LOCK,
     MODEL,
@@ -56,7 +63,6 @@ from assistant.replay.storage.folder import (
     run_name,
 )
 from assistant.replay.storage.line_file import encoded
-from assistant.replay.storage.memory_copies import forget_copies, keep_memory, put_memory_back
 from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations

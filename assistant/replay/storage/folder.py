@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from assistant.replay.storage.memory_copies import forget_copies
+from assistant.replay.storage.data_set_store import forget_copies
 from stores.base.errors import StoreUnavailable, WrongUsage
 
 LOCK, PLAN, REPLIES, RUNS, STEPS = "lock", "plan.json", "replies.jsonl", "runs", "steps.jsonl"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assistant.terminal.facts.waiting_claims import told_reason
-from stores.conversation.waiting_jobs import WaitingJob
+from stores.conversation.claim_jobs import WaitingJob
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from assistant.wiring.assistant import Assistant
     from stores.claims.decisions import Learned
-    from stores.claims.open_proposals import OpenProposal
+    from stores.claims.proposals import OpenProposal
     from stores.conversation.ratings import Rating
     from stores.database.tables import Receipt
 

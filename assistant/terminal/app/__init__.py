@@ -1,8 +1,5 @@
 """The program on the screen: it opens, paints, and gives the screen back.
 
-no_colour     what is painted where NO_COLOR is set
-short_pauses  what keeps pauses short in which no key is taken in
-untaken_keys  what is said of a key that nothing takes
 everywhere    the keys that hold everywhere lead from any screen to any other
 palette       every action and command by its name, those of the screen that is open first
 app           the program on the screen: signals, leaving

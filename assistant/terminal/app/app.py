@@ -4,31 +4,80 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import select
 import signal
 import sys
 import termios
 from collections.abc import Awaitable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
+from textual.color import Color
 from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
 
 from assistant.terminal.actions.drafts import Drafts
 from assistant.terminal.app.everywhere import COMES_FIRST
-from assistant.terminal.app.no_colour import REVERSED, WithoutColour
 from assistant.terminal.app.palette import Palette
-from assistant.terminal.app.untaken_keys import untaken_told
 from assistant.terminal.chat.chat_screen import ChatScreen
 from assistant.terminal.conversation.prompt import BURST_SECONDS
 from assistant.terminal.engine.engine import Desk, SessionChoice
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import APP, CHAT, shown
 from assistant.terminal.why.passage_actions import PassageActions
+from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.work import Telling
 from stores.base.errors import VouchError
 from stores.base.one_line import one_line
+
+_MEANT = re.compile(r"f\d+|ctrl\+[a-z]")  # those that move or edit are not pressed for an action
+
+
+def untaken_told(event: events.Key, help_key: str, is_of_chat: bool, screen: Screen[Any]) -> str:
+    """The line, or nothing where the key only moves.
+
+    help_key: that lists the keys. is_of_chat: it acts there.
+    """
+    if event.is_printable and event.character is not None and not event.character.isspace():
+        name = event.character
+    elif _MEANT.fullmatch(event.key):
+        name = shown(event.key)
+    else:
+        return ""
+    if is_of_chat:
+        return f"{name} is a key of the chat · Esc goes back there"
+    leads_on = "Esc goes back" if isinstance(screen, PageScreen) else f"{help_key} lists keys"
+    return f"{name} does nothing here · {leads_on}"
+
+
+REVERSED = """
+    CommandList:nocolor > .option-list--option-highlighted { text-style: bold underline; }
+    Input:nocolor > .input--selection, TextArea:nocolor .text-area--selection { text-style: reverse; }
+    Input:nocolor > .input--cursor, TextArea:nocolor .text-area--cursor { text-style: reverse; }
+    Screen:nocolor > .screen--selection { text-style: reverse; }
+"""
+
+
+class WithoutColour(LineFilter):
+    """Takes the colours out of what is painted; bold, dim, reverse, links and what a click does stay."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The same segments in the terminal's own two colours."""
+        return [
+            Segment(text, None if style is None else _bare(style), control)
+            for text, style, control in segments
+        ]
+
+
+@lru_cache(1024)
+def _bare(style: Style) -> Style:
+    bare = style.without_color
+    return bare + Style.from_meta(style.meta) if style.meta else bare
+
 
 T = TypeVar("T")
 

@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.terminal.actions.drafts import Drafts
 from assistant.terminal.app.app import ChatApp
-from assistant.terminal.app.short_pauses import set_aside, short_pauses
 from assistant.terminal.engine.engine import Desk, Glances, Opens, SessionChoice
 from assistant.terminal.input.keys import keymap
 from assistant.terminal.input.whole_paste import whole_pastes
+
+_HANDS_OVER_SECONDS = 0.001
+_COLLECTS_AFTER = (10_000, 20, 50)  # new objects; collections of those, and of the ones that outlived them
+
+
+@contextmanager
+def short_pauses() -> Iterator[None]:
+    """While the screens are open. Nothing is collected until `set_aside` is called for the first time."""
+    interval, thresholds = sys.getswitchinterval(), gc.get_threshold()
+    sys.setswitchinterval(_HANDS_OVER_SECONDS)
+    gc.set_threshold(*_COLLECTS_AFTER)
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.unfreeze()
+        gc.set_threshold(*thresholds)
+        sys.setswitchinterval(interval)
+
+
+def set_aside() -> None:
+    """Everything that is loaded by now is looked at no more."""
+    gc.freeze()
+    gc.enable()
 
 
 @dataclass(frozen=True)

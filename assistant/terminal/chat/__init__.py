@@ -1,8 +1,6 @@
 """The chat's own screen and what its keys do.
 
-parts             what that screen is made of, as the files know it that act on it
 surroundings      title, counts, status, how much is below
-first_start       what is told to somebody who never said anything here
 draft_keeping     what is typed is kept, and comes back
 answer_actions    rate an answer, correct it, ask why, undo what it taught
 branch_actions    change a message, answer again, go from branch to branch
@@ -11,7 +9,6 @@ memory_access     the chat opens Memory and Privacy, and offers no undo that is 
 training_actions  the chat opens Training and Before/After, and shows a round that runs
 reading_actions   copy, open a source
 chat_actions      what the keys that hold everywhere do, and the commands that only screens have
-writing_again     a store that another process keeps from being written
 opening           it is opened, and sessions in it: what was said last comes first
 chat_screen       the first screen: conversation, notice, prompt, status, keys
 """

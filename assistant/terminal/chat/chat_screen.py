@@ -27,9 +27,8 @@ from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import CHAT, first_actions
 from assistant.terminal.why.why_view import WhyView
 from assistant.terminal.widgets.key_line import KeyLine
-from assistant.terminal.widgets.two_sided_line import TwoSidedLine
+from assistant.terminal.widgets.two_sided_line import TwoSidedLine, WrappedLine
 from assistant.terminal.widgets.work import host
-from assistant.terminal.widgets.wrapped_line import WrappedLine
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:

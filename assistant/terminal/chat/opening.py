@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
+from assistant.terminal.chat.chat_actions import ChatActions
 from assistant.terminal.chat.draft_keeping import PRIVATE
-from assistant.terminal.chat.first_start import first_start_text
-from assistant.terminal.chat.writing_again import WritingAgain
 from assistant.terminal.conversation.message_view import MessageView
 from assistant.terminal.engine.engine import Counts, Opened, SessionChoice
 from assistant.terminal.facts.messages import Message, past_messages, quotes_only, sources_of
@@ -22,6 +21,57 @@ from stores.base.one_line import one_line
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
     from stores.claims.decisions import Learned
+
+
+class WritingAgain(ChatActions):
+    """Looks now and then whether it can be written again."""
+
+    _looks_whether_writable = False
+
+    def waits_to_write(self, refusal: VouchError) -> None:
+        """It was opened to be read; what is sent waits."""
+        self.show_stored(refusal)
+        reason = refusal.message.rpartition(": ")[2]  # behind the address of the store
+        self.tell(one_line(f"read-only: {reason}. What you send waits until it has ended"), stays=True)
+
+    def look_whether_writable(self) -> None:
+        """Begins what had to wait once it can be written; to be called now and then."""
+        if self.is_read_only and self.desk.slash_commands and not self._looks_whether_writable:
+            self._looks_whether_writable = True
+            self.work(self._write_again())
+
+    async def _write_again(self) -> None:
+        try:
+            if await self.desk.is_writable():
+                await self._begin_writing()
+        finally:
+            self._looks_whether_writable = False
+
+    async def _begin_writing(self) -> None:
+        had_to_wait = self.desk.refusal is not None
+        if had_to_wait:
+            self.talk.session_id = await self.desk.begin_writing(self.talk.session_id)
+            if self.desk.refusal is not None:
+                return
+        self.show_stored(None)
+        if had_to_wait:
+            self.tell("")
+            self.show_counts(await self.desk.counts())
+            self.talk.ready()
+
+
+def first_start_text(counts: Counts) -> str:
+    """Five lines at most on a normal screen; empty for somebody who has said something."""
+    if counts.has_spoken:
+        return ""
+    lines = ["Vouch answers with its sources, and remembers what you tell it."]
+    if quotes_only(counts.model):
+        lines.append("No reply model yet: answers quote what was found. `vouch doctor` tells how to add one.")
+    if not counts.shared:
+        lines.append("Nothing to read yet: /ingest and a path reads a file or a folder.")
+    lines.append("F1 lists all keys and commands.")
+    return "\n".join(lines)
+
 
 _OLDER_TURNS = 60  # read at a time
 

@@ -4,15 +4,49 @@ from __future__ import annotations
 
 from textual.widgets import Static
 
-from assistant.terminal.chat.parts import ChatParts
+from assistant.terminal.conversation.conversation import Conversation
 from assistant.terminal.conversation.notice_line import NoticeLine
-from assistant.terminal.conversation.prompt import ASKS
-from assistant.terminal.engine.engine import Counts
+from assistant.terminal.conversation.prompt import ASKS, Prompt
+from assistant.terminal.conversation.talk import Talk
+from assistant.terminal.engine.engine import Counts, Desk, Opened
 from assistant.terminal.widgets.key_line import KeyLine
-from assistant.terminal.widgets.two_sided_line import TwoSidedLine
-from assistant.terminal.widgets.wrapped_line import fits
+from assistant.terminal.widgets.two_sided_line import TwoSidedLine, fits
+from assistant.terminal.widgets.work import Working
 from stores.base.errors import StoreUnavailable, VouchError
 from stores.base.one_line import one_line
+
+
+class ChatParts(Working):
+    """The parts, and what the whole screen does with them."""
+
+    desk: Desk
+    talk: Talk
+    session_title = ""  # empty while nothing was said
+    stashed = ""  # what stood in the prompt before an answer was being corrected
+
+    @property
+    def conversation(self) -> Conversation:
+        """What was said."""
+        return self.query_one("#conversation", Conversation)
+
+    @property
+    def prompt(self) -> Prompt:
+        """What is being typed."""
+        return self.query_one("#prompt", Prompt)
+
+    @property
+    def notices(self) -> NoticeLine:
+        """What was learned."""
+        return self.query_one("#notice", NoticeLine)
+
+    async def show_session(self, opened: Opened, *, brings_draft: bool = True) -> None:
+        """Another session, with its draft, unless something is being typed already."""
+        raise NotImplementedError
+
+    def remember(self) -> None:
+        """Has what was stated remembered, in the background."""
+        raise NotImplementedError
+
 
 PRIVATE_TITLE = "(private)"  # what such a session is called in the stores
 PRIVATE = "Private: not remembered, trained on or found"

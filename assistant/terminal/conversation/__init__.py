@@ -1,6 +1,5 @@
 """The conversation on the screen: its messages, the prompt, and what is sent.
 
-streaming         how often an answer is painted while it is written
 answer_text       its words, laid out once and painted from what is kept
 message_view      one message; an answer grows while it is written
 mounted_messages  the messages of a session, of which a few are mounted

@@ -11,7 +11,7 @@ from datetime import datetime
 from rich.cells import cell_len
 from textual.content import Content
 
-from assistant.terminal.widgets.wrapped_line import WrappedLine, broken
+from assistant.terminal.widgets.two_sided_line import WrappedLine, broken
 from stores.base.clock import local, now
 
 STAYS_SECONDS = 10.0  # at least

@@ -15,8 +15,8 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
-    from stores.claims.open_proposals import OpenProposal
-    from stores.conversation.waiting_jobs import WaitingJob
+    from stores.claims.proposals import OpenProposal
+    from stores.conversation.claim_jobs import WaitingJob
     from stores.database.tables import StatedClaim
     from stores.memory.memory_rows import Beside, GoneLine
     from stores.versions.passage_lines import PassageLine

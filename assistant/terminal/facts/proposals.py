@@ -8,7 +8,7 @@ from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
-    from stores.claims.open_proposals import OpenProposal
+    from stores.claims.proposals import OpenProposal
 
 
 def proposals_shown(assistant: Assistant, user_id: int) -> list[OpenProposal]:

@@ -11,8 +11,8 @@ from stores.base.one_line import one_line
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
     from stores.database.tables import Round
+    from stores.learning.lessons import TooFewHeldOut
     from stores.learning.round_lineage import RoundLineage
-    from stores.learning.too_few_held_out import TooFewHeldOut
 
 SHOWN_ROUNDS = 50
 DECIDED_BY = "nDCG@10"  # the measure that must gain
@@ -271,7 +271,7 @@ def slices_of(row: Round) -> list[tuple[str, float, int]]:
 
 def rule(facts: TrainingFacts) -> str:
     """When a candidate goes live, in words."""
-    from stores.learning.too_few_held_out import DECIDING
+    from stores.learning.lessons import DECIDING
 
     over = f" more than {100 * facts.least_gain:.2f} points" if facts.least_gain else ""
     return (

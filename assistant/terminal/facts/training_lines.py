@@ -21,7 +21,7 @@ from assistant.terminal.facts.training import (
 )
 from assistant.terminal.text.plot import sparkline
 from stores.base.one_line import one_line
-from stores.learning.round_phases import in_words
+from stores.learning.rounds import in_words
 
 if TYPE_CHECKING:
     from stores.database.tables import Round

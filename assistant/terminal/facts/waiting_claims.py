@@ -6,7 +6,7 @@ from datetime import datetime
 
 from stores.base.clock import local, now
 from stores.base.one_line import one_line
-from stores.conversation.waiting_jobs import WaitingJob
+from stores.conversation.claim_jobs import WaitingJob
 
 
 def told_reason(job: WaitingJob) -> str:

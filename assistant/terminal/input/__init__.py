@@ -3,9 +3,7 @@
 keys          the table of keys
 bindings      the same for the screen library
 key_sequence  a key that leads elsewhere is waited for by those behind it
-xterm_keys    keys in xterm's other encoding
 whole_paste   a paste arrives whole, whatever control characters are in it
-folded_paste  long pastes, folded to one line
 editor        the prompt in the person's editor
 clipboard     by the terminal and by a tool
 typed_ids     numbers of passages, turns and receipts, as they are typed

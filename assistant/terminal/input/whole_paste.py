@@ -6,15 +6,31 @@ or swallows it. So none is let through to it but the one that the terminal ends 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.driver import Driver
+from textual.events import Key
 from textual.message import Message
 
-from assistant.terminal.input.xterm_keys import OtherKeyParser
+_OTHER_KEY = re.compile(r"\x1b\[27;(\d{1,3});(\d{1,7})~")
+_ALT_OR_CTRL = 2 | 4  # of the modifiers, which are told as one more than their sum
+_FIRST_LETTER = 32
+
+
+class OtherKeyParser(XTermParser):
+    """Parses what a terminal sends, in each encoding of keys."""
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
+        if found := _OTHER_KEY.fullmatch(sequence):
+            modifiers, code = map(int, found.groups())
+            if code < _FIRST_LETTER or (modifiers - 1) & _ALT_OR_CTRL:
+                sequence = f"\x1b[{code};{modifiers}u"
+        return super()._sequence_to_key_events(sequence, alt)
+
 
 _ESCAPE = "\x1b"
 _PARSER = "XTermParser"  # as the modules of the drivers call the class that they parse with

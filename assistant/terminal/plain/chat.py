@@ -6,22 +6,94 @@ Ctrl+C stops the reply, Ctrl+D leaves.
 
 from __future__ import annotations
 
+import asyncio
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assistant.terminal.engine.notices import Notices
-from assistant.terminal.engine.retrying import can_wait
+from assistant.terminal.engine.retrying import can_wait, wait_seconds
 from assistant.terminal.facts.answer_lines import cut_line, invented_line, source_line
 from assistant.terminal.plain.commands import PlainCommands
-from assistant.terminal.plain.reply import PlainReply
-from assistant.terminal.plain.waiting import wait_out
+from assistant.turns.events import Accepted, Chosen, Event, Searched, Wrote
 from stores.base.errors import ModelBusy, VouchError
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
+    from stores.base.errors import ModelBusy
     from stores.claims.decisions import Learned
+
+_TELLS_EVERY_SECONDS = 10.0
+
+
+def wait_out(error: ModelBusy, tries: int, say: Callable[[str], None]) -> bool:
+    """Waits until it can be tried again, and says every ten seconds how long that is; False after Ctrl+C.
+
+    tries: those that were waited out before.
+    """
+    left = wait_seconds(error, tries)
+    try:
+        while left > 0:
+            say(f"(the model is busy: tried again in {math.ceil(left)} s; Ctrl+C stops trying)\n")
+            time.sleep(min(left, _TELLS_EVERY_SECONDS))
+            left -= _TELLS_EVERY_SECONDS
+    except KeyboardInterrupt:
+        say("\n(not tried again; /retry does)\n")
+        return False
+    return True
+
+
+_SAID_EVERY_SECONDS = 10.0
+
+
+class PlainReply:
+    """Watches one turn, on the loop that plays it.
+
+    with PlainReply(say, tells_waits=True) as reply:  # behind its end nothing more is waited for
+        player.play(..., watch=reply.watch)
+    """
+
+    def __init__(self, say: Callable[[str], None], *, tells_waits: bool) -> None:
+        """say: prints behind the opening of the reply. tells_waits: somebody is there who waits."""
+        self._say = say
+        self._tells_waits = tells_waits
+        self._waits_for = "searching"
+        self._waited = 0.0  # seconds
+        self.is_kept = False
+        self.has_written = False
+
+    def __enter__(self) -> PlainReply:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._tells_waits = False
+
+    def watch(self, event: Event) -> None:
+        """Takes in what the turn tells."""
+        if isinstance(event, Accepted):
+            self.is_kept = True
+            self._wait_on()
+        elif isinstance(event, Searched):
+            self._waits_for = "weighing what was found"
+        elif isinstance(event, Chosen):
+            self._waits_for = f"waiting for {one_line(event.model)}"
+        elif isinstance(event, Wrote):
+            self.has_written, self._tells_waits = True, False
+            self._say(event.text)
+
+    def _wait_on(self) -> None:
+        if self._tells_waits:
+            asyncio.get_running_loop().call_later(_SAID_EVERY_SECONDS, self._tell)
+
+    def _tell(self) -> None:
+        if self._tells_waits:
+            self._waited += _SAID_EVERY_SECONDS
+            self._say(f"({self._waits_for}: {self._waited:.0f} s so far; Ctrl+C stops it)\nAssistant: ")
+            self._wait_on()
+
 
 _TYPING_SECONDS = 0.5  # what is learned within them is told at once, else before the next prompt
 _LAST_SECONDS = 5.0  # what is not remembered by then waits for the next time

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from assistant.terminal.engine.slash_commands import SLASH_COMMANDS, SlashCommands
 from assistant.terminal.input.menus import asked_number
 from assistant.terminal.input.typed_ids import turn_and_text, typed_id
-from assistant.terminal.plain.standing_text import standing_there
-from assistant.terminal.plain.transcript import transcript_lines
+from assistant.terminal.plain.takeover import standing_there, transcript_lines
 from stores.base.clock import local
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.one_line import one_line, short

@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from assistant.terminal.actions.drafts import NEW, Drafts
-from assistant.terminal.plain.standing_text import standing_there
-from assistant.terminal.plain.transcript import transcript_lines
+from stores.base.one_line import one_line
+from stores.database.tables import Turn
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
+
+
+def transcript_lines(turns: Iterable[Turn]) -> Iterator[str]:
+    """Each turn with its message and answer, and an empty line between two of them."""
+    for number, turn in enumerate(turns):
+        if number:
+            yield ""
+        yield f"You: {one_line(turn.message) or '(forgotten)'}"
+        yield f"Assistant: {_lines(turn.answer) or f'({turn.state})'}"
+
+
+def _lines(text: str) -> str:
+    return "\n".join(one_line(line) for line in text.splitlines())
+
+
+@contextmanager
+def standing_there(text: str) -> Iterator[None]:
+    """What is read within it, at a terminal, begins with the text."""
+    import readline
+
+    readline.set_startup_hook(lambda: readline.insert_text(text))
+    try:
+        yield
+    finally:
+        readline.set_startup_hook(None)
+
 
 _SHOWN = 3  # turns
 

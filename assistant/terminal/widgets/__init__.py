@@ -3,11 +3,9 @@
 work            work that a screen begins and does not wait for
 boxes           boxes that show nothing, painted at next to no cost
 two_sided_line  a line with words at both ends
-wrapped_line    the same on several rows, where one has no room
 marked_list     a list whose marked row can be found without colour
 key_line        the line of keys at the bottom
 page_screen     a page to read: help, a passage, what was learned
 questions       questions that need an answer first, and the search of earlier prompts
-help_text       all keys and commands
 screen_help     the same from another screen, whose own keys come first
 """

@@ -3,8 +3,6 @@
 batches          examples as batches of tensors
 loss             what it is taught to make small
 steps            the steps it takes
-report           how far a training of the reader has come, and how it goes
-calibration      how far probabilities can be trusted: a temperature, and the expected calibration error
 temperature_fit  what it is worth afterwards, and its temperatures; calibration
 mine_negatives   the same by the product's whole search: `python -m
                  assistant.learning.recipes.reader.mine_negatives`

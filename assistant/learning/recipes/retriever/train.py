@@ -22,9 +22,11 @@ import shutil
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -43,9 +45,40 @@ from assistant.learning.recipes.retriever.training import (
     figures,
     train,
 )
-from assistant.learning.recipes.stop_signal import Stopped, StopSignal
 from assistant.learning.recipes.training_state import read_checkpoint, write_checkpoint
 from stores.base.errors import DEFECT, TryAgain, VouchError
+
+
+class Stopped(Exception):
+    """The run was asked to stop."""
+
+
+class StopSignal:
+    """SIGTERM and SIGINT: noted while a step is taken, and obeyed at once where nothing can be lost."""
+
+    def __init__(self) -> None:
+        self.came = False
+        self.is_urgent = True
+        self._at_once = False
+
+    def __call__(self, signum: int, frame: FrameType | None) -> None:
+        """Handles the signal."""
+        self.came = True
+        self.is_urgent = signum != signal.SIGINT
+        if self._at_once:
+            raise Stopped
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Within it, the signal raises Stopped wherever the run is."""
+        self._at_once = True
+        try:
+            if self.came:
+                raise Stopped
+            yield
+        finally:
+            self._at_once = False
+
 
 CHECKPOINT = "checkpoint.safetensors"
 
