@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file
 
 from agents.models.networks.reader_network import base_folder
-from agents.models.reader_inputs import KINDS, ReaderTokenizer
+from agents.models.reader_inputs import ReaderTokenizer
 from assistant.learning.recipes.examples.example import Example
 from assistant.learning.recipes.reader import train as train_reader
 from assistant.learning.recipes.reader.batches import (
@@ -89,7 +89,6 @@ def test_evidence_is_read_from_its_beginning() -> None:
 def test_labels_stand_where_they_are_known() -> None:
     batch = labelled_batch([label(example, TOKENIZER, 40, rng()) for example in EXAMPLES])
     assert batch.judge.tolist() == [0, 2, NO_LABEL, NO_LABEL]
-    assert [KINDS[kind] for kind in batch.kinds] == ["passage", "passage", "evidence", "sentence"]
     assert batch.verify.tolist() == [NO_LABEL, NO_LABEL, 2, NO_LABEL]
     assert batch.sort.tolist() == [NO_LABEL, NO_LABEL, NO_LABEL, 1]
     assert batch.has_spans.tolist() == [True, True, False, False]

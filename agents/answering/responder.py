@@ -161,7 +161,6 @@ class Responder:
         return tuple(sources[: fitted.passages]), list(newest_first[: fitted.turns])[::-1], left_out
 
     async def aclose(self) -> None:
-        """Lets the chat model give back its connections."""
         await self._chat_model.aclose()
 
 

@@ -128,7 +128,6 @@ class OpenAIChat:
         return [name for name in names if isinstance(name, str) and name]
 
     async def aclose(self) -> None:
-        """Gives the connections back. The next request opens new ones."""
         looking_up, self._in_background = self._in_background, None
         if looking_up is not None:
             await asyncio.wait([looking_up], timeout=_LAST_LOOK_SECONDS)

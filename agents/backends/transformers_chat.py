@@ -77,7 +77,6 @@ class TransformersChat:
 
     @property
     def name(self) -> str:
-        """The folder's or the hub's name of the model."""
         return Path(self._source).name if _is_folder(self._source) else self._source
 
     @property

@@ -85,7 +85,6 @@ class VllmChat:
 
     @property
     def name(self) -> str:
-        """The folder's or the hub's name of the model."""
         folder = Path(self._source).expanduser()
         return folder.name if folder.is_dir() else self._source
 

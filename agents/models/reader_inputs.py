@@ -18,7 +18,6 @@ from tokenizers import Tokenizer
 Whole = npt.NDArray[np.int64]
 
 LONGEST_FIRST = 64  # tokens, and never more than half of the input; the rest of a question is not read
-KINDS = ("passage", "evidence", "sentence")  # of input: judged and answered in one pass, verified, sorted
 _FRAME = 3  # [CLS], [SEP] and [SEP]
 
 

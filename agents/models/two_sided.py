@@ -24,7 +24,6 @@ class TwoSidedEncoder:
 
     @property
     def version(self) -> str:
-        """Of the passages' vectors: these are what is stored and compared."""
         return self._passages.version
 
     @property

@@ -101,7 +101,6 @@ class DailyLog(logging.Handler):
         self._is_torn = False  # the last line was written in part, as on a full disk
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Writes one line, or nothing when that cannot be done."""
         try:
             self._append(json.dumps(self._line(record)).encode() + b"\n", record)
         except Exception:  # noqa: BLE001 - a log must never break, or print over, what it tells about

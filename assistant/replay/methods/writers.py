@@ -90,7 +90,6 @@ class ChatWriter:
         return Written(texts, given + written, 1, time.perf_counter() - began, failures=int(not texts))
 
     def close(self) -> None:
-        """Gives back the chat model and the event loop."""
         with self._runner:
             self._runner.run(self._chat.aclose())
 

@@ -247,11 +247,9 @@ class ChatApp(Palette):
     # Why this answer, on the chat or on a screen of its own
 
     def on_passage_actions_wants_comparison(self, event: PassageActions.WantsComparison) -> None:
-        """A turn under the live model and the one before."""
         self.chat.compare_turn(event.turn_id)
 
     def on_passage_actions_changed(self, event: PassageActions.Changed) -> None:
-        """A passage was taken out of answers, or came back."""
         self.chat.heard_of_removal(event.told, event.receipt_id, is_undone=event.is_undone)
 
     # Keys

@@ -35,7 +35,6 @@ class AnswerActions(Surroundings):
     # Rating and teaching
 
     def action_rate(self) -> None:
-        """Opens the strip of keys for the last answer."""
         if self.answer is None and self.notices.current is None:
             self.tell("no answer to rate yet")
         else:
@@ -147,7 +146,6 @@ class AnswerActions(Surroundings):
         self.remember()
 
     def action_undo(self) -> None:
-        """Takes back what the notice tells of, or else the latest write."""
         notice = self.notices.current
         self._undo(notice.receipt_id if notice is not None else None)
 
@@ -160,7 +158,6 @@ class AnswerActions(Surroundings):
     # Why
 
     def action_why(self, turn_id: int | None = None) -> None:
-        """Opens why the answer was given; the same key closes it."""
         panel = self.query_one("#why")
         if turn_id is None and panel.has_class("-open") and self.size.width >= _WIDE:
             panel.remove_class("-open")

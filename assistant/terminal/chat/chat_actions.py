@@ -53,7 +53,6 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         open_help(self, self.desk, "Reading" if self.conversation.has_focus else place)
 
     def action_sessions(self, words: str = "") -> None:
-        """The list of sessions. words: of a title, filtered by at once."""
         if not self._is_ready:
             return
         from assistant.terminal.lists.sessions_screen import NEW_SESSION, SessionsScreen
@@ -102,7 +101,6 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
     # Keys
 
     def action_redraw(self) -> None:
-        """Draws everything anew and follows the newest line."""
         self.app.refresh(layout=True)
         self.conversation.follow()
 
@@ -197,7 +195,6 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         self.conversation.follow()
 
     async def on_prompt_wants_waiting(self) -> None:
-        """Up on an empty prompt, while something waits: it is taken back."""
         taken = await self.talk.take_back()
         if taken is not None:
             self.prompt.put(taken)
@@ -205,7 +202,6 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
     # Commands
 
     def on_prompt_wants_completion(self, event: Prompt.WantsCompletion) -> None:
-        """Completes what is unambiguous, and tells what is not."""
         event.stop()
         typed = self.prompt.text
         name, blank, argument = typed.partition(" ")

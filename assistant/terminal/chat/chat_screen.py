@@ -131,7 +131,6 @@ class ChatScreen(Screen[None], ChatOpening):
     # Sending
 
     def on_prompt_sent(self, event: Prompt.Sent) -> None:
-        """A message, a command, or what an answer should have been."""
         self.tell("")
         self.notices.message_sent()
         self.query_one("#first-start").display = False

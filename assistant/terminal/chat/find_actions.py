@@ -23,7 +23,6 @@ class FindActions(DraftKeeping):
     _place = 0
 
     def action_find(self) -> None:
-        """Opens the screen on which words are looked for."""
         self.find("")
 
     def find(self, words: str) -> None:
@@ -62,7 +61,6 @@ class FindActions(DraftKeeping):
         self.app.push_screen(screen, chosen)
 
     def action_find_again(self, by: int) -> None:
-        """The next one that was found, or the one before."""
         if not self._found:
             self.tell("nothing was looked for yet: / finds words")
             return

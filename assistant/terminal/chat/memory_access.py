@@ -46,7 +46,6 @@ class MemoryDoor(AnswerActions, PrivacyDoor):
             self.app.push_screen(screen)
 
     def action_privacy(self) -> None:
-        """What is kept about this user, and who can read it."""
         if not self.desk.slash_commands:
             self.tell("not yet: it is still opening")
         else:

@@ -57,7 +57,6 @@ class ReadingActions(BranchActions, FindActions, AnswerActions):
     # Opening
 
     def action_open_source(self, number: int) -> None:
-        """Opens a source of the answer that is read."""
         answer = self.answer
         cited = [source for source in answer.sources if source.number == number] if answer else []
         if answer is None or answer.turn_id is None or not cited:
@@ -90,7 +89,6 @@ class ReadingActions(BranchActions, FindActions, AnswerActions):
         self.app.push_screen(PageScreen(f"Learned from turn {turn_id}", "\n".join(lines)))
 
     def on_answer_text_link_clicked(self, event: AnswerText.LinkClicked) -> None:
-        """A link is opened only after its address was shown."""
         from assistant.terminal.widgets.questions import Question
 
         event.stop()

@@ -134,7 +134,6 @@ class Surroundings(ChatParts):
         self.conversation.keep_in_view(self.size, self._lines_below)
 
     def on_conversation_followed(self) -> None:
-        """Tells how much came while somebody reads above."""
         below = self.query_one("#below", Static)
         lines = self.conversation.lines_below
         if lines != self._lines_below:  # an update lays the whole screen out anew

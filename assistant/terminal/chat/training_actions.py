@@ -98,7 +98,6 @@ class TrainingActions(AnswerActions):
             self.app.push_screen(LogScreen(self.desk))
 
     def action_compare_current(self) -> None:
-        """The turn that is read, by the live model and the one before."""
         answer = self.answer
         if answer is None or answer.turn_id is None:
             self.tell("no turn yet")

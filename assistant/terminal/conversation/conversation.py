@@ -165,7 +165,6 @@ class Conversation(MountedMessages, PaintsNothing):
         await self._read_at(self._place() + 1)
 
     async def action_previous(self) -> None:
-        """The message before this one; older ones are fetched."""
         if self._place() == 0 and not self.is_whole:
             await self.mount_older()
         await self._read_at(self._place() - 1)
@@ -183,7 +182,6 @@ class Conversation(MountedMessages, PaintsNothing):
             self.read(self.messages[-1])
 
     def action_fold(self) -> None:
-        """Folds the message that is read, or unfolds it."""
         view = self.view_of(self.current)
         if view is not None:
             view.fold()

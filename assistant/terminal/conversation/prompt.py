@@ -220,7 +220,6 @@ class Prompt(TextArea):
         self.replace("\n", *sorted((self.selection.start, self.selection.end)))
 
     def action_complete(self) -> None:
-        """Completes a command; anywhere else Tab goes to the next pane."""
         if self.text.startswith("/") and "\n" not in self.text:
             self.post_message(self.WantsCompletion())
         else:
@@ -232,7 +231,6 @@ class Prompt(TextArea):
         super().action_select_line()
 
     def action_select_all(self) -> None:
-        """All that is typed; where that is nothing, what the key is for."""
         self._tell_of_selecting()
         super().action_select_all()
 
@@ -241,14 +239,12 @@ class Prompt(TextArea):
             host(self).tell("F6 selects a line, F7 all that is typed")
 
     def action_end_input(self) -> None:
-        """Leaves on an empty prompt; otherwise deletes to the right."""
         if self.text:
             self.action_delete_right()
         else:
             self.post_message(self.WantsToLeave())
 
     def action_cursor_up(self, select: bool = False) -> None:
-        """A line up; on the first one, what was sent before."""
         if select or not self._is_on_first_row:
             super().action_cursor_up(select)
         elif not self.text and self.has_waiting():
@@ -274,14 +270,12 @@ class Prompt(TextArea):
         super().action_cursor_line_end(select)
 
     def action_cursor_page_up(self) -> None:
-        """Scrolls the conversation while there is but one line here."""
         if self.document.line_count > 1:
             super().action_cursor_page_up()
         else:
             self.screen.query_one("#conversation").scroll_page_up(animate=False)
 
     def action_cursor_page_down(self) -> None:
-        """Scrolls the conversation while there is but one line here."""
         if self.document.line_count > 1:
             super().action_cursor_page_down()
         else:

@@ -54,7 +54,6 @@ class RateStrip(Widget, can_focus=True):
         self.focus()
 
     def on_blur(self) -> None:
-        """Gone as soon as something else is looked at."""
         self.display = False
 
     def action_helped(self) -> None:

@@ -70,7 +70,6 @@ class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
         self.typed = words  # until now
 
     def compose(self) -> ComposeResult:
-        """What is looked for, what was found, and the keys."""
         yield Static("Find", markup=False, id="find-title")
         yield Input(self._words, placeholder="Words of a message or an answer", compact=True)
         yield MarkedList(markup=False)
@@ -87,7 +86,6 @@ class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
         self.query_one("#find-title", Static).update(f"Find · {one_line(sentence)}" if sentence else "Find")
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Looks while one types, as soon as the keys pause."""
         self.typed = event.value
         self.set_timer(_WAITS_SECONDS, lambda words=event.value: self._look(words))
 
@@ -163,7 +161,6 @@ class FindScreen(Telling, Screen["tuple[str, list[FoundTurn], int] | None"]):
             options.action_cursor_down() if by > 0 else options.action_cursor_up()
 
     def action_list(self) -> None:
-        """From the words to the list, where there is one, and back."""
         if self.query_one(Input).has_focus and self._found:
             self.query_one(OptionList).focus()
         else:

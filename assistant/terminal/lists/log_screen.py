@@ -69,7 +69,6 @@ class LogScreen(Screen[None], HasHelp, Telling):
         self._file = ""
 
     def compose(self) -> ComposeResult:
-        """The rows, and a filter that opens with /."""
         yield TwoSidedLine("Log", id="log-title")
         yield LogRows(markup=False)
         yield Input(placeholder="Words of a line; Enter goes back to the lines", compact=True)
@@ -89,7 +88,6 @@ class LogScreen(Screen[None], HasHelp, Telling):
         self._show()
 
     def on_input_submitted(self) -> None:
-        """Back to the lines; an empty filter closes."""
         field = self.query_one(Input)
         field.set_class(bool(field.value), "-open")
         self.query_one(OptionList).focus()
@@ -108,7 +106,6 @@ class LogScreen(Screen[None], HasHelp, Telling):
             self.action_follow()
 
     def on_resize(self) -> None:
-        """What is followed stays in view, and the keys fit."""
         self._keep_to_newest()
         self._tell()
 
@@ -133,7 +130,6 @@ class LogScreen(Screen[None], HasHelp, Telling):
         self._show()
 
     def action_back(self) -> None:
-        """Out of the filter, and then out of the screen."""
         if self.query_one(Input).has_focus:
             self.on_input_submitted()
         else:

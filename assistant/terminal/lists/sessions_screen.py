@@ -78,7 +78,6 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
         self._is_narrow = False  # the rows are
 
     def compose(self) -> ComposeResult:
-        """The list, and a field for a filter or a title."""
         yield TwoSidedLine("Sessions", id="sessions-title")
         yield MarkedList(markup=False)
         yield Input(compact=True, select_on_focus=False)
@@ -151,7 +150,6 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
         self._shown += len(more)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """A further page, where the mark has reached the last row."""
         if event.option_index >= self._shown - 1 and self._shown < len(self._found):
             self._show_more()
 
@@ -172,7 +170,6 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
         return [n for n in _shelves() if n != "asked" or self._counts.get(n) or n == self._shelf]
 
     def action_shelf(self, by: int) -> None:
-        """Other sessions: those that are open, archived, or deleted."""
         names = self._shelves
         if self._shelf == "asked":
             self.tell("")
@@ -202,7 +199,6 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
             self._show()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Opens the marked session, or keeps the title."""
         if (session := self._renames) is None:
             self.action_open()
             return
@@ -236,11 +232,9 @@ class SessionsScreen(Telling, GivesWay, Screen[int | None]):
         self.dismiss(NEW_SESSION)
 
     def action_mark(self, by: int) -> None:
-        """Another one, while the filter is typed into."""
         self._options.action_cursor_down() if by > 0 else self._options.action_cursor_up()
 
     def action_back(self) -> None:
-        """Out of the field, and then out of the screen."""
         if self._field.has_focus:
             self._leave_field()
         else:

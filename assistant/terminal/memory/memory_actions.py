@@ -51,7 +51,6 @@ class MemoryActions(PrivacyDoor):
         self.load()
 
     def action_kinds(self) -> None:
-        """Also messages and documents, or memories alone."""
         self.wanted = replace(self.wanted, has_all_kinds=not self.wanted.has_all_kinds)
         self.tell(
             "messages and documents are listed too"
@@ -75,7 +74,6 @@ class MemoryActions(PrivacyDoor):
             self.load()
 
     def on_input_submitted(self) -> None:
-        """Enter keeps the words and goes back to the list."""
         field = self.query_one(Input)
         field.set_class(bool(field.value.strip()), "-open")
         self.query_one(MemoryList).focus()
@@ -94,7 +92,6 @@ class MemoryActions(PrivacyDoor):
         self.screen.dismiss()
 
     def action_open(self) -> None:
-        """All there is to know about the marked memory."""
         if (row := self._marked()) is not None:
             self.work(self._open(row))
 
@@ -153,7 +150,6 @@ class MemoryActions(PrivacyDoor):
             await self._write("changing …", lambda a, user: edit(a, user, passage_id, text))
 
     def action_forget(self) -> None:
-        """For good, after a question: nothing brings it back."""
         if (row := self._marked(is_numbered=True)) is not None:
             self.work(self._forget(row.passage_id or 0))
 
@@ -226,7 +222,6 @@ class MemoryActions(PrivacyDoor):
         await self._write("undoing …", lambda assistant, user: undo(assistant, user, write.receipt_id))
 
     def action_share(self) -> None:
-        """Offers it to every user, through the check."""
         if (row := self._marked(is_numbered=True)) is not None:
             from assistant.terminal.actions.memories import share
 
@@ -234,8 +229,6 @@ class MemoryActions(PrivacyDoor):
             self.work(self._write("checking …", lambda assistant, user: share(assistant, user, number)))
 
     def action_retry(self) -> None:
-        """Has weighed now what waits after a failure."""
-
         async def retry() -> None:
             tried = await self.desk.do(lambda assistant, user: assistant.claim_jobs.retry_now(user))
             await self.desk.remember()
@@ -244,7 +237,6 @@ class MemoryActions(PrivacyDoor):
         self.work(retry())
 
     def action_decide(self, accepts: bool) -> None:
-        """Takes a proposal into the shared memory, or puts it away."""
         from assistant.terminal.actions.proposals import decide_proposal
 
         row = self._marked()

@@ -69,7 +69,6 @@ class EditText(ModalScreen[tuple[bool, str]]):
         self.dismiss((True, self.query_one(TextBox).text))
 
     def action_leave(self) -> None:
-        """Esc; what was typed is handed back all the same."""
         self.dismiss((False, self.query_one(TextBox).text))
 
 
@@ -92,7 +91,6 @@ class AskLine(ModalScreen[str | None]):
             yield Static("Enter goes on  Esc back", markup=False)
 
     def on_mount(self) -> None:
-        """Typing replaces nothing that stands there."""
         field = self.query_one(Input)
         field.select_on_focus = False
         field.focus()

@@ -127,7 +127,6 @@ class MemoryScreen(MemoryActions, Screen[None]):
             self.work(self._open_named(self._number))
 
     def on_resize(self) -> None:
-        """Columns and box as wide as there is room."""
         self._show_keys()
         if self._found is not None:
             rows = self.query_one(MemoryList)

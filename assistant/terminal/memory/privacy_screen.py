@@ -65,7 +65,6 @@ class PrivacyScreen(Telling, Screen[bool]):
         self.query_one(VerticalScroll).border_subtitle = one_line(sentence)
 
     def action_forget_everything(self) -> None:
-        """Asks for a sentence first: nothing brings it back."""
         self.work(self._forget_everything())
 
     async def _forget_everything(self) -> None:
@@ -95,7 +94,6 @@ class PrivacyDoor(Telling):
         raise NotImplementedError
 
     def action_privacy(self) -> None:
-        """What is kept about this user, and who can read it."""
         self.work(self._open_privacy())
 
     async def _open_privacy(self) -> None:

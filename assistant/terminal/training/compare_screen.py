@@ -110,7 +110,6 @@ class CompareScreen(Screen[None], HasHelp, GivesWay):
         await self._child.ended()
 
     def on_resize(self) -> None:
-        """One answer below the other where there is no room beside it."""
         width, height = self.size
         self.set_class(width < _NARROW or height < _LOW, "-small")
         self.set_class(height < _LOW, "-low")
@@ -246,7 +245,6 @@ class CompareScreen(Screen[None], HasHelp, GivesWay):
     # Keys
 
     def action_next(self, by: int) -> None:
-        """The next one that differs, or the one before."""
         places = self._shown
         if self._is_done and places:
             self._place = (self._place + by) % len(places)
@@ -254,7 +252,6 @@ class CompareScreen(Screen[None], HasHelp, GivesWay):
             self._show()
 
     def action_worse(self) -> None:
-        """Only those that are known to be worse, or all."""
         if self._is_done:
             self._only_worse = not self._only_worse
             self._place = 0

@@ -100,7 +100,6 @@ class TrainingScreen(Screen[None], TrainingSteering, Telling):
         yield Static("", markup=False, classes="keys", id="training-keys")
 
     def on_mount(self) -> None:
-        """Shows what is known, and looks again each second."""
         self.query_one(OptionList).focus()
         self._show()
         self.set_interval(LOOKS_EVERY_SECONDS, self._look)
@@ -116,7 +115,6 @@ class TrainingScreen(Screen[None], TrainingSteering, Telling):
         self._show_round()
 
     def on_option_list_option_selected(self) -> None:
-        """Enter or a click: all about the marked round."""
         self.action_details()
 
     # Looking

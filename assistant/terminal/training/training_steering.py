@@ -42,7 +42,6 @@ class TrainingSteering(HasHelp):
         raise NotImplementedError
 
     def action_start(self) -> None:
-        """Begins a round; ends the one that runs, once that is sure."""
         current = self.facts.current
         if current is None:
             self.work(self._steer("start"))
@@ -56,7 +55,6 @@ class TrainingSteering(HasHelp):
         )
 
     def action_pause(self) -> None:
-        """Has the round of this chat wait, or go on."""
         facts = self.facts
         running = facts.current is not None and facts.current.state == "running"
         if running and not facts.is_leading and not facts.is_paused:
@@ -78,7 +76,6 @@ class TrainingSteering(HasHelp):
         await self.look_again(counts=True)
 
     def action_back_step(self) -> None:
-        """Search uses the model before the live one again."""
         if not self.facts.previous:
             self.say("There is no model before the live one.")
         else:

@@ -105,7 +105,6 @@ class PassageActions(Working):
         return await self.app.push_screen_wait(Question(question, yes="propose", no="keep"))
 
     def action_undo(self) -> None:
-        """Takes the latest removal, or proposal of one, made here back."""
         if not self._removals:
             host(self).tell("nothing was removed here")
         else:
@@ -126,6 +125,5 @@ class PassageActions(Working):
         await self.read_anew()
 
     def action_compare(self) -> None:
-        """Has the turn shown under the live model and the one before."""
         if (turn_id := self.turn_id) is not None:
             self.post_message(self.WantsComparison(turn_id))

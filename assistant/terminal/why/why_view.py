@@ -68,14 +68,12 @@ class PassageList(MarkedList):
         self._view.action_not_helped()
 
     def action_remove(self) -> None:
-        """Takes the passage out of answers, or proposes that."""
         self._view.action_remove()
 
     def action_undo(self) -> None:
         self._view.action_undo()
 
     def action_compare(self) -> None:
-        """The turn by the live model and the one before."""
         self._view.action_compare()
 
     def action_back(self) -> None:

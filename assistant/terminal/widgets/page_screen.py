@@ -31,7 +31,6 @@ class PageScreen(Screen[None], Telling):
         self._title, self._text = title, text
 
     def compose(self) -> ComposeResult:
-        """The text in a frame that says what it is."""
         with VerticalScroll() as frame:
             frame.border_title = self._title
             yield Static(printable(self._text), markup=False, id="page")

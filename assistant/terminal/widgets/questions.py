@@ -58,14 +58,12 @@ class Question(ModalScreen[bool]):
         self._is_painted = self._is_answered = False
 
     def on_mount(self) -> None:
-        """From when it can be read, it can be answered."""
         self.call_after_refresh(self._can_be_read)
 
     def _can_be_read(self) -> None:
         self._is_painted = True
 
     def on_key(self, event: events.Key) -> None:
-        """What is typed on, and every key behind the answer."""
         is_key = event.character in self._ANSWERS and self._is_painted and not self._is_answered
         if is_key or not event.is_printable or not event.character:
             return
@@ -128,7 +126,6 @@ class PastPrompts(ModalScreen[str | None]):
         self._found: list[str] = []
 
     def compose(self) -> ComposeResult:
-        """What is searched for, and what was found."""
         with Vertical() as box:
             box.border_title = "Earlier prompts"
             box.border_subtitle = "Enter takes one · Esc back"

@@ -62,7 +62,6 @@ class WrappedLine(TwoSidedLine):
         return len(self._rows(width))
 
     def render(self) -> Content:
-        """The rows; the right words stand at the end of the last one."""
         width = self.content_size.width
         *above, last = self._rows(width)
         right = self.right

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from agents.models.reader_inputs import KINDS, Batch, ReaderTokenizer, Whole, Window, batch_of
+from agents.models.reader_inputs import Batch, ReaderTokenizer, Whole, Window, batch_of
 from assistant.learning.recipes.examples.example import Example
 
 NO_LABEL = -1
@@ -41,7 +41,6 @@ class LabelledBatch:
     """Inputs and labels of B windows. A class is NO_LABEL where it is not known."""
 
     inputs: Batch
-    kinds: Whole  # (B,), places in KINDS
     judge: Whole  # (B,)
     verify: Whole  # (B,)
     sort: Whole  # (B,)
@@ -110,7 +109,6 @@ def labelled_batch(items: Sequence[Labelled]) -> LabelledBatch:
             ends[row, last] = True
     return LabelledBatch(
         inputs,
-        kinds=np.array([KINDS.index(_kind(item.example)) for item in items], dtype=np.int64),
         judge=_classes([item.example.judge for item in items]),
         verify=_classes([item.example.verify for item in items]),
         sort=_classes([item.example.sort for item in items]),
@@ -122,13 +120,6 @@ def labelled_batch(items: Sequence[Labelled]) -> LabelledBatch:
         starts=starts,
         ends=ends,
     )
-
-
-def _kind(example: Example) -> str:
-    """Of KINDS: what the window holds."""
-    if example.verify is not None:
-        return "evidence"
-    return "sentence" if example.sort is not None or example.relate is not None else "passage"
 
 
 def _classes(labels: Sequence[int | None]) -> Whole:

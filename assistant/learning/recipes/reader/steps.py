@@ -58,7 +58,7 @@ class ReaderTrainer:
     def _gradients(self, batch: LabelledBatch, count: int) -> tuple[tuple[Tensor, ...], Tensor]:
         tensors = {name: torch.from_numpy(array).to(self.device) for name, array in batch.arrays().items()}
         with torch.autocast(self.device.type, dtype=torch.bfloat16):
-            output = self.network(tensors["ids"], tensors["types"], tensors["mask"], tensors["kinds"])
+            output = self.network(tensors["ids"], tensors["types"], tensors["mask"])
         loss = reader_loss(output, tensors)
         gradients = torch.autograd.grad(loss.total() / count, self._parameters)
         return gradients, torch.stack([head.detach() for head in loss]).cpu()

@@ -113,10 +113,9 @@ def scored(
     items = [label(example, tokenizer, window, rng) for example in examples]
     result = Scored()
     for batch in by_length(items, _BATCH_TOKENS):
-        given = labelled_batch(batch)
-        inputs = given.inputs
+        inputs = labelled_batch(batch).inputs
         with torch.inference_mode():
-            arrays = (inputs.ids, inputs.types, inputs.mask, given.kinds)
+            arrays = (inputs.ids, inputs.types, inputs.mask)
             output = network(*(torch.from_numpy(array).to(device) for array in arrays))
         logits = {name: value.double().cpu().numpy() for name, value in output._asdict().items()}
         for row, item in enumerate(batch):

@@ -57,7 +57,6 @@ class EntropyMinimisation:
 
     @property
     def version(self) -> str:
-        """Of the encoder that it began as, whose vectors it is to meet."""
         return self._network.source.version()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
