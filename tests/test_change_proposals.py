@@ -356,7 +356,7 @@ def test_an_offer_that_would_change_what_is_shared_is_taken_back_by_who_made_it(
     learned = claims.decide(bob, job.id, job.subject_id, decision)
     assert learned is not None
     assert shared_line(learned) == (
-        "What is shared says otherwise: to change that is proposal 1 now, and somebody else decides. "
+        "The shared memory says otherwise: the change is proposal 1 now, and somebody else decides. "
         "It stays yours."
     )
     [told] = proposals.of_user(bob)
@@ -434,6 +434,6 @@ def test_the_commands_tell_what_would_change_and_do_it(tmp_path: Path, minilm_fo
 def test_a_notice_tells_what_was_proposed(stores: Stores, ann: int, bob: int) -> None:
     passage, lift = share(stores, ann), share(stores, ann, "The lift works.")
     line = learned_line(contradict(stores, bob, "modify", passage), "/undo")
-    assert line.endswith("A change of what is shared is proposed, as proposal 1.")
+    assert line.endswith("A change of the shared memory is proposed, as proposal 1.")
     line = learned_line(contradict(stores, bob, "delete", lift), "/undo")
-    assert line.endswith("A removal of what is shared is proposed, as proposal 2.")
+    assert line.endswith("A removal from the shared memory is proposed, as proposal 2.")

@@ -71,7 +71,7 @@ You: /good
 Noted for turn 1: good.
 
 You: My locker number is 214.
-Assistant: Noted: I keep your words, and say so if I learn something from them.
+Assistant: Noted. If I learn something from it, I will say so.
 
 Learned, yours, as 4: “My locker number is 214.”. /undo 2 takes it back.
 
@@ -171,7 +171,7 @@ def test_what_is_forgotten_answers_no_more_and_no_undo_brings_it_back(vouch: Vou
     before, _, after = told.partition("You: /forget 1 --yes")
     assert "214. You said" in before
     assert "Forgotten: “My locker number is 214.”.\n" in after
-    assert "Blank now, since it was made with it: the answer of turn 1.\n" in after
+    assert "Also erased, since it was made from it: the answer of turn 1.\n" in after
     assert "Its bytes are gone" in after
     assert "Assistant: You said" not in after
     assert "214" not in after.partition("You: What")[2]
@@ -202,8 +202,8 @@ def test_one_undo_takes_back_all_that_a_message_taught_and_a_number_takes_one(vo
     assert "Undone: add “I like quiet rooms." in vouch.run("chat", "--last", stdin="/undo\n").out
     again = vouch.run("chat", "--last", stdin="/undo\n/undo\n").out
     assert again.count("What you said stays") == 1
-    assert "Nothing else of this session can be undone." in again
-    assert again.rstrip().endswith("Nothing of this session is left to undo.")
+    assert "Nothing else to undo in this session." in again
+    assert again.rstrip().endswith("Nothing left to undo in this session.")
 
 
 def test_undo_in_a_new_session_leaves_what_another_one_taught(vouch: Vouch) -> None:
@@ -251,10 +251,8 @@ def test_forgetting_by_words_lists_what_may_be_meant(vouch: Vouch) -> None:
         "/remember My locker number is 214.", "/forget locker", "/forget bicycle", "/memory locker"
     )
     listed = told.partition("You: /forget locker\n")[2]
-    assert listed.startswith(
-        "    1  note        My locker number is 214.\nName the one that is meant: /forget 1"
-    )
-    assert "Nothing of yours says bicycle." in told
+    assert listed.startswith("    1  note        My locker number is 214.\nSay which one: /forget 1")
+    assert "You have nothing that says bicycle." in told
     assert told.partition("You: /memory")[2].count("214") == 1  # it is still there
 
 
@@ -351,10 +349,10 @@ def test_what_is_said_of_the_last_answer_is_of_this_session(vouch: Vouch, comman
 
 def test_of_a_private_session_nothing_is_remembered(vouch: Vouch) -> None:
     told = vouch.chat("/private", "My locker number is 214.", "/memory", "/new", "What is my locker number?")
-    private = "This session is private: I learn nothing from what you tell me, and no other session finds it."
+    private = "This session is private: I learn nothing from it, and no other session finds it."
     assert f"{private}\nIts transcript is kept" in told
     assert f"Assistant: {private}" in told
-    assert "Nothing is remembered of you yet." in told
+    assert "Nothing is remembered about you yet." in told
     assert "Assistant: You said" not in told
 
 
@@ -391,7 +389,7 @@ def test_what_of_training_cannot_be_done_ends_a_pipe_as_a_command_that_failed(
 def test_ingesting_what_is_not_there_is_told_and_the_chat_goes_on(vouch: Vouch) -> None:
     told = vouch.chat("/ingest nowhere.md", "/memory")
     assert "nowhere.md" in told.partition("\n")[2]
-    assert "Nothing is remembered of you yet." in told
+    assert "Nothing is remembered about you yet." in told
 
 
 def test_a_failed_turn_is_told_and_the_next_one_decides_the_exit_code(vouch: Vouch) -> None:

@@ -650,7 +650,8 @@ def test_where_nobody_can_be_asked_forgetting_needs_to_be_meant(
     ran = vouch.run("memory", "forget", str(kept), *option, stdin=stdin, code=2)
     assert ran.out == ""
     assert ran.err == (
-        "vouch: forgetting is final, and nobody can be asked here; nothing was forgotten\n"
+        "vouch: forgetting is final and needs a confirmation, which cannot be asked for here; "
+        "nothing was forgotten\n"
         f"To mean it: vouch memory forget {kept} --yes\n"
     )
     assert texts(vouch.run("memory", "list", "--json")) == ["One."]

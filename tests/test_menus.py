@@ -43,7 +43,7 @@ def test_forget_asks_which_one_is_meant_and_then_whether_it_is_sure(assistant: A
         for text in ("I like green tea.", "I like black tea.")
     )
     told = list(commands(assistant, f"{second}", "y").run("/forget tea"))
-    assert "Which one is meant? Its number, or Enter for none." in told
+    assert "Which one? Type its number, or Enter for none." in told
     assert "Forgotten: “I like black tea.”." in told
     left = assistant.catalogue.lines(assistant.journal.user_id("ann"), scope="yours")
     assert [line.passage_id for line in left] == [first]
@@ -59,7 +59,7 @@ def test_no_number_forgets_nothing(assistant: Assistant, typed: str) -> None:
 def test_a_pipe_is_not_asked_and_its_next_line_stays_a_message(assistant: Assistant) -> None:
     number, _ = assistant.knowledge.remember(assistant.journal.user_id("ann"), "I like green tea.")
     told = list(commands(assistant, f"{number}", "y", is_asked=False).run("/forget tea"))
-    assert told[-1] == f"Name the one that is meant: /forget {number}"
+    assert told[-1] == f"Say which one: /forget {number}"
 
 
 def test_sessions_goes_on_with_the_one_whose_number_is_typed(assistant: Assistant) -> None:

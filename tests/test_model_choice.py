@@ -65,7 +65,7 @@ def test_model_tells_what_is_configured_and_what_the_server_lists(tmp_path: Path
             f"  1  scripted  ({where}, in the settings, answers now)",
             f"  2  large  ({where})",
             "  3  extractive  (built in: it quotes what was found)",
-            "/model NAME has another one answer in this chat; [model] in settings.toml is for all.",
+            "/model NAME changes it for this chat; [model] in settings.toml is for all chats.",
         ]
         assert server.requests == []  # nothing was sent but the question for the list
 

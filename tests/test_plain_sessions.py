@@ -27,10 +27,10 @@ def titles(assistant: Assistant, shelf: Shelf = "open") -> list[str]:
 def test_a_session_is_renamed_and_its_old_title_is_given_back_as_told(assistant: Assistant) -> None:
     told, session = talk(assistant, "About lockers?", "/rename  The   cellar ")
     assert "Renamed: “The cellar”.\n" in told
-    assert "To give it the title back that it had: /rename About lockers?\n" in told
+    assert "To restore its title: /rename About lockers?\n" in told
     assert titles(assistant) == ["The cellar"]
     told, _ = talk(assistant, "/rename About lockers?", session=session)
-    assert "To give it the title back that it had: /rename The cellar\n" in told
+    assert "To restore its title: /rename The cellar\n" in told
     assert titles(assistant) == ["About lockers?"]
 
 
@@ -93,7 +93,7 @@ def test_nobody_is_told_what_another_taught(assistant: Assistant) -> None:
 
 def test_privacy_tells_what_is_kept_and_how_all_of_it_is_forgotten(assistant: Assistant) -> None:
     told, _ = talk(assistant, "/remember I like tea.", "/privacy")
-    assert "What is kept about you\n  Found for you alone: 1 note.\n" in told
+    assert "What is kept about you\n  Only you can find: 1 note.\n" in told
     for heading in ("Who can read it", "What left this machine", "What was trained on it"):
         assert f"\n\n{heading}\n  " in told
     assert "vouch memory forget --all-mine\n" in told

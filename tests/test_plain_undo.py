@@ -104,7 +104,7 @@ def test_undo_of_what_concerns_every_user_is_asked_about(curated: Removing) -> N
     question = f"Take back, for every user: delete “{HANDBOOK}”? An undo cannot be undone. [y/N]"
     assert curated.undo("n").split("\n")[:2] == [
         question,
-        "Nothing was undone. /undo with the number of a receipt takes that one back.",
+        "Nothing was undone. To undo a certain write, type /undo and the number of its receipt.",
     ]
     assert curated.is_removed
     assert curated.undo("y").split("\n")[:2] == [question, f"Undone: delete “{HANDBOOK}”."]

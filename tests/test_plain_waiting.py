@@ -45,11 +45,11 @@ def test_a_busy_model_is_waited_for_and_asked_again(place: Locations, waited: li
         told, session = talk(assistant, "Is it open?", echoes=False)
         assert waited == [10, 10, 3, 2]
         assert told.partition("slow down)\n")[2] == (
-            "(the model is busy: tried again in 23 s; Ctrl+C stops trying)\n"
-            "(the model is busy: tried again in 13 s; Ctrl+C stops trying)\n"
-            "(the model is busy: tried again in 3 s; Ctrl+C stops trying)\n"
+            "(the model is busy: trying again in 23 s; Ctrl+C stops trying)\n"
+            "(the model is busy: trying again in 13 s; Ctrl+C stops trying)\n"
+            "(the model is busy: trying again in 3 s; Ctrl+C stops trying)\n"
             "Assistant: \n(failed: slow down)\n"
-            "(the model is busy: tried again in 2 s; Ctrl+C stops trying)\n"
+            "(the model is busy: trying again in 2 s; Ctrl+C stops trying)\n"
             "Assistant: Yes.\n\n"
         )
         assert messages(assistant, session) == ["Is it open?"] * 3

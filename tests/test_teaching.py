@@ -77,7 +77,7 @@ async def test_on_the_screen_a_bare_word_stays_in_the_prompt(tmp_path: Path) -> 
         await chat.until(lambda: chat.app.chat.teaches is not None)
         await chat.types("what")
         await chat.presses("enter")
-        await chat.shows("Not kept: it says nothing by itself. Write a sentence.")
+        await chat.shows("Not kept: it is no sentence. Write one.")
         assert chat.app.chat.teaches is not None
         assert chat.app.chat.prompt.text == "what"
         await chat.types(" matters is the date.")

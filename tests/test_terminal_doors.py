@@ -47,7 +47,7 @@ async def test_privacy_opens_over_the_chat_and_leads_back_to_it(tmp_path: Path) 
         await remembered(chat, "I like tea.")
         await chat.sends("/privacy")
         await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
-        await chat.shows("Found for you alone: 1 note.")
+        await chat.shows("Only you can find: 1 note.")
         await chat.presses("escape")
         await chat.until(lambda: chat.screen is chat.app.chat)
         assert chat.prompt == ""

@@ -48,7 +48,7 @@ async def test_it_opens_before_it_is_ready_only_with_a_word(tmp_path: Path) -> N
     opens: list[int] = []
     async with on_screen(tmp_path, waits_for_ready=False, opens_when=lambda: bool(opens)) as chat:
         await chat.presses("f3")
-        await chat.shows("not yet: it is still opening")
+        await chat.shows("not yet: still opening")
         opens.append(1)
         await chat.is_ready()
 

@@ -281,7 +281,7 @@ async def test_privacy_tells_what_is_kept_and_forgets_everything_only_when_it_is
         await chat.presses("p")
         await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
         for words in (
-            "Found for you alone: 1 message, 1 note.",
+            "Only you can find: 1 message, 1 note.",
             "Conversations: 1 turn in 1 session, and in 0 private sessions.",
             "Nothing: no model elsewhere was asked.",
             "No round saw it.",

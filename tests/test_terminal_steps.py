@@ -70,7 +70,7 @@ ENDINGS = {  # how it ends, its exit code, and the state of a turn whose answer 
     "SIGTERM": (143, "stopped", ("searching", "weighing")),
     "closed terminal": (129, "stopped", ("ranking", "behind its writing")),
 }
-LABELS = {"accepted": "no answer: the program ended before it", "stopped": "stopped"}
+LABELS = {"accepted": "no answer: the program ended first", "stopped": "stopped"}
 
 
 @pytest.fixture(scope="module")

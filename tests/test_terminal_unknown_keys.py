@@ -75,7 +75,7 @@ async def test_a_letter_is_told_too_and_a_key_that_moves_is_not(tmp_path: Path) 
         await chat.presses("q")
         await chat.shows("q does nothing here · F1 lists keys")
         await chat.presses("ctrl+g")
-        await chat.shows("^G is a key of the chat · Esc goes back there")
+        await chat.shows("^G works in the chat · Esc goes back there")
         await chat.presses("left", "pageup", "tab")
         await chat.pilot.pause()
         assert "^G is a key of the chat" in chat.text  # keys that move say nothing

@@ -116,7 +116,7 @@ def chat(tmp_path: Path) -> Iterator[Chat]:
 def test_what_the_last_message_teaches_is_waited_for_and_undone(chat: Chat) -> None:
     chat.says(LOCKER)
     told = iter(chat.commands.run("/undo"))
-    assert next(told) == "(waiting until your last message is weighed; Ctrl+C leaves the wait)"
+    assert next(told) == "(waiting until your last message is checked; Ctrl+C leaves the wait)"
     chat.agents.goes_on.set()
     assert next(told) == f"Undone: add “{LOCKER}”."
     list(told)
@@ -181,7 +181,7 @@ def test_who_leaves_the_wait_has_nothing_undone(chat: Chat) -> None:
     leaving.start()
     told = chat.undo()
     leaving.join()
-    assert told[1] == "Nothing was undone: your last message is still being weighed."
+    assert told[1] == "Nothing was undone: your last message is still being checked."
     assert told[2].endswith(f" takes back what was done before it: “{TEA}”.")
     assert told[2].startswith("/undo ")
     assert chat.texts == [TEA]
@@ -190,7 +190,7 @@ def test_who_leaves_the_wait_has_nothing_undone(chat: Chat) -> None:
 def test_it_waits_no_longer_than_a_while(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(weighed_first, "WAITS_SECONDS", 0.2)
     chat.says(LOCKER)
-    assert chat.undo()[1] == "Nothing was undone: your last message is still being weighed."
+    assert chat.undo()[1] == "Nothing was undone: your last message is still being checked."
     assert chat.texts == [TEA]
 
 
@@ -249,7 +249,7 @@ async def waits(chat: ChatOnScreen, agents: HeldAgents, message: str) -> Callabl
     await chat.asks(f"/remember {TEA}")
     await chat.asks(message)
     await chat.sends("/undo")
-    await chat.shows("waiting until your last message is weighed · Esc leaves the wait")
+    await chat.shows("waiting until your last message is checked · Esc leaves the wait")
     return lambda: chat.app.chat.conversation.messages[-1].text.split("\n")
 
 
@@ -259,7 +259,7 @@ async def test_esc_leaves_the_wait_on_the_screen(tmp_path: Path) -> None:
         said = await waits(chat, agents, LOCKER)
         await chat.presses("escape")
         await chat.until(lambda: chat.app.chat.talk.is_idle)
-        assert said()[0] == "Nothing was undone: your last message is still being weighed."
+        assert said()[0] == "Nothing was undone: your last message is still being checked."
         assert "Esc leaves the wait" not in chat.text
         assert chat.app.chat.prompt.has_focus
         agents.goes_on.set()

@@ -25,9 +25,9 @@ from stores.base.errors import ModelRefused, NoLogProbabilities
 
 NOTHING_FOUND = "I found nothing about that."
 NOT_SURE = "I am not sure that this answers it:"
-NEAREST = "Nothing answers this for sure. Nearest:"
-NOTED = "Noted: I keep your words, and say so if I learn something from them."  # it is not weighed yet
-NOT_KEPT = "This session is private: I learn nothing from what you tell me, and no other session finds it."
+NEAREST = "I am not sure. The nearest I have:"
+NOTED = "Noted. If I learn something from it, I will say so."  # it is not weighed yet
+NOT_KEPT = "This session is private: I learn nothing from it, and no other session finds it."
 NOTHING_SAID = "Ask me something, or tell me something to remember; /help lists what else there is."
 
 _WRITE_INSTEAD = "Configure a chat model: [model] in settings.toml."

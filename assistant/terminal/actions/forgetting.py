@@ -101,7 +101,7 @@ def _quoted(values: Sequence[str]) -> str:
 def not_sure(how: str) -> WrongUsage:
     """Nobody was there to be asked, and it was not said beforehand. how: the command that says it."""
     return WrongUsage(
-        "forgetting is final, and nobody can be asked here; nothing was forgotten",
+        "forgetting is final and needs a confirmation, which cannot be asked for here; nothing was forgotten",
         hint=f"To mean it: {how}",
     )
 
@@ -162,14 +162,14 @@ def _could_be_meant(
     lines = assistant.catalogue.lines(user_id, scope="yours", query=words, limit=20)
     if not words or not lines:
         if words:
-            yield f"Nothing of yours says {one_line(words)}."
+            yield f"You have nothing that says {one_line(words)}."
         yield "Name the passage by its number: /forget 12. /memory lists them."
         return None
     yield from named_lines(lines)
     if menu is None:
-        yield f"Name the one that is meant: /forget {lines[0].passage_id}"
+        yield f"Say which one: /forget {lines[0].passage_id}"
         return None
-    yield "Which one is meant? Its number, or Enter for none."
+    yield "Which one? Type its number, or Enter for none."
     number = asked_number(menu, [line.passage_id for line in lines])
     if number is None:
         yield "Nothing was forgotten."
@@ -239,20 +239,20 @@ def _drafts(assistant: Assistant, user_id: int) -> Drafts:
 
 def _went(forgotten: Forgotten) -> Iterator[str]:
     if forgotten.turns:
-        yield f"Blank now: the transcript of {_turns(forgotten.turns)}."
+        yield f"Erased: the transcript of {_turns(forgotten.turns)}."
     if forgotten.answers:
-        yield f"Blank now, since it was made with it: the answer of {_turns(forgotten.answers)}."
+        yield f"Also erased, since it was made from it: the answer of {_turns(forgotten.answers)}."
     if forgotten.answers_of_others:
         some = "1 answer" if forgotten.answers_of_others == 1 else f"{forgotten.answers_of_others} answers"
-        yield f"Blank now, for the same reason: {some} of other users."
+        yield f"Also erased, for the same reason: {some} of other users."
     if forgotten.marked:
-        yield f"Taken out word for word: {_turns(forgotten.marked)}."
+        yield f"Removed word for word: {_turns(forgotten.marked)}."
 
 
 def _still_holds(forgotten: Forgotten, assistant: Assistant) -> Iterator[str]:
     if forgotten.still_in:
         ids = " ".join(str(passage_id) for passage_id in forgotten.still_in)
-        yield f"It is still said in other passages: {ids}. `vouch memory show ID` shows one."
+        yield f"Other passages still say it: {ids}. `vouch memory show ID` shows one."
     if forgotten.rounds:
         yield f"Rounds of training that saw it: {', '.join(map(str, forgotten.rounds))}."
     if forgotten.indexes:

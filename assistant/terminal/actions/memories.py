@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from stores.claims.decisions import Learned
     from stores.database.tables import Receipt
 
-_WAITS = "It is not weighed yet: a model is missing. The scope “Waiting for check” shows why."
+_WAITS = "It is not checked yet: a model is missing. The scope “Waiting for check” shows why."
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,9 @@ def choose_model(assistant: Assistant, name: str, *, menu: Callable[[], str | No
     if not name:
         yield from _told(assistant, choices)
         if menu is None:
-            yield "/model NAME has another one answer in this chat; [model] in settings.toml is for all."
+            yield "/model NAME changes it for this chat; [model] in settings.toml is for all chats."
             return
-        yield "Which one answers from now on in this chat? Its number, or Enter to leave it."
+        yield "Which model should answer in this chat? Type its number, or Enter to keep this one."
         number = asked_number(menu, range(1, len(choices) + 1))
         if number is None:
             yield "Left as it is."
@@ -97,7 +97,9 @@ def _named(choices: list[_Choice], name: str, settings: ModelSettings) -> _Choic
         return _Choice(name, f"at {settings.server}, which lists no models", replace(settings, name=name))
     near = difflib.get_close_matches(name, [choice.name for choice in choices], n=1, cutoff=0.4)
     meant = f"Did you mean {one_line(near[0])}? " if near else ""
-    more = "" if settings.backend == "openai" else " A server or another model is named in settings.toml."
+    more = (
+        "" if settings.backend == "openai" else " To use a server or another model, name it in settings.toml."
+    )
     raise NotFound(
         f"there is no model {one_line(name)} here", hint=f"{meant}/model lists what there is.{more}"
     )

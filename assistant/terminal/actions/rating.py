@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 IS_PRIVATE = "Its session is private: nothing is learned from it."
 ASKS_NOTHING = "Its message asks nothing: nothing is learned from it."
 CITES_NOTHING = "It cites no passage: nothing is learned from it."
-CITES_ECHOES = "It cites no passage that is ever learned from."
+CITES_ECHOES = "It cites no passage that Vouch learns from."
 NOT_JUDGED = "No passage was judged: nothing is learned from it."
 
 

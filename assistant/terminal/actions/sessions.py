@@ -72,7 +72,7 @@ def rename_session(assistant: Assistant, user_id: int, session_id: int, title: s
     change.do(sessions, user_id)
     yield _sentence(change.told)
     if old:
-        yield f"To give it the title back that it had: /rename {one_line(old)}"
+        yield f"To restore its title: /rename {one_line(old)}"
 
 
 def archive_session(assistant: Assistant, user_id: int, session_id: int, typed: str) -> Iterator[str]:
@@ -86,7 +86,7 @@ def archive_session(assistant: Assistant, user_id: int, session_id: int, typed: 
     change.do(sessions, user_id)
     yield _sentence(change.told)
     if shelf == "open":
-        yield f"{typed} brings it back; what it taught stays, and Find still finds it."
+        yield f"{typed} brings it back; what it taught stays, and Find still shows it."
     elif shelf == "archived":
         yield f"{typed} archives it again."
 

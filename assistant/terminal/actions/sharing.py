@@ -50,12 +50,12 @@ def shared_line(learned: Learned) -> str:
     if learned.scope == "shared" and learned.receipt_id is not None:
         return f"Shared, as {learned.passage_id}. `vouch memory undo {learned.receipt_id}` takes it back."
     if learned.scope == "shared":
-        return f"Known to all already, by shared passage {learned.passage_id}."
+        return f"Already shared, as passage {learned.passage_id}."
     if learned.proposal_id is not None and learned.proposed_action != "add":
         return (
-            f"What is shared says otherwise: to change that is proposal {learned.proposal_id} now, "
+            f"The shared memory says otherwise: the change is proposal {learned.proposal_id} now, "
             "and somebody else decides. It stays yours."
         )
     if learned.proposal_id is not None:
         return f"No shared passage decides it: it is proposal {learned.proposal_id} now, and stays yours."
-    return "Not shared: no shared passage bears it out. It stays yours."
+    return "Not shared: no shared passage confirms it. It stays yours."

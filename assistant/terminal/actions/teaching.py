@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
 
 HOW_TO_TEACH = "Write what the answer should have been: /teach The room closes at four."
-SAYS_NOTHING = "Not kept: it says nothing by itself. Write a sentence."
+SAYS_NOTHING = "Not kept: it is no sentence. Write one."
 _STATES_NOTHING = frozenset("yes ok okay text".split())  # TEXT, as the commands write what is to be put in
 
 

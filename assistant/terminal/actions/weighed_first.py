@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 WAITS_SECONDS = 10.0
 _LOOKS_EVERY_SECONDS = 0.1
-WAITS_FOR = "waiting until your last message is weighed"
-WEIGHS_ON = "your last message is still being weighed"
+WAITS_FOR = "waiting until your last message is checked"
+WEIGHS_ON = "your last message is still being checked"
 
 
 class Wait:
@@ -74,7 +74,7 @@ class LastMessage:
         if not self.jobs:
             return "your last message taught nothing"
         waits = told_reason(self.jobs[0])
-        return "your last message is not weighed yet" + (f", {waits}" if waits else "")
+        return "your last message is not checked yet" + (f", {waits}" if waits else "")
 
 
 def unweighed_message(assistant: Assistant, user_id: int, session_id: int) -> LastMessage | None:

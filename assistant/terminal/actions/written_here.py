@@ -148,7 +148,7 @@ def _take_back(
     if latest.is_for_everyone and ask is not None:
         yield _sure_to_take_back(latest.receipts)
         if not is_yes(ask()):
-            yield "Nothing was undone. /undo with the number of a receipt takes that one back."
+            yield "Nothing was undone. To undo a certain write, type /undo and the number of its receipt."
             return
         undone = assistant.knowledge.undo_together(user_id, [receipt.id or 0 for receipt in latest.receipts])
     else:

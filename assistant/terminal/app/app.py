@@ -49,7 +49,7 @@ def untaken_told(event: events.Key, help_key: str, is_of_chat: bool, screen: Scr
     else:
         return ""
     if is_of_chat:
-        return f"{name} is a key of the chat · Esc goes back there"
+        return f"{name} works in the chat · Esc goes back there"
     leads_on = "Esc goes back" if isinstance(screen, PageScreen) else f"{help_key} lists keys"
     return f"{name} does nothing here · {leads_on}"
 

@@ -53,10 +53,10 @@ class ScreenServer(Server):  # type: ignore[misc]  # it has no types
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
         if not is_own_name(request.host, self.host):
-            raise web.HTTPForbidden(text="This is no name of this server.\n")
+            raise web.HTTPForbidden(text="This server has another name.\n")
         origin = request.headers.get("Origin")
         if origin is not None and _place(origin) != request.host:
-            raise web.HTTPForbidden(text="Asked for by another site.\n")
+            raise web.HTTPForbidden(text="Refused: the request came from another site.\n")
         given = request.query.get(_QUERY)
         cookie = _COOKIE.format(port=request.url.port)
         if given is not None and request.path == "/" and self._is_token(given):

@@ -95,7 +95,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
     @property
     def _is_ready(self) -> bool:
         if not self.desk.slash_commands:
-            self.tell("not yet: it is still opening")
+            self.tell("not yet: still opening")
         return bool(self.desk.slash_commands)
 
     # Keys
@@ -118,7 +118,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
             self.tell("")
         elif self.conversation.messages:
             if self.prompt.text:
-                self.tell_reader("reading: what is typed waits in the prompt · Esc back")
+                self.tell_reader("reading: your text waits in the prompt · Esc back")
             grace = _TYPED_ON_SECONDS if self._burst_seconds and self.prompt.text else 0.0
             self.conversation.typing_until = time.monotonic() + grace if grace else 0.0
             self.conversation.focus()

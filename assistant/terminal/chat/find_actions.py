@@ -28,7 +28,7 @@ class FindActions(DraftKeeping):
     def find(self, words: str) -> None:
         """The same, with words that are looked for at once."""
         if not self.desk.slash_commands:
-            self.tell("not yet: it is still opening")
+            self.tell("not yet: still opening")
         else:
             self._open_find(words)
 
@@ -62,7 +62,7 @@ class FindActions(DraftKeeping):
 
     def action_find_again(self, by: int) -> None:
         if not self._found:
-            self.tell("nothing was looked for yet: / finds words")
+            self.tell("nothing searched yet: / finds words")
             return
         self._place = (self._place + by) % len(self._found)
         self.work(self._go_to_found())
@@ -88,7 +88,7 @@ class FindActions(DraftKeeping):
         while not (at := self._messages_of(turn_id)) and not conversation.is_whole:
             await conversation.fetch()
         if not at:
-            self.tell("it is there no more")
+            self.tell("it is no longer there")
             return False
         conversation.focus()
         await conversation.read_message(at[-1] if is_answer else at[0])

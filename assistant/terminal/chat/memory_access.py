@@ -21,7 +21,7 @@ class MemoryDoor(AnswerActions, PrivacyDoor):
     def action_memory(self, words: str = "") -> None:
         """What is remembered; words, or a number, that are looked for at once."""
         if not self.desk.slash_commands:
-            self.tell("not yet: it is still opening")
+            self.tell("not yet: still opening")
         elif words.isdecimal():
             self.work(self._open_numbered(words))
         else:
@@ -47,7 +47,7 @@ class MemoryDoor(AnswerActions, PrivacyDoor):
 
     def action_privacy(self) -> None:
         if not self.desk.slash_commands:
-            self.tell("not yet: it is still opening")
+            self.tell("not yet: still opening")
         else:
             super().action_privacy()
 

@@ -94,7 +94,7 @@ class ReadingActions(BranchActions, FindActions, AnswerActions):
         event.stop()
         address = one_line(event.href)
         if not address.startswith(("http://", "https://")):
-            self.tell(f"not opened, as it is no web address: {address}")
+            self.tell(f"not opened, it is not a web address: {address}")
             return
         self.app.push_screen(
             Question(f"Open this address in the browser?\n\n{address}", yes="open", no="back"),

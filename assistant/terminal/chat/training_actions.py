@@ -180,7 +180,7 @@ class TrainingActions(AnswerActions):
     @property
     def _is_open(self) -> bool:
         if not self.desk.slash_commands:
-            self.tell("not yet: it is still opening")
+            self.tell("not yet: still opening")
         return bool(self.desk.slash_commands)
 
 

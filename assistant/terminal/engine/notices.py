@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 _PROPOSED = {
     "add": "It is proposed for the shared memory",
-    "modify": "A change of what is shared is proposed",
-    "delete": "A removal of what is shared is proposed",
+    "modify": "A change of the shared memory is proposed",
+    "delete": "A removal from the shared memory is proposed",
 }
 
 
@@ -66,7 +66,7 @@ def learned_line(learned: Learned, undo: str) -> str:
     if learned.receipt_id is None and learned.state == "rejected":
         return f"It stays yours alone: {said}: {learned.reason}."
     if learned.receipt_id is None and learned.status == "incorrect":
-        return f"Doubtful by now: {said}: {learned.reason}. It stays yours, as {learned.passage_id}."
+        return f"Now in doubt: {said}: {learned.reason}. It stays yours, as {learned.passage_id}."
     if learned.receipt_id is None:
         return f"{said}:{proposed}" if proposed else ""
     if learned.state == "rejected":

@@ -29,7 +29,7 @@ class TryingAgain:
         seconds = wait_seconds(error, self._tries)
         self._tries += 1
         for left in range(math.ceil(seconds), 0, -1):
-            self._tell(f"the model is busy: tried again in {left} s · Esc stops trying")
+            self._tell(f"the model is busy: trying again in {left} s · Esc stops trying")
             if await self._gave_up_within(1.0):
                 self._tell("")
                 return False

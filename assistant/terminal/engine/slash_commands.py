@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _TELLS_EVERY_SECONDS = 10.0  # in plain mode, how far it is
 SLASH_COMMANDS = {
-    "/help": "what can be typed here",
+    "/help": "the commands",
     "/remember": "TEXT: keep a note in your own memory",
     "/forget": "ID or WORDS: forget a passage for good, --yes without being asked; words find its ID",
     "/undo": "[RECEIPT]: take back the latest write of this session, or that one; p3: proposal 3",
@@ -57,10 +57,10 @@ SLASH_COMMANDS = {
     "/archive": "[SESSION]: archive this session or that one, or bring it back",
     "/replay": "[SESSION]: this session, or that one, by the live model and the one before",
     "/model": "[NAME]: the chat model that answers here, or another one in its place",
-    "/plain": "leave the screen, and go on with this session in plain mode",
+    "/plain": "continue this session in plain mode",
     "/export": "[PATH]: write this session to a new file, Markdown or .json",
     "/new": "[TITLE]: begin a new session",
-    "/private": "begin a session of which nothing is remembered",
+    "/private": "begin a private session: nothing is remembered",
     "/quit": "leave (also Ctrl+D)",
 }
 
@@ -182,11 +182,11 @@ class SlashCommands:
                 raise
             ids = tuple(passage.passage_id for passage in said)
             if ids == self._told_to_stay:
-                yield "Nothing of this session is left to undo."
+                yield "Nothing left to undo in this session."
                 return
             self._told_to_stay = ids
             yield from what_stays(said)
-            yield "Nothing else of this session can be undone."
+            yield "Nothing else to undo in this session."
 
     def note_written(self, written: Written | Learned) -> None:
         """A write of the session that is on, which no turn names, and which undo is to find."""
@@ -215,7 +215,7 @@ class SlashCommands:
         memories = catalogue.lines(self._user_id, scope="yours", memories_only=True, query=words, limit=20)
         messages = catalogue.lines(self._user_id, scope="yours", kind="message", query=words, limit=20)
         if not memories and not messages:
-            yield "Nothing is remembered of you" + (f" with {words!r}." if words else " yet.")
+            yield "Nothing is remembered about you" + (f" with {words!r}." if words else " yet.")
         for passage in [*memories, *(messages if words or not memories else ())]:
             yield f"{passage.passage_id:>5}  {passage.kind:<10}  {short(passage.text)}"
         if memories and messages and not words:
@@ -423,7 +423,7 @@ class SlashCommands:
         self.session_id = self._assistant.journal.open_session(
             self._user_id, title="(private)", is_private=True
         )
-        yield "This session is private: I learn nothing from what you tell me, and no other session finds it."
+        yield "This session is private: I learn nothing from it, and no other session finds it."
         yield "Its transcript is kept, under /sessions; answers may use your memory."
 
     def _quit(self, _rest: str) -> Iterator[str]:

@@ -124,5 +124,5 @@ def _helping(pair: Pair, side: Side) -> str:
     known = {each.text for each in pair.found if each.helps is not None}
     judged = sum(text in known for text in side.citations)
     if not judged:
-        return "whether these passages help was never judged"
+        return "nobody has judged whether these passages help"
     return f"{pair.helping(side)} of {judged} judged passages help"

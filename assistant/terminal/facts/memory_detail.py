@@ -39,7 +39,7 @@ class Detail:
 
 
 def detail(assistant: Assistant, user_id: int, *, row: MemoryRow) -> Detail:
-    """What the box tells. Raises `NotFound` where it is there no more."""
+    """What the box tells. Raises `NotFound` where it is no longer there."""
     if row.passage_id is None or row.told:
         whose = f"{row.kind} · not used in answers yet" if row.is_waiting else row.kind
         return Detail(row.name or "Not numbered yet", whose, row.text, row.told)

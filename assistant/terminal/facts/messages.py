@@ -66,7 +66,7 @@ class Message:
         ended = {
             "stopped": "stopped",
             "failed": f"failed: {self.failure}" if self.failure else "failed",
-            "unanswered": "no answer: the program ended before it",
+            "unanswered": "no answer: the program ended first",
         }.get(self.state, "")
         unsure = "not sure" if self.is_unsure else ""
         took = f"{self.seconds:.1f} s" if self.seconds is not None else ""

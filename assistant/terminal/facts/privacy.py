@@ -40,21 +40,21 @@ def privacy_told(assistant: Assistant, user_id: int) -> tuple[str, ...]:
 
 def _kept(kept: Kept) -> Iterator[str]:
     kinds = ", ".join(f"{_count(n, kind)}" for kind, n in sorted(kept.live.items()))
-    yield f"Found for you alone: {kinds or 'nothing'}."
+    yield f"Only you can find: {kinds or 'nothing'}."
     yield (
         f"Conversations: {_count(kept.turns, 'turn')} in {_count(kept.sessions, 'session')}, and in "
         f"{_count(kept.private_sessions, 'private session')}."
     )
-    yield f"Ratings and marks of yours: {kept.marks}. Statements that wait for the check: {kept.waiting}."
+    yield f"Your ratings and marks: {kept.marks}. Statements still to be checked: {kept.waiting}."
     if kept.old_texts:
-        yield f"Old texts, which answer nothing and can be read: {kept.old_texts}."
+        yield f"Earlier texts, readable but never used in answers: {kept.old_texts}."
     if kept.erased:
         yield f"Forgotten for good: {_count(kept.erased, 'text')}; only their numbers are left."
 
 
 def _readers(assistant: Assistant, kept: Kept) -> Iterator[str]:
-    yield "Of the users of Vouch you alone find what is yours."
-    yield f"Shared passages that you wrote or read in, which every user finds: {kept.shared}."
+    yield "No other user of Vouch can find what is yours."
+    yield f"Shared passages that you added, found by every user: {kept.shared}."
     file = assistant.database.file
     if file is None:
         yield f"It lies in the database at {assistant.database.place}: whoever runs that can read it."

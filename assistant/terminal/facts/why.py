@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stores.memory.passage_history import History
 
 _SHOWN = 12  # passages
-_NOTHING_NEW = "Nothing new: what it says was known, or states nothing to keep."
+_NOTHING_NEW = "Nothing new: it was known already, or states nothing to keep."
 _LABELS = {
     "answer": "it holds the answer",
     "relevant": "it is about the question",
@@ -233,5 +233,5 @@ def _history_lines(passage: Passage, history: History) -> list[str]:
         for receipt in history.receipts
     ]
     if history.is_forgotten:
-        lines.append("It is found no more: it was replaced, undone or forgotten since.")
+        lines.append("No longer found: it was replaced, undone or forgotten since.")
     return lines

@@ -37,7 +37,7 @@ def wait_out(error: ModelBusy, tries: int, say: Callable[[str], None]) -> bool:
     left = wait_seconds(error, tries)
     try:
         while left > 0:
-            say(f"(the model is busy: tried again in {math.ceil(left)} s; Ctrl+C stops trying)\n")
+            say(f"(the model is busy: trying again in {math.ceil(left)} s; Ctrl+C stops trying)\n")
             time.sleep(min(left, _TELLS_EVERY_SECONDS))
             left -= _TELLS_EVERY_SECONDS
     except KeyboardInterrupt:

@@ -47,7 +47,7 @@ def _ended(facts: TrainingFacts, row: Round) -> Iterator[str]:
         if version == facts.live:
             yield f"It answers now; one step back is {facts.name_of(facts.previous)}."
     if times := row.figures.get("taken_over"):
-        yield f"It was broken off and gone on with {times} times."
+        yield f"It was interrupted and continued {times} times."
 
 
 def _figures(row: Round) -> Iterator[str]:

@@ -58,7 +58,7 @@ class TrainingSteering(HasHelp):
         facts = self.facts
         running = facts.current is not None and facts.current.state == "running"
         if running and not facts.is_leading and not facts.is_paused:
-            self.say("Another process trains this round; Space holds up the rounds of this chat alone.")
+            self.say("Another process trains this round; Space pauses only the rounds of this chat.")
         else:
             self.work(self._steer("continue" if facts.is_paused else "pause"))
 
@@ -77,7 +77,7 @@ class TrainingSteering(HasHelp):
 
     def action_back_step(self) -> None:
         if not self.facts.previous:
-            self.say("There is no model before the live one.")
+            self.say("There is no earlier model.")
         else:
             self.work(self._step_back())
 
@@ -120,7 +120,7 @@ class TrainingSteering(HasHelp):
         if await self._desk.look(lambda assistant, _: assistant.keeps_model(version)):
             self._compare(version, f"{row.id}")
         else:
-            self.say(f"The model of round {row.id} is not kept any more; c on another round compares.")
+            self.say(f"The model of round {row.id} is no longer kept; press c on another round to compare.")
 
 
 def _model(name: str) -> str:
