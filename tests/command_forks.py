@@ -32,6 +32,7 @@ ROOT = Path(__file__).parent.parent
 COMMAND = str(Path(sys.executable).with_name("vouch"))
 _LENGTH = struct.Struct("!I")
 _STATUS = struct.Struct("!i")
+_MAY_BE_IGNORED = (signal.SIGTERM, signal.SIGHUP)  # by whoever begins a command, as `nohup` does
 _NOT_YET = ("onnxruntime", "torch", "textual")  # the first begins a thread, which no fork has
 _LIBRARIES = ("numpy", "tokenizers", "sqlmodel", "openai", "jsonschema", "alembic.command")
 
@@ -47,7 +48,8 @@ class ForkedCommand(subprocess.Popen[bytes]):
         """In place of fork and exec: parameters and pipes go to the process that forks."""
         cwd, env = given[3], given[4]
         pipes = given[8:14]
-        asked = {"arguments": list(args[1:]), "cwd": str(cwd), "env": dict(env)}
+        ignored = [each for each in _MAY_BE_IGNORED if signal.getsignal(each) is signal.SIG_IGN]
+        asked = {"arguments": list(args[1:]), "cwd": str(cwd), "env": dict(env), "ignored": ignored}
         handed = [
             own if theirs == -1 else theirs for own, theirs in enumerate((pipes[0], pipes[3], pipes[5]))
         ]
@@ -183,8 +185,8 @@ def _become(asked: dict[str, Any], pipes: Sequence[int]) -> dict[str, Any]:
     os.environ.clear()
     os.environ.update(asked["env"])
     time.tzset()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
+    for number in _MAY_BE_IGNORED:
+        signal.signal(number, signal.SIG_IGN if number in asked["ignored"] else signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         how = {"encoding": "utf-8", "errors": "backslashreplace" if number == 2 else "surrogateescape"}

@@ -106,3 +106,10 @@ def test_what_a_shared_passage_entails_is_known() -> None:
     decisive = Weighed("correct", 0.9, (Evidence(shared.passage, 0.9, 0.95, 0.0),))
     found = asyncio.run(ReaderCurator(FixedReader()).curate(OPENS, decisive, [shared]))
     assert (found.action, found.passage) == ("nothing", shared.passage)
+
+
+def test_what_says_the_same_but_for_a_number_takes_its_place() -> None:
+    was, now = "My rent is 850 euros.", "My rent is 900 euros."
+    reader = FixedReader(related={(now, was): Relation(0.7, 0.2, 0.0, 0.1, 0.0)})
+    curation = curated(mine(now), [near(was)], reader)
+    assert (curation.action, curation.text) == ("modify", now)

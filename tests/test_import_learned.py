@@ -24,24 +24,20 @@ def written(vouch: Vouch, name: str, message: str, year: int) -> str:
 
 
 def test_an_imported_statement_of_another_year_replaces_nothing_of_today(vouch: Vouch) -> None:
-    vouch.chat("I live in Ghent.")
-    for name, message, year in (("b", "I live in Lyon.", 2023), ("a", "I live in Paris.", 2021)):
+    vouch.chat("My locker number is 214.")
+    for name, message, year in (
+        ("b", "My locker number is 7.", 2023),
+        ("a", "My locker number is 31.", 2021),
+    ):
         vouch.run("import", "--learn", written(vouch, name, message, year))
     told = vouch.chat("/help")
     assert "Kept as earlier, yours, as " in told
     [line] = vouch.run("memory", "list", "--kind", "fact", "--json").objects
-    assert line["text"] == "I live in Ghent."
+    assert line["text"] == "My locker number is 214."
     shown = vouch.run("memory", "show", str(line["passage"]), "--json").objects[0]
     assert {version["text"]: version["state"] for version in shown["versions"]} == {
-        "I live in Ghent.": "live",
-        "I live in Lyon.": "changed",
-        "I live in Paris.": "changed",
+        "My locker number is 214.": "live",
+        "My locker number is 7.": "changed",
+        "My locker number is 31.": "changed",
     }
-    assert "Ghent" in vouch.chat("Where do I live?")
-
-
-def test_words_of_another_year_are_the_older_ones_before_they_are_weighed(vouch: Vouch) -> None:
-    vouch.chat("My favourite colour is green now.")
-    vouch.run("import", "--learn", written(vouch, "a", "My favourite colour is orange.", 2020))
-    answer = vouch.run("ask", "What is my favourite colour?").out
-    assert "green" in answer.splitlines()[0]
+    assert "214" in vouch.chat("What is my locker number?")

@@ -24,7 +24,7 @@ def test_find_lists_turns_of_this_session_and_of_others_by_their_numbers(assista
     lines = told.splitlines()
     assert lines[lines.index("In this session: 1") + 1].startswith("    3  ")
     assert lines[lines.index("In this session: 1") + 1].endswith("You: Is the cellar locked?")
-    other = lines[lines.index("In other sessions: 1") + 1]
+    other = lines[lines.index("In other sessions: 2") + 2]  # behind the answer to what came next
     assert other.startswith("    1  ")
     assert "session 1, The cellar is damp.  You: The cellar is damp." in other
     assert here == 2

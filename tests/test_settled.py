@@ -30,11 +30,6 @@ def test_another_message_of_the_same_words_stays() -> None:
     assert texts("It rains.", "It rains.", settled={1: ["It rains."]}) == ["It rains."]
 
 
-def test_a_message_that_only_remarks_something_answers_nothing() -> None:
-    said = ["No, that's wrong.", "it says the database is locked", "My screen is black."]
-    assert texts(*said, settled={}) == ["My screen is black."]
-
-
 def test_a_document_of_the_same_words_stays() -> None:
     found = candidate(1, "The database is locked.")
     assert without_settled([found], {}) == (found,)

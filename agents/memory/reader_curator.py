@@ -20,6 +20,7 @@ from agents.base.claim_interfaces import CHANGEABLE, Claim, Curation, Weighed
 from agents.base.interfaces import Candidate, Reader, Relation
 from agents.base.memory_page import related_pair
 from agents.base.sentences import Sentence, sentences
+from agents.base.values import numbers
 
 # Probabilities from which the reader's word counts; chosen on the calibration part of data/everyday by
 # python -m benchmarks.everyday, see docs/experiments.md.
@@ -36,11 +37,18 @@ class Met:
     candidate: Candidate
     sentence: Sentence
     relation: Relation
+    says_other_numbers: bool = False
 
     @property
     def changes(self) -> float:
-        """The probability that it no longer holds."""
-        return self.relation.replaces + self.relation.ends
+        """The probability that it no longer holds: what says the same but for a number replaces it."""
+        as_same = self.relation.same if self.says_other_numbers else 0.0
+        return self.relation.replaces + self.relation.ends + as_same
+
+    @property
+    def same(self) -> float:
+        """The probability that both say the same."""
+        return 0.0 if self.says_other_numbers else self.relation.same
 
 
 class ReaderCurator:
@@ -62,8 +70,11 @@ class ReaderCurator:
         pairs = [
             related_pair(claim.text, s.text, is_just_before=c.passage.version_id == newest) for c, s in beside
         ]
-        related = self._reader.relate(pairs)
-        return [Met(c, s, relation) for (c, s), relation in zip(beside, related, strict=True)]
+        related, stated = self._reader.relate(pairs), _numbers(claim.text)
+        return [
+            Met(c, s, relation, _are_others(stated, _numbers(s.text)))
+            for (c, s), relation in zip(beside, related, strict=True)
+        ]
 
     def _curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
         is_shared = any(candidate.passage.is_shared for candidate in nearest) or (
@@ -80,8 +91,8 @@ class ReaderCurator:
         """What the claim does to what its user said before."""
         met = self.met(claim, nearest)
         most = max(met, key=lambda one: one.changes, default=None)
-        same = max(met, key=lambda one: one.relation.same, default=None)
-        is_known = same is not None and same.relation.same >= SAME_FROM
+        same = max(met, key=lambda one: one.same, default=None)
+        is_known = same is not None and same.same >= SAME_FROM
         changes = most is not None and most.changes >= CHANGES_FROM and not claim.is_hearsay
         if most is not None and changes and (most.candidate.passage.is_shared or not is_known):
             return changed(claim, most)  # also where it is known: what all rely on must not say both
@@ -99,6 +110,14 @@ class ReaderCurator:
             if found.supports >= ENTAILED_FROM:
                 return Curation("nothing", candidate.passage, reason=reason)
         return None
+
+
+def _are_others(stated: set[str], there: set[str]) -> bool:
+    return bool(stated and there) and stated != there
+
+
+def _numbers(text: str) -> set[str]:
+    return {item for value in numbers(text) for item in value.items}
 
 
 _FOUND = {"correct": "right", "incorrect": "wrong", "unknown": "neither right nor wrong"}
