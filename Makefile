@@ -7,6 +7,7 @@ VLLM_VENV := .venv-vllm
 VLLM_PIP ?=
 VOUCH := $(VENV)/bin/vouch
 DATA := $(or $(VOUCH_DATA),$(or $(XDG_DATA_HOME),$(HOME)/.local/share)/vouch)
+FAST_WORKERS ?= $(shell expr 2 \* $$(nproc 2>/dev/null || echo 1))  # the fast tests wait half of their time
 MANUAL := $(wildcard docs/manual/*.md)
 
 .DEFAULT_GOAL := help
@@ -27,7 +28,7 @@ test: $(VENV)/ready-for-tests
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/mypy
-	@$(VENV)/bin/pytest -m "not slow"
+	@$(VENV)/bin/pytest -m "not slow" -n $(FAST_WORKERS)
 
 test-all: test test-slow
 

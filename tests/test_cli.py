@@ -607,7 +607,7 @@ def test_what_is_forgotten_is_in_no_answer_and_in_no_file_of_the_data_directory(
     asked = vouch.run("memory", "list", "--query", "What locker", "--json").object["passage"]
     forgotten = vouch.run("memory", "forget", str(locker), "--yes")
     assert forgotten.cells == [[str(locker), "forgotten", "My locker number is 21429."]]
-    assert "since it was made with it: the answer of turn 1." in forgotten.err
+    assert "since it was made from it: the answer of turn 1." in forgotten.err
     assert "Its bytes are gone" in forgotten.err
     assert "Out of reach: backups" in forgotten.err
     assert "21429" not in vouch.run("ask", "--no-learn", "What is my locker number?").out

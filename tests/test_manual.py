@@ -12,7 +12,11 @@ from assistant.library.documents import PreparedDocument, read_documents
 from benchmarks.manual_answers import ManualQuestion, halves, question_lists, verdict_on
 
 MANUAL = Path(__file__).parent.parent / "docs" / "manual"
-WHAT_VOUCH_SAYS = ("I found nothing", "I am not sure that this answers it", "The nearest I have")
+WHAT_VOUCH_SAYS = (
+    "I found nothing",
+    "I am not sure that this answers it",
+    "I am not sure. The nearest I have",
+)
 
 # In quotation marks, or behind a command that takes words: somebody's own words, which answer somebody
 # else's question about the same thing.

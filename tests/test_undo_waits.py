@@ -209,7 +209,7 @@ def test_a_message_whose_weighing_failed_is_told_and_asked_about(chat: Chat) -> 
     chat.assistant.player.settle()
     chat.answer = "n"
     told = chat.undo()
-    assert told[0].startswith("Your last message is not weighed yet, again after ")
+    assert told[0].startswith("Your last message is not checked yet, again after ")
     assert told[1:] == [f"Take back “{TEA}”? [y/N]", "Nothing was undone."]
 
 
