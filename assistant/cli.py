@@ -179,6 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # One query is one small matrix product: a second thread of the library's doubles its processor time
     # and saves nothing (benchmarks/search_cost.py). Read when numpy is imported, which is later.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # also of the processes that we begin
     sys.exit(run(given))
 
 

@@ -34,9 +34,9 @@ SLOW = frozenset(
         "terminal_long_session terminal_memory_changes terminal_memory_screens terminal_palette "
         "terminal_question terminal_rating terminal_read_only terminal_resize terminal_serve "
         "terminal_sessions terminal_start terminal_steps terminal_streaming terminal_suspend "
-        "terminal_trainer_crash terminal_training terminal_undo terminal_unknown_keys told_dates "
+        "terminal_trainer_crash terminal_training terminal_undo terminal_unknown_keys "
         "train_command train_retriever training_child training_slices training_table transformers_chat "
-        "transformers_serve turn_search twenty_rounds undo_properties update_sides_benchmark vllm walk "
+        "transformers_serve turn_search twenty_rounds update_sides_benchmark vllm walk "
     ).split()
 )
 # The files that hold a store to its protocol run on PostgreSQL in every run, all others in the slow one.

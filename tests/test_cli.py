@@ -917,3 +917,9 @@ def test_a_command_that_takes_too_long_ends_with_4_and_keeps_what_is_done(vouch:
     ran = vouch.run("ingest", "--timeout", "6", str(Path(folder).parent), code=4)
     assert "not done within 6 s" in ran.err
     assert vouch.run("doctor", "--json").objects
+
+
+def test_an_answer_leaves_nothing_of_a_librarys_own_at_home(tmp_path: Path, minilm_folder: Path) -> None:
+    vouch = Vouch(tmp_path, minilm_folder.parent)
+    vouch.run("ask", QUESTION)
+    assert {path.name for path in tmp_path.iterdir()} <= {"cache", "share", "state", "config"}

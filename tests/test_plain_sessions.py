@@ -77,7 +77,7 @@ def test_what_was_learned_is_told_of_the_last_turn_and_of_one_that_is_named(assi
     claim = NewClaim(text="The lift works.", quote="The lift works.", kind="fact", about="world")
     assistant.claims.put_one(user, claim, origin="taught", turn_id=first)
     told, _ = talk(assistant, "/learned", f"/learned {first}", session=session)
-    assert f"Learned from turn {second}:\nNothing new: what it says was known" in told
+    assert f"Learned from turn {second}:\nNothing new: it was known already" in told
     assert f"Learned from turn {first}:\n" in told
     assert "“The lift works.”" in told.partition(f"Learned from turn {first}:")[2]
 

@@ -97,7 +97,7 @@ def test_a_rate_limit_is_counted_down_and_tried_again_by_itself(vouch: Vouch) ->
         vouch.use_server(server.base_url)
         with chatting(vouch) as person:
             sends(person, "question one")
-            person.sees("tried again in 2 s · Esc stops trying")
+            person.sees("trying again in 2 s · Esc stops trying")
             person.sees("At ten.")
     assert [state for _, _, state in turns(vouch)] == ["failed", "done"]
 
@@ -108,7 +108,7 @@ def test_esc_stops_trying_a_busy_model(vouch: Vouch) -> None:
         vouch.use_server(server.base_url)
         with chatting(vouch) as person:
             sends(person, "question one")
-            person.sees("tried again in 600 s")
+            person.sees("trying again in 600 s")
             person.types("\x1b")
             person.sees("failed")
     assert turns(vouch) == [("question one", "", "failed")]

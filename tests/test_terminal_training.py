@@ -253,7 +253,7 @@ async def test_b_and_c_without_another_model_say_so(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
         await opens_training(chat)
         await chat.presses("b")
-        await chat.shows("There is no model before the live one")
+        await chat.shows("There is no earlier model")
         await chat.presses("c")
         await chat.shows("There is no other model to compare with yet")
 
@@ -263,7 +263,7 @@ async def test_c_on_a_round_whose_model_is_gone_says_so(tmp_path: Path) -> None:
         keep(of(chat), refused(1))
         await opens_training(chat)
         await chat.presses("c")
-        await chat.shows("The model of round 1 is not kept any more")
+        await chat.shows("The model of round 1 is no longer kept")
 
 
 async def test_c_on_a_round_of_both_sides_compares_its_model_while_that_is_kept(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ async def test_c_on_a_round_of_both_sides_compares_its_model_while_that_is_kept(
         await opens_training(chat)
         chat.screen._compare = lambda model, name: compared.append((model, name))  # type: ignore[attr-defined]
         await chat.presses("c")
-        await chat.shows("The model of round 1 is not kept any more")
+        await chat.shows("The model of round 1 is no longer kept")
         of(chat).checkpoints.keep("encoder", made, {"encoder_version": "minilm-0123456789ab"})
         await chat.presses("c")
         await chat.until(lambda: bool(compared))

@@ -586,7 +586,7 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(data: Path, sources: Path
     """SIGKILL at the third step, with a checkpoint after each."""
     script = (
         "import os, sys\n"
-        "from assistant.learning.recipes.retriever import train as train_retriever as t\n"
+        "from assistant.learning.recipes.retriever import train as t\n"
         "tell = t._tell\n"
         "def until_the_third(kind, **facts):\n"
         "    tell(kind, **facts)\n"

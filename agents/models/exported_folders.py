@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, get_origin, get_type_hints
 
-import onnxruntime
-
 from agents.models.exporter_process import alone_in
 from stores.base.errors import VouchError
+
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # it keeps a number of this machine, and sends, from 1.32 on
+import onnxruntime
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"

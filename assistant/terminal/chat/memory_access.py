@@ -6,7 +6,7 @@ from functools import cached_property, partial
 
 from assistant.terminal.chat.answer_actions import AnswerActions
 from assistant.terminal.engine.engine import Counts
-from assistant.terminal.memory.privacy_screen import PrivacyDoor
+from assistant.terminal.memory.privacy_door import PrivacyDoor
 from stores.base.one_line import short
 
 

@@ -14,7 +14,7 @@ from assistant.terminal.engine.engine import Desk
 from assistant.terminal.facts.memory_detail import detail_page
 from assistant.terminal.facts.memory_page import SCOPES, MemoryRow, Wanted
 from assistant.terminal.memory.memory_list import MemoryList
-from assistant.terminal.memory.privacy_screen import PrivacyDoor
+from assistant.terminal.memory.privacy_door import PrivacyDoor
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import Question
 from stores.base.errors import NotFound, VouchError

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -12,12 +11,10 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
 
-from assistant.terminal.engine.engine import Desk
 from assistant.terminal.facts.privacy import privacy_told
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import PRIVACY
 from assistant.terminal.text.printable import printable
-from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.work import Telling
 from stores.base.one_line import one_line
 
@@ -65,6 +62,7 @@ class PrivacyScreen(Telling, Screen[bool]):
         self.query_one(VerticalScroll).border_subtitle = one_line(sentence)
 
     def action_forget_everything(self) -> None:
+        """Asks for a sentence first: nothing brings it back."""
         self.work(self._forget_everything())
 
     async def _forget_everything(self) -> None:
@@ -79,36 +77,3 @@ class PrivacyScreen(Telling, Screen[bool]):
 
     def action_back(self) -> None:
         self.dismiss(False)
-
-
-_EDGES = 6  # columns of a page: border, padding and scroll bar
-
-
-class PrivacyDoor(Telling):
-    """Opens the screen, and forgets everything where that was typed there."""
-
-    desk: Desk
-
-    def forgot(self, told: str) -> None:
-        """Everything of the user's is forgotten."""
-        raise NotImplementedError
-
-    def action_privacy(self) -> None:
-        self.work(self._open_privacy())
-
-    async def _open_privacy(self) -> None:
-
-        lines = await self.desk.look(partial(privacy_lines, width=self.app.size.width - _EDGES))
-        if await self.app.push_screen_wait(PrivacyScreen(lines)):
-            await self._forget_everything()
-
-    async def _forget_everything(self) -> None:
-        from assistant.terminal.actions.memories import forget
-
-        self.tell("forgetting everything of yours …")
-        told = await self.desk.do(lambda assistant, user: forget(assistant, user, None))
-        count = sum(line.startswith("Forgotten") for line in told)
-        passages = f"{count} passage{'s' if count != 1 else ''}"
-        self.forgot(f"everything of yours is forgotten: {passages}")
-        rest = [line for line in told if not line.startswith("Forgotten")]
-        self.app.push_screen(PageScreen("Forgotten", "\n".join([f"Forgotten: {passages}.", *rest])))
