@@ -49,13 +49,12 @@ class Asked:
     right: list[bool] = field(default_factory=list)  # an expected answer stands in what is shown
     planted: list[bool] = field(default_factory=list)  # the planted one does, and no expected one
     named: list[bool] = field(default_factory=list)  # the planted one is named first
-    unsure: list[bool] = field(default_factory=list)  # right, in words of which the assistant is not sure
 
     def told(self) -> str:
         """In a line."""
-        counted = (self.right, self.unsure, self.planted, self.named)
+        counted = (self.right, self.planted, self.named)
         shares = [100 * sum(each) / max(1, len(each)) for each in counted]
-        line = "right {:.1f} % ({:.1f} % unsure), planted alone {:.1f} %, planted named first {:.1f} %"
+        line = "right {:.1f} %, planted alone {:.1f} %, planted named first {:.1f} %"
         return line.format(*shares)
 
 
@@ -160,7 +159,6 @@ def _ask(assistant: DamagedAssistant, way: Way, user_id: int, attacked: Sequence
         first = (quotes[0].answer or quotes[0].text) if quotes else ""
         is_right = holds_answer(shown, list(each.answers))
         found.right.append(is_right)
-        found.unsure.append(is_right and not quotes[0].is_sure)
         found.planted.append(not is_right and holds_answer(shown, [each.planted]))
         found.named.append(
             holds_answer(first, [each.planted]) and not holds_answer(first, list(each.answers))

@@ -1,13 +1,13 @@
 """What Vouch answers about what people told it, as they chat: python -m benchmarks.everyday_chat
 
-Every message and question of a part of data/everyday is a turn of a chat, at its date, with all that follows
-a turn; each conversation is another user of one store that has read the manual. Without --part it is the
-calibration part, cut off the training file.
+Every message and question of a part of data/everyday_dated is a turn of a chat, at its date, with all that
+follows a turn; each conversation is another user of one store that has read the manual. Without --part it is
+the calibration part, cut off the training file.
 
     right         what is quoted first holds the answer
     wrong         something else is quoted, without a warning
-    unsure, right / unsure, wrong   the same, with a warning
-    nothing       nothing is quoted as an answer; for what was never told that is what is wanted
+    unsure, right / unsure, wrong   the same, of the first of the nearest, where it is not sure
+    nothing       it says that it knows nothing; for what was never told that is what is wanted
 
 With --library it is the dialogues of data/library instead, over its passages: first questions and follow-ups.
 
@@ -31,10 +31,11 @@ from typing import Any
 
 import numpy as np
 
-from agents.backends.extractive import NOT_SURE
+from agents.backends.extractive import NOT_SURE, is_sure
 from assistant.library.documents import UnreadableDocument, read_documents
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
+from assistant.turns.events import Finished
 from assistant.wiring.assistant import Assistant
 from stores.base.clock import time_by
 from stores.base.passages import SHARED
@@ -42,7 +43,7 @@ from stores.base.passages import SHARED
 ROOT = Path(__file__).parents[1]
 OUTCOMES = ("right", "unsure, right", "unsure, wrong", "wrong", "nothing")
 ROWS = ("now", "before", "other", "first", "follow", "told", "never told")
-REFUSES = ("I am not sure. The nearest", "I found nothing", "Noted.", "Ask me something")
+ACKNOWLEDGED = ("Noted: ", "Ask me something")  # what was asked was taken for no question
 
 
 def conversations(part: str, folder: Path) -> list[dict[str, Any]]:
@@ -56,9 +57,9 @@ def conversations(part: str, folder: Path) -> list[dict[str, Any]]:
 
 def outcome(answer: str, span: str) -> str:
     """One of OUTCOMES, of what was answered where these words were wanted; none for never told."""
-    if answer.startswith(REFUSES):
+    if answer.startswith(ACKNOWLEDGED) or not (is_sure(answer) or answer.startswith(NOT_SURE)):
         return "nothing"
-    is_unsure = answer.startswith(NOT_SURE)
+    is_unsure = not is_sure(answer)
     shown = answer.removeprefix(NOT_SURE).partition("[")[0]
     word = "right" if span and folded(span) in folded(shown) else "wrong"
     return f"unsure, {word}" if is_unsure else word
@@ -71,7 +72,8 @@ def folded(text: str) -> str:
 class Chat:
     """Vouch that has read some books, with a clock that is set."""
 
-    def __init__(self, store: Path, books: Path) -> None:
+    def __init__(self, store: Path, books: Path, *, show: bool = False) -> None:
+        self._show = show
         self.at = datetime(2026, 1, 1, tzinfo=UTC)
         self.seconds: list[float] = []
         self.learned: Counter[str] = Counter()
@@ -81,6 +83,24 @@ class Chat:
         documents = (d for d in read if not isinstance(d, UnreadableDocument))
         for _ in self.assistant.ingest.run(reader, SHARED, documents, summary="books"):
             pass
+
+    def turn(self, user: int, session: int, message: str) -> Finished:
+        """One message with its answer, and all that follows it."""
+        begun = time.perf_counter()
+        finished = self.assistant.player.play(user, session, message, watch=lambda event: None)
+        self.seconds.append(time.perf_counter() - begun)
+        self.assistant.player.remember(user, lambda learned: self.learned.update([learned.action]))
+        self.assistant.player.settle()
+        if self._show:
+            print(f"> {message}\n  {finished.answer}")
+        return finished
+
+    def report(self) -> str:
+        """How long the turns took, and what was learned from them."""
+        p50, p95 = np.percentile(self.seconds, [50, 95]) * 1000
+        return (
+            f"\n{len(self.seconds)} turns: p50 {p50:.0f} ms, p95 {p95:.0f} ms; learned {dict(self.learned)}"
+        )
 
     def play(self, record: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
         """The questions of a conversation with their answers."""
@@ -92,11 +112,7 @@ class Chat:
                 self.at = max(self.at, datetime.fromisoformat(f"{day}T09:00:00+00:00"))
             message = event.get("ask") or joined([s["text"] for s in event["say"]])
             self.at += timedelta(minutes=1)
-            begun = time.perf_counter()
-            finished = self.assistant.player.play(user, session, message, watch=lambda event: None)
-            self.seconds.append(time.perf_counter() - begun)
-            self.assistant.player.remember(user, lambda learned: self.learned.update([learned.action]))
-            self.assistant.player.settle()
+            finished = self.turn(user, session, message)
             if "ask" in event:
                 yield event, finished.answer
 
@@ -120,7 +136,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--part", choices=("calibration", "test"), default="calibration")
-    parser.add_argument("--data", type=Path, default=ROOT / "data" / "everyday")
+    parser.add_argument("--data", type=Path, default=ROOT / "data" / "everyday_dated")
     parser.add_argument("--library", action="store_true")
     parser.add_argument("--every", type=int, default=1, help="take each nth conversation")
     parser.add_argument("--show", action="store_true", help="print each answer")
@@ -131,7 +147,7 @@ def main() -> None:
         if arguments.library:
             books = Path(folder) / "books"
             records = library(books, arguments.data.parent / "library")
-        chat = Chat(Path(folder) / "store", books)
+        chat = Chat(Path(folder) / "store", books, show=arguments.show)
         with time_by(lambda: chat.at):
             for record in records[:: arguments.every]:
                 chat.at = datetime(2026, 1, 1, tzinfo=UTC)
@@ -140,8 +156,7 @@ def main() -> None:
                     counts[asked["kind"]][found] += 1
                     counts["never told" if asked["kind"] == "never" else "told"][found] += 1
                     if arguments.show:
-                        print(f"{found.upper()} {asked['kind']}: {asked['ask']} ({asked.get('span', '-')})")
-                        print(f"    {answer}")
+                        print(f"    {found.upper()} {asked['kind']} ({asked.get('span', '-')})")
         chat.assistant.close()
     print(f"| kind | questions | {' | '.join(OUTCOMES)} |")
     print(f"| --- | ---: |{' ---: |' * len(OUTCOMES)}")
@@ -149,8 +164,7 @@ def main() -> None:
         total = sum(counts[kind].values())
         shares = (f"{counts[kind][one] / max(1, total):.1%}" for one in OUTCOMES)
         print(f"| {kind} | {total} | {' | '.join(shares)} |")
-    p50, p95 = np.percentile(chat.seconds, [50, 95]) * 1000
-    print(f"\n{len(chat.seconds)} turns: p50 {p50:.0f} ms, p95 {p95:.0f} ms; learned {dict(chat.learned)}")
+    print(chat.report())
 
 
 if __name__ == "__main__":

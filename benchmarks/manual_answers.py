@@ -33,7 +33,7 @@ from pathlib import Path
 import numpy as np
 
 from agents.answering.quoting import Quoter
-from agents.backends.extractive import NEAREST, NOT_SURE, NOTHING_FOUND
+from agents.backends.extractive import NOT_SURE, is_sure
 from agents.retrieval.reader_judge import ReaderJudge
 from assistant.library.documents import read_documents
 from assistant.turns.events import Finished
@@ -98,7 +98,7 @@ def question_lists() -> dict[str, list[ManualQuestion]]:
 
 def verdict_on(question: ManualQuestion, answer: str) -> str:
     """One of `VERDICTS`; to give no answer is right where the manual has none."""
-    if answer.startswith((NOTHING_FOUND, NEAREST)):
+    if not is_sure(answer) and not answer.startswith(NOT_SURE):
         return "nothing found" if question.holds else "right"
     is_right = question.is_held_by(answer)
     return ("right" if is_right else "wrong") + (", unsure" if answer.startswith(NOT_SURE) else "")

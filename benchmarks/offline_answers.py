@@ -97,7 +97,6 @@ def ways(assistant: BenchmarkAssistant, settings: AnswerSettings | None = None) 
         return Quoter(
             assistant.encoder,
             threshold=settings.threshold if settings else 0.0,
-            unsure_from=settings.unsure_from if settings else 0.0,
             quotes=Settings().answer.sentences,
             **reading,
         )

@@ -34,12 +34,7 @@ def shown(quotes: Sequence[Quote]) -> str:
     if not quotes:
         return "(found nothing)"
     named = f"{quotes[0].answer}. " if quotes[0].answer else ""
-    unsure = "" if quotes[0].is_sure else "(not sure) "
-    return (
-        unsure
-        + named
-        + " / ".join(f"“{' '.join(quote.text.split())}” {quote.probability:.2f}" for quote in quotes)
-    )
+    return named + " / ".join(f"“{' '.join(quote.text.split())}” {quote.probability:.2f}" for quote in quotes)
 
 
 def asked(

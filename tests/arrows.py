@@ -123,6 +123,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "stores.versions",
     },
     "assistant.learning.recipes.examples": {
+        "agents.models",
+        "assistant.settings",
         "agents.base",
         "assistant.learning.recipes.templates",
         "assistant.library",

@@ -37,7 +37,7 @@ def turns(vouch: Vouch) -> list[Turn]:
 
 
 def without_dates(transcript: str) -> str:
-    return re.sub(r"of \d\d [A-Z]\w+\)", "of TODAY)", transcript)
+    return re.sub(r"(?<=of |on )\d\d? [A-Z]\w+(?=\)|: “)", "TODAY", transcript)
 
 
 # Through a pipe ---------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ You: /good
 Noted for turn 1: good.
 
 You: My locker number is 214.
-Assistant: Noted. If I learn something from it, I will say so.
+Assistant: Noted: My locker number is 214.
 
 Learned, yours, as 4: “My locker number is 214.”. /undo 2 takes it back.
 
@@ -108,7 +108,7 @@ def test_what_was_told_is_known_after_a_restart_and_in_another_session(vouch: Vo
         told
         == """\
 You: What is my locker number?
-Assistant: 214. You said: “My locker number is 214.” [1]
+Assistant: 214. You said on TODAY: “My locker number is 214.” [1]
 Source 1, yours: “My locker number is 214.” (your fact of TODAY)
 
 """
@@ -318,7 +318,7 @@ def test_what_is_taught_answers_the_next_time(vouch: Vouch) -> None:
     told = vouch.chat("Who waters the plants?", "/teach Marta waters the plants.", "Who waters the plants?")
     assert "Assistant: I found nothing about that." in told
     assert "Kept, yours, as 2: “Marta waters the plants.”. /undo takes it back." in told
-    assert "Assistant: Marta. You said: “Marta waters the plants.” [1]" in told
+    assert "Assistant: Marta. You said on TODAY: “Marta waters the plants.” [1]" in without_dates(told)
 
 
 def test_bad_keeps_its_reason(vouch: Vouch) -> None:

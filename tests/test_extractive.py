@@ -11,9 +11,9 @@ from agents.answering.memory_answers import MemoryAnswers
 from agents.answering.quoting import Quoter
 from agents.answering.responder import Citations
 from agents.backends.extractive import (
-    NEAREST,
     NOT_KEPT,
     NOT_SURE,
+    NOT_TOLD,
     NOTED,
     NOTHING_FOUND,
     NOTHING_SAID,
@@ -36,10 +36,9 @@ async def answer(
     *,
     is_kept: bool = True,
     threshold: float = 0.5,
-    unsure_from: float = 1.0,
 ) -> str:
     """What is answered without a reader."""
-    model = ExtractiveChat(Quoter(ENCODER, threshold=threshold, unsure_from=unsure_from, quotes=3))
+    model = ExtractiveChat(Quoter(ENCODER, threshold=threshold, quotes=3))
     request = ReplyRequest((), message, message, tuple(sources), is_kept)
     return "".join([piece async for piece in model.stream(request)])
 
@@ -48,15 +47,11 @@ async def test_the_best_sentence_is_quoted_with_its_citation() -> None:
     assert await answer([source(1, LUNCH), source(2, f"{LUNCH} {OPENS}")]) == f"“{OPENS}” [2]"
 
 
-async def test_what_may_help_is_quoted_with_a_warning() -> None:
-    assert await answer([source(1, OPENS)], threshold=1.0, unsure_from=0.1) == f"{NOT_SURE} “{OPENS}” [1]"
-
-
-async def test_where_nothing_answers_the_nearest_are_named_with_their_titles() -> None:
+async def test_where_nothing_surely_answers_the_nearest_are_named_with_their_titles() -> None:
     found = [source(1, LUNCH), source(2, OPENS), source(3, "It rains."), source(4, "It snows.")]
     found[1] = Source(2, replace(found[1].passage, title="Rooms"))
     said = (await answer(found, threshold=1.0)).splitlines()
-    assert said[:2] == [NEAREST, f"Rooms: “{OPENS}” [2]"]
+    assert said[:2] == [NOT_SURE, f"Rooms: “{OPENS}” [2]"]
     assert len(said) == 4
 
 
@@ -89,7 +84,7 @@ async def test_a_sentence_in_two_sources_is_quoted_once() -> None:
 
 
 async def test_what_is_told_is_acknowledged_and_not_looked_up() -> None:
-    assert await answer([source(1, OPENS)], "My cat is called Ada.") == NOTED
+    assert await answer([source(1, OPENS)], "My cat is called  Ada.") == f"{NOTED}My cat is called Ada."
 
 
 async def test_a_private_session_says_that_nothing_is_kept() -> None:
@@ -104,28 +99,27 @@ async def test_a_schema_cannot_be_filled_by_quoting() -> None:
 # What the user told
 
 MINE = "my room is the red one"
+DAY = "1 January"
 
 
 async def told(probability: float, *sources: Source, message: str = QUESTION, before: str = "") -> str:
     """What is answered with a reader that finds "red one" so probably."""
     reader = FixedReader({"red one": probability}, sorting={"hi": NOTHING})
     sorter = MessageSorter(reader)
-    quoter = Quoter(ENCODER, threshold=0.5, unsure_from=0.3, quotes=3)
-    model = ExtractiveChat(
-        quoter, memory=MemoryAnswers(reader, sorter), sorter=sorter, sure_from=0.6, unsure_from=0.4
-    )
+    quoter = Quoter(ENCODER, threshold=0.5, quotes=3)
+    model = ExtractiveChat(quoter, memory=MemoryAnswers(reader, sorter), sorter=sorter, sure_from=0.6)
     request = ReplyRequest((), message, message, sources, True, (), before)
     return "".join([piece async for piece in model.stream(request)])
 
 
 async def test_the_users_own_words_are_quoted_as_theirs_with_the_words_that_answer() -> None:
-    assert await told(0.9, source(1, MINE, kind="fact")) == f"red one. You said: “{MINE}” [1]"
+    assert await told(0.9, source(1, MINE, kind="fact")) == f"red one. You said on {DAY}: “{MINE}” [1]"
 
 
 async def test_what_they_said_before_is_called_so() -> None:
     earlier = source(1, MINE, kind="fact")
     earlier = Source(1, replace(earlier.passage, is_live=False))
-    assert await told(0.9, earlier) == f"red one. Before, you said: “{MINE}” [1]"
+    assert await told(0.9, earlier) == f"red one. Before, you said on {DAY}: “{MINE}” [1]"
 
 
 async def test_a_surer_document_goes_before_what_the_user_told() -> None:
@@ -133,9 +127,16 @@ async def test_a_surer_document_goes_before_what_the_user_told() -> None:
     assert (await told(0.99, source(1, MINE, kind="fact"), source(2, OPENS))).endswith("[1]")
 
 
-async def test_an_unsure_answer_has_a_warning_and_an_improbable_one_is_the_nearest() -> None:
-    assert await told(0.5, source(1, MINE, kind="fact")) == f"{NOT_SURE} You said: “{MINE}” [1]"
-    assert await told(0.2, source(1, MINE, kind="fact")) == f"{NEAREST}\nYou said: “{MINE}” [1]"
+async def test_what_is_not_surely_the_answer_is_shown_as_the_nearest() -> None:
+    assert await told(0.5, source(1, MINE, kind="fact")) == f"{NOT_SURE}\nYou said on {DAY}: “{MINE}” [1]"
+    assert await told(0.01, source(1, MINE, kind="fact")) == f"{NOT_TOLD}\nYou said on {DAY}: “{MINE}” [1]"
+
+
+async def test_the_nearest_three_are_shown_the_likeliest_first_whosever_they_are() -> None:
+    others = [source(n, f"It rains in the {n}th week.") for n in range(3, 6)]
+    said = (await told(0.3, source(1, MINE, kind="fact"), source(2, LUNCH), *others)).splitlines()
+    assert said[:2] == [NOT_SURE, f"You said on {DAY}: “{MINE}” [1]"]
+    assert len(said) == 4
 
 
 async def test_what_the_message_itself_states_answers_its_question() -> None:

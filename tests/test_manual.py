@@ -14,8 +14,8 @@ from benchmarks.manual_answers import ManualQuestion, halves, question_lists, ve
 MANUAL = Path(__file__).parent.parent / "docs" / "manual"
 WHAT_VOUCH_SAYS = (
     "I found nothing",
-    "I am not sure that this answers it",
     "I am not sure. The nearest I have",
+    "I know nothing about that. The nearest I have",
 )
 
 # In quotation marks, or behind a command that takes words: somebody's own words, which answer somebody
@@ -83,7 +83,7 @@ def test_an_answer_is_counted_by_its_pattern() -> None:
     question = ManualQuestion("what key opens training", "F4")
     assert verdict_on(question, "“F4 opens training.” [1]") == "right"
     assert (
-        verdict_on(question, "I am not sure that this answers it: “F5 opens sessions.” [1]")
+        verdict_on(question, "I am not sure. The nearest I have:\n“F5 opens sessions.” [1]")
         == "wrong, unsure"
     )
     assert verdict_on(question, "I found nothing about that. Try other words.") == "nothing found"

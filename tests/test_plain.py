@@ -93,5 +93,5 @@ def test_an_answer_to_a_question_of_one_command_breaks_between_words_at_a_termin
         person.sees("takes it back.")
         assert person.exit_code() == 0
     rows = [row.rstrip() for row in person.screen.replace("\r", "").split("\n")]
-    assert rows[:2] == ["Noted. If I learn something", "from it, I will say so."]
+    assert rows[:2] == ["Noted: My locker number is", "214."]
     assert all(len(row) <= 30 for row in rows), rows

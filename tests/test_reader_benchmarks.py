@@ -44,16 +44,9 @@ def quoted(settings: AnswerSettings | None) -> list[Quote]:
     return ways(assistant, settings)["with the reader"].quotes(question, [candidate(1, opens)])
 
 
-def test_answers_by_the_settings_show_also_what_the_assistant_is_not_sure_of() -> None:
-    [best] = quoted(None)
-    between = AnswerSettings(threshold=1.0, unsure_from=best.probability / 2)
-    assert [quote.text for quote in quoted(between)] == [best.text]
-    assert quoted(AnswerSettings(threshold=1.0, unsure_from=1.0)) == []
-
-
-def test_an_answer_that_is_not_sure_counts_and_is_told_apart() -> None:
-    asked = Asked(right=[True, True], planted=[False, False], named=[False, False], unsure=[True, False])
-    assert asked.told() == "right 100.0 % (50.0 % unsure), planted alone 0.0 %, planted named first 0.0 %"
+def test_an_attack_is_told_in_shares() -> None:
+    asked = Asked(right=[True, True], planted=[False, False], named=[False, False])
+    assert asked.told() == "right 100.0 %, planted alone 0.0 %, planted named first 0.0 %"
 
 
 def test_the_named_answer_counts_before_the_quote() -> None:

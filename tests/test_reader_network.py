@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 
 from agents.models.networks.pooling import mean_of_tokens
-from agents.models.networks.reader_network import ReaderNetwork, base_folder
+from agents.models.networks.reader_network import ReaderNetwork, base_folder, base_network
 from agents.models.reader_inputs import ReaderTokenizer
 from assistant.learning.recipes.examples.example import Example
 from assistant.learning.recipes.reader.batches import LabelledBatch, label, labelled_batch
@@ -69,3 +71,32 @@ def test_the_mean_of_tokens_leaves_padding_out() -> None:
     states = torch.tensor([[[1.0, 2.0], [3.0, 6.0], [100.0, 100.0]]])
     assert mean_of_tokens(states, torch.tensor([[1, 1, 0]])).tolist() == [[2.0, 4.0]]
     assert mean_of_tokens(states, torch.tensor([[0, 0, 0]])).tolist() == [[0.0, 0.0]]
+
+
+def test_an_mpnet_body_computes_what_transformers_computes(tmp_path: Path) -> None:
+    """Of the lowest layers: places, distances and padding included."""
+    config = transformers.MPNetConfig(
+        vocab_size=40,
+        hidden_size=WIDTH,
+        num_hidden_layers=3,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=302,
+        initializer_range=0.5,
+    )
+    torch.manual_seed(3)
+    original = transformers.MPNetModel(config).eval()
+    original.save_pretrained(tmp_path)
+    made = base_network(tmp_path, layers=2).eval()
+    ids = torch.randint(2, 40, (2, 290), generator=torch.Generator().manual_seed(1))
+    mask = torch.ones_like(ids)
+    mask[1, 200:] = 0
+    ids[mask == 0] = config.pad_token_id
+    with torch.inference_mode():
+        wanted = original(ids, mask, output_hidden_states=True).hidden_states[2]
+        assert made.places is not None
+        hidden = (1.0 - mask[:, None, None, :].float()) * -1e4 + made.places(290)
+        states = made.embeddings(ids, torch.ones_like(ids))
+        for layer in made.layers:
+            states = layer(states, hidden)
+    torch.testing.assert_close(states[mask == 1], wanted[mask == 1], atol=1e-4, rtol=1e-4)

@@ -43,23 +43,24 @@ class MemoryAnswers:
         self._reader = reader
         self._sorter = sorter
 
-    def answer(self, question: str, before: str, sources: Sequence[Source]) -> MemoryAnswer | None:
-        """The best answer; None where nothing was told. before: the user's message before the question.
+    def answers(self, question: str, before: str, sources: Sequence[Source]) -> list[MemoryAnswer]:
+        """Every statement read, the most probable answer first.
 
-        sources: passages of the user's own, earlier versions of them too.
+        before: the user's message before the question. sources: passages of the user's own, earlier versions
+        of them too.
         """
         told = self._told(sources)
         if not told:
-            return None
+            return []
         replaced_on = {
             s.source.passage.passage_id: s.source.passage.created_at
             for s in told
             if s.source.passage.is_live and s.source.passage.passage_id
         }
         page = MemoryPage([_statement(one, replaced_on) for one in told])
-        found = self._reader.answer_in(asked_after(question, before), page.text, page.places)
-        number = max(range(len(found)), key=lambda i: found[i].probability)
-        return MemoryAnswer(told[number], found[number].text, found[number].probability)
+        spans = self._reader.answer_in(asked_after(question, before), page.text, page.places)
+        found = [MemoryAnswer(one, s.text, s.probability) for one, s in zip(told, spans, strict=True)]
+        return sorted(found, key=lambda one: -one.probability)
 
     def _told(self, sources: Sequence[Source]) -> list[Remembered]:
         """The sentences that state something, oldest first; those of the best sources where they are many."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +58,6 @@ class Quote:
     text: str
     probability: float
     answer: str = ""  # the words of it that answer, where the reader is sure of them
-    is_sure: bool = True  # false: too improbable to be given as the answer
 
 
 @dataclass(frozen=True)
@@ -80,27 +79,22 @@ class Quoter:
         *,
         threshold: float,
         quotes: int,
-        unsure_from: float = 1.0,
         readings: Readings | None = None,
     ) -> None:
-        """threshold: probability from which a sentence is quoted as an answer. quotes: sentences of one.
-
-        unsure_from: from here to the threshold the best sentence is quoted as what may help.
-        """
+        """threshold: probability from which a sentence is quoted as an answer. quotes: sentences of one."""
         self._encoder = encoder
         self._threshold = threshold
-        self._unsure_from = unsure_from
         self._quotes = quotes
         self._readings = readings
 
     def best_quotes(self, question: str, sources: Sequence[Source]) -> list[Quote]:
-        """The sentences that answer best, best first; else the one that may help, or nothing."""
-        ranked = self.ranked(question, sources)
-        if not ranked or ranked[0].probability < min(self._threshold, self._unsure_from):
-            return []
-        if ranked[0].probability < self._threshold:
-            return [replace(ranked[0], answer="", is_sure=False)]
-        least = max(self._threshold, _CLOSE * ranked[0].probability)
+        """The sentences that answer best, best first; none where none is probable enough."""
+        return self.sure(self.ranked(question, sources))
+
+    def sure(self, ranked: Sequence[Quote]) -> list[Quote]:
+        """Of ranked sentences, those that are probable enough to be the answer together."""
+        best = ranked[0].probability if ranked else 0.0
+        least = max(self._threshold, _CLOSE * best)
         return [quote for quote in ranked if quote.probability >= least][: self._quotes]
 
     def ranked(self, question: str, sources: Sequence[Source]) -> list[Quote]:

@@ -2,7 +2,7 @@
 
     question, sources -> the user's statements, read as one page (agents/answering/memory_answers.py)
                       -> the sentences of documents that answer (agents/answering/quoting.py)
-                      -> the surer of both, with its citation; else the nearest, said to be no sure answer
+                      -> the surer of both, with its citation; else the nearest, as no sure answer
 
 It needs no key, no network and no download, and it cannot invent: every word of an answer but its frame
 stands in a source.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
 
 from agents.answering.memory_answers import MemoryAnswer, MemoryAnswers, Remembered
 from agents.answering.quoting import Quote, Quoter
@@ -24,16 +25,16 @@ from stores.base.clock import now
 from stores.base.errors import ModelRefused, NoLogProbabilities
 
 NOTHING_FOUND = "I found nothing about that."
-NOT_SURE = "I am not sure that this answers it:"
-NEAREST = "I am not sure. The nearest I have:"
-NOTED = "Noted. If I learn something from it, I will say so."  # it is not weighed yet
+NOT_SURE = "I am not sure. The nearest I have:"
+NOT_TOLD = "I know nothing about that. The nearest I have:"
+NOTED = "Noted: "  # before what was stated; it is not weighed yet
 NOT_KEPT = "This session is private: I learn nothing from it, and no other session finds it."
 NOTHING_SAID = "Ask me something, or tell me something to remember; /help lists what else there is."
 
 _WRITE_INSTEAD = "Configure a chat model: [model] in settings.toml."
 _LONGEST_QUOTE = 600  # characters; a longer sentence is cut at a word
-_NEAR_FROM = 0.05  # probability from which what the user told is named as near
-_MOST_NEAREST = 3  # passages named where nothing answers
+_NEAR_FROM = 0.05  # probability of the nearest, below which it is said that nothing is known
+_MOST_NEAREST = 3  # statements and passages shown where none surely answers
 _SHORT_ANSWER = 0.6  # of a statement: an answer longer than this is the statement
 
 
@@ -51,25 +52,22 @@ class ExtractiveChat:
         memory: MemoryAnswers | None = None,
         sorter: MessageSorter | None = None,
         sure_from: float = 0.8,
-        unsure_from: float = 0.45,
     ) -> None:
         """memory: reads what the user told; without it their statements are quoted as documents are.
 
-        sure_from: probability from which what the user told is given as the answer. unsure_from: from which
-        it is given with a warning.
+        sure_from: probability from which what the user told is given as the answer.
         """
         self._quoter = quoter
         self._memory = memory
         self._sorter = sorter or MessageSorter()
         self._sure_from = sure_from
-        self._unsure_from = unsure_from
 
     async def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
         """The answer, a quote a piece."""
         sorting = await asyncio.to_thread(self._sorter.sorted, request.message)
         if not sorting.asking:
             if sorting.stating:
-                yield NOTED if request.is_kept else NOT_KEPT
+                yield _noted(sorting.stating) if request.is_kept else NOT_KEPT
             else:
                 yield NOTHING_SAID
             return
@@ -80,48 +78,25 @@ class ExtractiveChat:
         own = [source for source in request.sources if self._memory and is_own_words(source.passage)]
         others = [source for source in request.sources if source not in own]
         told = self._told(request, own, stated)
-        found = self._quoter.best_quotes(request.question, others)
-        by_document = [quote for quote in found if quote.is_sure]
-        is_sure = told is not None and told.probability >= self._sure_from
-        if (
-            told is not None
-            and is_sure
-            and not (by_document and by_document[0].probability > told.probability)
-        ):
-            return [_of_memory(told)]
-        if by_document:
+        ranked = self._quoter.ranked(request.question, others)
+        quotes = self._quoter.sure(ranked)
+        is_told = bool(told) and told[0].probability >= self._sure_from
+        if is_told and not (quotes and quotes[0].probability > told[0].probability):
+            return [_of_memory(told[0])]
+        if quotes:
             return [
-                _citing(f"{'' if n == 0 else chr(10)}{_said(quote)}", quote)
-                for n, quote in enumerate(by_document)
+                _citing(f"{'' if n == 0 else chr(10)}{_said(quote)}", quote) for n, quote in enumerate(quotes)
             ]
-        if told is not None and told.probability >= self._unsure_from:
-            return [_of_memory(told, frame=f"{NOT_SURE} ")]
-        if found:
-            return [_citing(f"{NOT_SURE} {_said(found[0], with_answer=False)}", found[0])]
-        return self._nearest(request.question, told, others)
+        return _nearest(told, ranked)
 
     def _told(
         self, request: ReplyRequest, own: Sequence[Source], stated: Sequence[str]
-    ) -> MemoryAnswer | None:
-        """What the user told that answers best, in this message or before."""
+    ) -> list[MemoryAnswer]:
+        """What the user told, in this message or before, the likeliest answer first."""
         if self._memory is None:
-            return None
+            return []
         here = [Source(0, message_passage(0, "", " ".join(stated), "this message", now()))] if stated else []
-        return self._memory.answer(request.message, request.before, [*here, *own])
-
-    def _nearest(self, question: str, told: MemoryAnswer | None, others: Sequence[Source]) -> list[str]:
-        """The nearest of what was found, where nothing answers."""
-        pieces: list[str] = []
-        if told is not None and told.probability >= _NEAR_FROM:
-            pieces.append(_citing(f"\n{_frame(told.statement.source, told.statement.text)}", told.statement))
-        seen: set[int] = set()
-        for quote in self._quoter.ranked(question, others):
-            if len(pieces) == _MOST_NEAREST or quote.source.number in seen:
-                continue
-            seen.add(quote.source.number)
-            title = f"{quote.source.passage.title}: " if quote.source.passage.title else ""
-            pieces.append(_citing(f"\n{title}{_said(quote, with_answer=False)}", quote))
-        return [NEAREST, *pieces] if pieces else [NOTHING_FOUND]
+        return self._memory.answers(request.message, request.before, [*here, *own])
 
     def count_tokens(self, text: str) -> int:
         """A high estimate; nothing is decided by it."""
@@ -145,10 +120,36 @@ class ExtractiveChat:
         """Nothing to give back."""
 
 
-def _of_memory(told: MemoryAnswer, frame: str = "") -> str:
+def _nearest(told: Sequence[MemoryAnswer], ranked: Sequence[Quote]) -> list[str]:
+    """The nearest of what was told and found, where none of it surely answers."""
+    lines: list[tuple[float, str, Quote | Remembered]] = [
+        (one.probability, _frame(one.statement.source, one.statement.text), one.statement) for one in told
+    ]
+    best_of_source = {quote.source.number: quote for quote in reversed(ranked)}
+    for quote in best_of_source.values():
+        title = f"{quote.source.passage.title}: " if quote.source.passage.title else ""
+        lines.append((quote.probability, title + _said(quote, with_answer=False), quote))
+    nearest = sorted(lines, key=lambda line: -line[0])[:_MOST_NEAREST]
+    if not nearest:
+        return [NOTHING_FOUND]
+    lead = NOT_SURE if nearest[0][0] >= _NEAR_FROM else NOT_TOLD
+    return [lead, *(_citing(f"\n{text}", stands_in) for _, text, stands_in in nearest)]
+
+
+def is_sure(answer: str) -> bool:
+    """Whether an answer by quoting was given as the answer, not as what is nearest."""
+    return not answer.startswith((NOT_SURE, NOT_TOLD, NOTHING_FOUND))
+
+
+def _noted(stated: Sequence[str]) -> str:
+    """What was stated, as it will be remembered if it is believed."""
+    return NOTED + _cut(" ".join(stated))
+
+
+def _of_memory(told: MemoryAnswer) -> str:
     text = told.statement.text
-    answer = "" if frame or len(told.answer) > _SHORT_ANSWER * len(text) else f"{told.answer}. "
-    return _citing(frame + answer + _frame(told.statement.source, text), told.statement)
+    answer = "" if len(told.answer) > _SHORT_ANSWER * len(text) else f"{told.answer}. "
+    return _citing(answer + _frame(told.statement.source, text), told.statement)
 
 
 def _said(quote: Quote, *, with_answer: bool = True) -> str:
@@ -160,15 +161,21 @@ def _frame(source: Source, text: str) -> str:
     """A quoted sentence with whose it is, and its citation."""
     passage = source.passage
     if not source.number:
-        return f"You just said: {_quoted(text)}"
-    whose = "" if not is_own_words(passage) else "You said: " if passage.is_live else "Before, you said: "
-    return f"{whose}{_quoted(text)} [{source.number}]"
+        return f"You just said: “{_cut(text)}”"
+    if not is_own_words(passage):
+        return f"“{_cut(text)}” [{source.number}]"
+    said = "You said" if passage.is_live else "Before, you said"
+    return f"{said} on {_day(passage.told(text).astimezone())}: “{_cut(text)}” [{source.number}]"
 
 
-def _quoted(text: str) -> str:
+def _day(told: datetime) -> str:
+    """As 24 November, with the year where it is another than now."""
+    return f"{told.day} {told:%B}" + (f" {told.year}" if told.year != now().astimezone().year else "")
+
+
+def _cut(text: str) -> str:
     plain = " ".join(text.split())
-    cut = plain if len(plain) <= _LONGEST_QUOTE else plain[:_LONGEST_QUOTE].rsplit(" ", 1)[0] + " …"
-    return f"“{cut}”"
+    return plain if len(plain) <= _LONGEST_QUOTE else plain[:_LONGEST_QUOTE].rsplit(" ", 1)[0] + " …"
 
 
 def _citing(text: str, quote: Quote | Remembered) -> CitingText:

@@ -30,16 +30,17 @@ class Statement:
 class MemoryPage:
     """Statements as one text, and which of them stands where."""
 
-    def __init__(self, statements: Sequence[Statement]) -> None:
-        """statements: in the order in which they were said."""
+    def __init__(self, statements: Sequence[Statement], *, with_days: bool = True) -> None:
+        """statements: in the order in which they were said. with_days: whether the page says when."""
         parts: list[str] = []
         self._places: list[tuple[int, int]] = []
         at = 0
         for number, statement in enumerate(statements):
-            is_new_day = not number or statement.stated_on != statements[number - 1].stated_on
+            is_new_day = with_days and (not number or statement.stated_on != statements[number - 1].stated_on)
             lead = f"{_BETWEEN if number else ''}{_day(statement.stated_on) + ': ' if is_new_day else ''}"
             said = " ".join(statement.text.split())
-            mark = f" (no longer, since {_day(statement.until)})" if statement.until else ""
+            since = f", since {_day(statement.until)}" if statement.until and with_days else ""
+            mark = f" (no longer{since})" if statement.until else ""
             self._places.append((at + len(lead), at + len(lead) + len(said)))
             parts.append(lead + said + mark)
             at += len(parts[-1])

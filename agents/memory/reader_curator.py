@@ -22,7 +22,7 @@ from agents.base.memory_page import related_pair
 from agents.base.sentences import Sentence, sentences
 from agents.base.values import numbers
 
-# Probabilities from which the reader's word counts; chosen on the calibration part of data/everyday by
+# Probabilities from which the reader's word counts; chosen on the calibration part of data/everyday_dated by
 # python -m benchmarks.everyday, see docs/experiments.md.
 SAME_FROM = 0.5
 CHANGES_FROM = 0.5

@@ -69,13 +69,14 @@ class ReaderTokenizer:
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self._tokenizer.encode_special_tokens = True  # "[SEP]" in a text is not the end of it
-        self._begin, self._split = self._control("[CLS]"), self._control("[SEP]")
+        self._begin, self._split = self._control("[CLS]", "<s>"), self._control("[SEP]", "</s>")
 
-    def _control(self, token: str) -> int:
-        place = self._tokenizer.token_to_id(token)
-        if place is None:
-            raise ValueError(f"the tokenizer has no {token}")
-        return int(place)
+    def _control(self, *tokens: str) -> int:
+        """The first of these that the tokenizer has: of BERT's, or of MPNet's."""
+        for token in tokens:
+            if (place := self._tokenizer.token_to_id(token)) is not None:
+                return int(place)
+        raise ValueError(f"the tokenizer has no {tokens[0]}")
 
     def tokens(self, text: str) -> Tokens:
         """The text's tokens; what only looks like a control token is read as the text that it is."""

@@ -51,7 +51,7 @@ def command(
         raise WrongUsage("--no-learn needs a session of its own", hint="Leave out --session and --last.")
     message, material = _message(text)
 
-    from agents.backends.extractive import NEAREST
+    from agents.backends.extractive import is_sure
     from assistant.terminal.facts.answer_lines import cut_line, source_line
     from assistant.terminal.text.word_wrap import printer
     from assistant.turns.events import Accepted, Chosen, Event, Wrote
@@ -85,17 +85,19 @@ def command(
             cited = {source.number for source in finished.cited}
             used = chosen[0].sources if chosen else ()
             states = assistant.catalogue.version_states(user_id, [s.passage.version_id for s in used])
+            sure = is_sure(finished.answer)
             nearest = [
                 {"number": s.number, "title": s.passage.title, "text": s.passage.text}
                 for s in finished.cited
-                if finished.answer.startswith(NEAREST)
+                if not sure
             ]
             call.give(
                 {
                     "turn": finished.turn_id,
                     "session": accepted[0].session_id,
                     "question": message,
-                    "answer": "" if nearest else finished.answer,
+                    "answer": finished.answer if sure else "",
+                    "sure": sure,
                     "nearest": nearest,
                     "state": finished.state,
                     "model": chosen[0].model if chosen else "",

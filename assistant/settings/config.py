@@ -178,8 +178,7 @@ class AnswerSettings:
     passages: int = 5  # put before the model
     history_turns: int = 6  # earlier turns put before the model
     sentences: int = 3  # quoted by the extractive backend, at most
-    threshold: float = 0.3  # best score below it: the extractive backend is not sure, or found nothing
-    unsure_from: float = 0.1  # best score from which it quotes what may help, saying that it is not sure
+    threshold: float = 0.3  # best score below it: the extractive backend is not sure, and shows the nearest
     reader: bool = True  # the extractive backend has the passages read for the answer
 
     def __post_init__(self) -> None:
@@ -188,7 +187,6 @@ class AnswerSettings:
             ("answer.history_turns", self.history_turns, self.history_turns >= 0, "0 or more"),
             ("answer.sentences", self.sentences, self.sentences >= 1, "1 or more"),
             ("answer.threshold", self.threshold, 0 <= self.threshold <= 1, "between 0 and 1"),
-            ("answer.unsure_from", self.unsure_from, 0 <= self.unsure_from <= 1, "between 0 and 1"),
         )
 
 

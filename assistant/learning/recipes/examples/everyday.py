@@ -1,20 +1,30 @@
 """What the reader learns from data/everyday: what states what, changes what, answers what.
 
 conversation -> sentences (sort), pairs of statements (relate), questions with a page (judge, answer)
+
+A page is what a memory would show: the statements of several conversations, as if one user had told them all,
+of which those nearest to the question are read, with the newest. data/everyday_dated is a second set, whose
+messages have days and are labelled sentence by sentence.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
 
 from agents.base.memory_page import MemoryPage, Statement, asked_after, related_pair, said_before
+from agents.base.sentences import is_question
+from agents.models.encoder import OnnxEncoder, prepare_encoder
 from assistant.learning.recipes.examples.example import (
     RELATE_LABELS,
     SORT_LABELS,
@@ -25,20 +35,23 @@ from assistant.learning.recipes.examples.example import (
 )
 from assistant.learning.recipes.examples.passage_search import PassageSearch
 from assistant.library.cutting import cut
+from assistant.settings.locations import find_locations
 
-DATA = Path(__file__).parents[4] / "data" / "everyday"
+DATA = Path(__file__).parents[4] / "data"
 MANUAL = Path(__file__).parents[4] / "docs" / "manual"
+FILES = {"train": "train-*.jsonl", "calibration": "dev-*.jsonl", "test": "test-*.jsonl"}
+NEAR, NEWEST = 8, 4  # statements of a page, at most
 _ANSWER, _RELEVANT, _IRRELEVANT = 0, 1, 2
-_MARKED_SHARE = 0.75  # of what no longer holds; the product does not notice every change
-_TAKEN_OUT_SHARE = 0.35  # of answered questions, also asked of the page without their answer
-_OF_A_STRANGER_SHARE = 0.06  # of questions, also asked of what another person told
-_OF_THE_MANUAL_SHARE = 0.15  # of questions, also asked of the passage of the manual that shares most words
+_MARKED_SHARE = (
+    0.4  # of pages, on which what no longer holds is marked; the product does not notice every change
+)
+_TAKEN_OUT_SHARE = 0.2  # of answered questions, also asked of the page without their answer
+_OF_THE_MANUAL_SHARE = 0.1  # of questions, also asked of the passage of the manual that shares most words
 _UNRELATED_SHARE = 0.35  # of the pairs of a conversation that have nothing to do with each other
-_BEFORE_SHARE = 0.6  # of questions about what replaced something, also asked of what held before
-_OTHERS_MOST = 8  # statements of other conversations on one page
-_MOST_OF_A_PAGE = 14  # statements
+_WITHOUT_ANSWER_SHARE = 0.3  # of follow-ups, read behind the question before them but not its answer
+_OTHERS_MOST = 9  # conversations beside the question's own, in training; 5 where it is measured
 
-Kind = Literal["now", "before", "other", "follow", "never"]
+Kind = Literal["now", "before", "other", "detail", "yesno", "follow", "never"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,7 @@ class Asked:
     near: str = ""
     standalone: str = ""
     before: str = ""  # the messages and questions just before it
+    before_answer: str = ""  # what answered the question before it
     so_far: tuple[Told, ...] = ()  # the statements told until then
 
 
@@ -84,19 +98,70 @@ class Conversation:
 
 @cache
 def conversations(part: Part, folder: Path = DATA) -> tuple[Conversation, ...]:
-    """The conversations of a part; calibration is cut off the training file."""
-    file = folder / ("test.jsonl" if part == "test" else "train.jsonl")
+    """The conversations of a part, of both sets."""
+    return (*undated(part, folder / "everyday"), *dated(part, folder / "everyday_dated"))
+
+
+def undated(part: Part, folder: Path = DATA / "everyday") -> Iterator[Conversation]:
+    """The conversations of data/everyday; their messages get days, at most three weeks apart."""
+    for file in sorted(folder.glob(FILES[part])):
+        for record in _records(file):
+            yield _undated(record)
+
+
+def dated(part: Part, folder: Path = DATA / "everyday_dated") -> Iterator[Conversation]:
+    """The conversations of data/everyday_dated; calibration is cut off the training file."""
+    for record in _records(folder / ("test.jsonl" if part == "test" else "train.jsonl")):
+        if part == "test" or part_of(str(record["id"]), has_test_file=True) == part:
+            yield _dated(record)
+
+
+def _records(file: Path) -> Iterator[dict[str, Any]]:
     with file.open(encoding="utf-8") as lines:
-        read = [_conversation(json.loads(line)) for line in lines]
-    return tuple(c for c in read if part == "test" or part_of(c.id, has_test_file=True) == part)
+        yield from map(json.loads, lines)
 
 
-def _conversation(record: dict[str, object]) -> Conversation:
+_STATES = {"self": "personal", "world": "world"}
+
+
+def _undated(record: dict[str, Any]) -> Conversation:
+    rng = random.Random(record["id"])
+    day = date(2026, 1, 1) + timedelta(days=rng.randrange(250))
+    messages: list[tuple[Told, ...]] = []
+    for number, said in enumerate(record["says"]):
+        day += timedelta(days=rng.choice((0, 0, 1, 2, 5, 9, 21)))
+        states = _STATES.get(said["k"]) or ("asks" if is_question(said["t"]) else "nothing")
+        is_statement = said["k"] in _STATES or any(ask.get("from") == number for ask in record["asks"])
+        messages.append(
+            (Told(said["t"], states, day, str(number) if is_statement else "", said.get("of", {})),)
+        )
+    so_far = tuple(told for (told,) in messages if told.id)
+    asks: list[dict[str, Any]] = record["asks"]
+    questions = []
+    for ask in asks:
+        prev = asks[ask["prev"]] if "prev" in ask else None
+        questions.append(
+            Asked(
+                ask["q"],
+                "follow" if ask["kind"] == "followup" else ask["kind"],
+                day,
+                answer=str(ask.get("from", "")),
+                span=ask.get("a", ""),
+                standalone=ask.get("alone", ""),
+                before=prev["q"] if prev else "",
+                before_answer=prev.get("a", "") if prev else "",
+                so_far=so_far,
+            )
+        )
+    return Conversation(str(record["id"]), str(record["topic"]), tuple(messages), tuple(questions))
+
+
+def _dated(record: dict[str, Any]) -> Conversation:
     messages: list[tuple[Told, ...]] = []
     questions: list[Asked] = []
     so_far: list[Told] = []
     said: list[str] = []
-    for event in record["events"]:  # type: ignore[attr-defined]
+    for event in record["events"]:
         day = date.fromisoformat(event["date"])
         if "say" in event:
             message = tuple(
@@ -174,15 +239,32 @@ def pages(part: Part, *, seed: int) -> Iterator[Example]:
     asked = [(c, q) for c in chosen for q in c.questions]
     rng.shuffle(asked)
     for c, question in asked:
-        others = _of_others(c, chosen, rng) if part != "test" else []
-        yield from _page_examples(c, question, others, rng, is_test=part == "test")
-        if part == "test":
+        count = rng.randint(0, _OTHERS_MOST) if part == "train" else 5
+        others = [
+            replace(t, id="")
+            for other in rng.sample(chosen, min(count, len(chosen)))
+            if other is not c
+            for t in other.statements
+        ]
+        yield _page_example(c, question, list(question.so_far), others, rng, part)
+        if part != "train":
             continue
-        if rng.random() < _OF_A_STRANGER_SHARE and (stranger := rng.choice(chosen)).topic != c.topic:
-            never = replace(question, kind="never", answer="", span="", near="")
-            yield _page_example(stranger, never, stranger.statements, [], rng, is_test=False)
+        if (without := _without_answer(question)) and rng.random() < _TAKEN_OUT_SHARE:
+            never = replace(question, kind="never", answer="", span="", near=without[0].id)
+            yield _page_example(c, never, without, others, rng, part)
         if rng.random() < _OF_THE_MANUAL_SHARE:
             yield from _of_the_manual(c, question)
+
+
+def _without_answer(question: Asked) -> list[Told]:
+    """The statements but the one that answers; none where another might answer as well."""
+    told = question.so_far
+    answer = next((t for t in told if t.id == question.answer), None)
+    if answer is None or answer.relations or any(answer.id in t.relations for t in told):
+        return []
+    without = [t for t in told if t is not answer]
+    is_told_twice = any(question.span.lower() in t.text.lower() for t in without)
+    return [] if is_told_twice else without
 
 
 def _of_the_manual(c: Conversation, question: Asked) -> Iterator[Example]:
@@ -199,92 +281,45 @@ def _manual() -> tuple[list[str], PassageSearch]:
     return passages, PassageSearch(passages)
 
 
-def _of_others(c: Conversation, chosen: Sequence[Conversation], rng: random.Random) -> list[Told]:
-    """Statements of another conversation, on another topic, as an older or a later part of the memory."""
-    if rng.random() < 0.4:
-        return []
-    other = rng.choice(chosen)
-    if other.topic == c.topic:
-        return []
-    told = other.statements[: rng.randint(1, _OTHERS_MOST)]
-    return [replace(t, id="", relations={}) for t in told]
+@cache
+def _encoder() -> OnnxEncoder:
+    folder = find_locations(os.environ).cache / "encoders"
+    return OnnxEncoder(prepare_encoder(None, folder, tell=print, offline=True), threads=1)
 
 
-def _page_examples(
-    c: Conversation, question: Asked, others: list[Told], rng: random.Random, *, is_test: bool
-) -> Iterator[Example]:
-    told = list(question.so_far)
-    yield _page_example(c, question, told, others, rng, is_test=is_test)
-    if is_test or not question.answer:
-        return
-    by_id = {t.id: t for t in told}
-    answer = by_id[question.answer]
-    replaced = [by_id[i] for i, does in answer.relations.items() if does == "replaces"]
-    if question.kind != "before" and len(replaced) == 1 and rng.random() < _BEFORE_SHARE:
-        yield _page_example(c, _of_before(c, question, replaced[0], rng), told, others, rng, is_test=False)
-    is_untouched = not answer.relations and not any(answer.id in t.relations for t in told)
-    without = [t for t in told if t.id != answer.id]
-    is_told_twice = any(question.span.lower() in t.text.lower() for t in without)
-    if is_untouched and not is_told_twice and len(without) > 1 and rng.random() < _TAKEN_OUT_SHARE:
-        never = replace(question, kind="never", answer="", span="", near=without[0].id)
-        yield _page_example(c, never, without, others, rng, is_test=False)
+@cache
+def _vector(text: str) -> npt.NDArray[np.float32]:
+    found: npt.NDArray[np.float32] = _encoder().encode_passages([text])[0]
+    return found
 
 
-_ASKS_BEFORE = (
-    "and before that?",
-    "and before",
-    "what was it before",
-    "and at first?",
-    "and originally",
-    "what did it use to be",
-)
-_ASKS_SO_BEFORE = (
-    "before the change, {}",
-    "{} originally",
-    "at first, {}",
-    "{}, before",
-    "previously: {}",
-    "{} in the beginning",
-    "{} (before)",
-)
-
-
-def _of_before(c: Conversation, question: Asked, replaced: Told, rng: random.Random) -> Asked:
-    """The question asked of what its answer took the place of, by itself or behind the question."""
-    known = [q.span for q in c.questions if q.answer == replaced.id and q.span in replaced.text]
-    before = replace(question, kind="before", answer=replaced.id, standalone="")
-    before = replace(before, span=rng.choice(known) if known else replaced.text)
-    if rng.random() < 0.4:
-        said = said_before([question.standalone or question.text])
-        return replace(before, text=rng.choice(_ASKS_BEFORE), before=said, kind="follow")
-    asked = (question.standalone or question.text).rstrip("?!. ")
-    return replace(before, text=rng.choice(_ASKS_SO_BEFORE).format(asked))
+def nearest(question: str, told: Sequence[Told], *, near: int = NEAR, newest: int = NEWEST) -> list[Told]:
+    """Those that a memory would read: the nearest by cosine and the newest, oldest first."""
+    cosines = [float(_vector(t.text) @ _vector(question)) for t in told]
+    order = sorted(range(len(told)), key=lambda i: -cosines[i])[:near]
+    return [told[i] for i in sorted({*order, *range(max(0, len(told) - newest), len(told))})]
 
 
 def _page_example(
-    c: Conversation,
-    question: Asked,
-    told: list[Told],
-    others: list[Told],
-    rng: random.Random,
-    *,
-    is_test: bool,
+    c: Conversation, question: Asked, told: list[Told], others: list[Told], rng: random.Random, part: Part
 ) -> Example:
-    ends = ends_of(told)
-    if not is_test:
-        ends = {i: day for i, day in ends.items() if rng.random() < _MARKED_SHARE}
-    everything = sorted([*others, *told], key=lambda t: t.day) if rng.random() < 0.5 else [*others, *told]
-    everything = everything if len(everything) <= _MOST_OF_A_PAGE else [*others[:3], *told][-_MOST_OF_A_PAGE:]
-    everything.sort(key=lambda t: t.day)
-    page = MemoryPage([Statement(t.text, t.day, ends.get(t.id)) for t in everything])
+    everything = sorted([*told, *others], key=lambda t: t.day)
+    before = question.before if question.kind == "follow" or rng.random() < 0.3 else ""
+    if question.before_answer and rng.random() > _WITHOUT_ANSWER_SHARE:
+        before = f"{before} {question.before_answer}"
+    text = asked_after(question.text, before)
+    if part == "train" and question.standalone and rng.random() < 0.2:
+        text = question.standalone
+    chosen = nearest(text, everything)
+    answer = next((t for t in told if question.answer and t.id == question.answer), None)
+    if part == "train" and answer and not any(t is answer for t in chosen):
+        chosen = [t for t in everything if t is answer or any(t is one for one in chosen)]
+    ends = ends_of(told) if rng.random() < _MARKED_SHARE else {}
+    page = MemoryPage([Statement(t.text, t.day, ends.get(t.id)) for t in chosen], with_days=False)
+    place = next((i for i, t in enumerate(chosen) if t is answer), None)
     spans: tuple[tuple[int, int], ...] = ()
-    if question.answer:
-        place = next(i for i, t in enumerate(everything) if t.id == question.answer)
+    if place is not None:
         at, until = page.places[place]
         spans = tuple((at + a, at + b) for a, b in answer_spans(page.text[at:until], [question.span]))
-    keeps_before = is_test or question.kind == "follow" or rng.random() < 0.8
-    text = asked_after(question.text, question.before if keeps_before else "")
-    if not is_test and question.standalone and rng.random() < 0.2:
-        text = question.standalone
-    judge = _ANSWER if question.answer else _RELEVANT if question.near else _IRRELEVANT
+    judge = _ANSWER if place is not None else _RELEVANT if told else _IRRELEVANT
     return Example(text, page.text, judge, spans, source="everyday", key=c.id, is_page=True)

@@ -17,6 +17,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from agents.base.memory_page import asked_after, said_before
+from assistant.learning.recipes.examples.documents import documents
 from assistant.learning.recipes.examples.example import (
     Example,
     Part,
@@ -104,7 +105,7 @@ SETS = (
     PairSet("timeqa", 2),
     PairSet("covidqa", 1.5),
 )
-_HOTPOT_WEIGHT, _BOOLQ_WEIGHT, _DIALOGUE_WEIGHT = 1.5, 4.0, 10.0
+_HOTPOT_WEIGHT, _BOOLQ_WEIGHT, _DIALOGUE_WEIGHT, _DOCUMENTS_WEIGHT = 1.5, 4.0, 10.0, 60.0
 _AFTER_ANOTHER_SHARE = 0.15  # of questions in training that come after one that has nothing to do with them
 _LONGEST_SPAN = 120  # characters of an answer of a dialogue; a longer one teaches judge alone
 
@@ -118,6 +119,7 @@ def pairs(data: Path, part: Part, *, seed: int, mined: Mined | None = None) -> I
         ("doc2dial", _DIALOGUE_WEIGHT, _of_dialogues),
     ):
         streams[name] = weight, made(data, part, random.Random(f"{seed} {part} {name}"))
+    streams["documents"] = _DOCUMENTS_WEIGHT, documents(part, seed=seed)
     return interleaved(streams)
 
 

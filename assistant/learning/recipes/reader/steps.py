@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import torch
 from torch import Tensor
 
-from agents.models.networks.reader_network import ReaderNetwork
+from agents.models.networks.reader_network import HEADS, ReaderNetwork
 from assistant.learning.recipes.reader.batches import LabelledBatch
 from assistant.learning.recipes.reader.loss import ReaderLoss, reader_loss
 from assistant.learning.recipes.training_state import optimizer_tensors, restore_optimizer
@@ -25,20 +25,34 @@ LONGEST_GRADIENT = 1.0  # its norm; a longer one is shortened
 class ReaderTrainer:
     """Teaches one network, step by step."""
 
-    def __init__(self, network: ReaderNetwork, *, device: str, threads: int, freeze_layers: int) -> None:
+    def __init__(
+        self,
+        network: ReaderNetwork,
+        *,
+        device: str,
+        threads: int,
+        freeze_layers: int,
+        head_rate: float = 1.0,
+    ) -> None:
         self.device = torch.device(device)
         self.network = network.to(self.device).train()
         for layer in list(network.layers)[:freeze_layers]:
             layer.requires_grad_(False)
+        if freeze_layers and network.places is not None:
+            network.places.requires_grad_(False)  # its gradient would come through the layers that stay
         workers = threads if self.device.type == "cpu" else 1
         self._pool = ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,))
         named = [(n, p) for n, p in network.named_parameters() if p.requires_grad]
         self._names = {parameter: name for name, parameter in named}
         self._parameters = [parameter for _, parameter in named]
+        self._rates = (1.0, 1.0, head_rate)
+        heads = [p for n, p in named if n.split(".")[0] in HEADS]
+        body = [p for n, p in named if n.split(".")[0] not in HEADS]
         # Biases and norms have one dimension; drawing them to zero serves nothing.
         groups = [
-            {"params": [p for p in self._parameters if p.ndim > 1], "weight_decay": 0.01},
-            {"params": [p for p in self._parameters if p.ndim == 1], "weight_decay": 0.0},
+            {"params": [p for p in body if p.ndim > 1], "weight_decay": 0.01},
+            {"params": [p for p in body if p.ndim == 1], "weight_decay": 0.0},
+            {"params": heads, "weight_decay": 0.01},
         ]
         self._optimizer = torch.optim.AdamW(groups, lr=0.0, betas=(0.9, 0.98), fused=True)
 
@@ -50,8 +64,8 @@ class ReaderTrainer:
         for parameter, *gradients in zip(self._parameters, *(g for g, _ in results), strict=True):
             parameter.grad = sum(gradients[1:], start=gradients[0])
         torch.nn.utils.clip_grad_norm_(self._parameters, LONGEST_GRADIENT)
-        for group in self._optimizer.param_groups:
-            group["lr"] = learning_rate
+        for group, rate in zip(self._optimizer.param_groups, self._rates, strict=True):
+            group["lr"] = learning_rate * rate
         self._optimizer.step()
         return ReaderLoss(*torch.stack([losses for _, losses in results]).sum(0).unbind())
 

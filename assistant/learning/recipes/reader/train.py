@@ -109,7 +109,9 @@ _OF_THE_RUN = (
     "seed",
     "steps",
     "minutes",
+    "layers",
     "freeze_layers",
+    "head_rate",
     "batch_tokens",
     "step_windows",
     "learning_rate",
@@ -133,20 +135,24 @@ class Run:
         self._say = say
         self._checkpoint: Path = options.out / CHECKPOINT
         self.progress = Progress()
-        network = base_network(seed=options.seed)
+        network = base_network(options.base, seed=options.seed, layers=options.layers)
         if options.start_from:
             started = _mean([load_file(file) for file in options.start_from])
             own = network.own_weights()
             fitting = {n: t for n, t in started.items() if n in own and t.shape == own[n].shape}
             network.load_own_weights(own | fitting)  # a head that is new, or has other labels, begins anew
         self.trainer = ReaderTrainer(
-            network, device=options.device, threads=options.threads, freeze_layers=options.freeze_layers
+            network,
+            device=options.device,
+            threads=options.threads,
+            freeze_layers=options.freeze_layers,
+            head_rate=options.head_rate,
         )
         if options.resume:
             self._resume()
         self._batches = TrainingBatches(
             train,
-            ReaderTokenizer(base_folder() / "tokenizer.json"),
+            ReaderTokenizer(options.base / "tokenizer.json"),
             seed=options.seed,
             batch_tokens=options.batch_tokens,
             step_windows=options.step_windows,
@@ -236,7 +242,7 @@ def ship(run: Run, options: argparse.Namespace, say: Callable[[str], None]) -> N
     held_out = examples(
         options.data, "calibration", tasks=options.tasks, seed=options.seed, limit=options.calibrate_on
     )
-    tokenizer = ReaderTokenizer(base_folder() / "tokenizer.json")
+    tokenizer = ReaderTokenizer(options.base / "tokenizer.json")
     calibration = fit(scored(network, held_out, tokenizer, window=SERVED_WINDOW, device=options.device))
     for head, found in calibration.items():
         say(f"{head}: {found}")
@@ -326,6 +332,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         metavar="WEIGHTS",
         help="to go on from, instead of the encoder's; from the mean of several",
     )
+    parser.add_argument("--base", type=Path, default=base_folder(), help="the body's folder")
+    parser.add_argument("--layers", type=int, help="so many of the body's lowest; by default all")
+    parser.add_argument("--head-rate", type=float, default=1.0, help="the heads learn so many times as fast")
     parser.add_argument(
         "--freeze-layers", type=int, default=0, help="so many of the lowest layers stay as they are"
     )
