@@ -122,6 +122,17 @@ async def test_what_they_said_before_is_called_so() -> None:
     assert await told(0.9, earlier) == f"red one. Before, you said on {DAY}: “{MINE}” [1]"
 
 
+async def test_what_changed_is_said_with_what_it_was_before() -> None:
+    now, before = source(1, MINE, kind="fact"), source(2, "my room is the blue one", kind="fact")
+    before = Source(2, replace(before.passage, passage_id=now.passage.passage_id, is_live=False))
+    said = f"red one. You said on {DAY}: “{MINE}” [1]\nBefore: “my room is the blue one” [2]"
+    assert await told(0.9, now, before) == said
+    assert await told(0.9, before, now) == said
+    was = Source(1, replace(now.passage, is_live=False))
+    still = Source(2, replace(before.passage, is_live=True))
+    assert (await told(0.9, was, still)).endswith("\nSince then: “my room is the blue one” [2]")
+
+
 async def test_a_surer_document_goes_before_what_the_user_told() -> None:
     assert (await told(0.65, source(1, MINE, kind="fact"), source(2, OPENS))).endswith("[2]")
     assert (await told(0.99, source(1, MINE, kind="fact"), source(2, OPENS))).endswith("[1]")

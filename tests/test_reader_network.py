@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,11 @@ from typing import Any
 
 import torch
 import transformers
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.pre_tokenizers import Whitespace
 
+from agents.models.exporters.onnx_export import latin_vocabulary
 from agents.models.networks.pooling import mean_of_tokens
 from agents.models.networks.reader_network import ReaderNetwork, base_folder, base_network
 from agents.models.reader_inputs import ReaderTokenizer
@@ -100,3 +105,22 @@ def test_an_mpnet_body_computes_what_transformers_computes(tmp_path: Path) -> No
         for layer in made.layers:
             states = layer(states, hidden)
     torch.testing.assert_close(states[mask == 1], wanted[mask == 1], atol=1e-4, rtol=1e-4)
+
+
+def test_a_smaller_vocabulary_reads_its_words_as_the_whole_one_does(tmp_path: Path) -> None:
+    words = ["<s>", "<pad>", "</s>", "[UNK]", "[unused1]", "cat", "猫", "##s", "–", "ж"]
+    tokenizer = Tokenizer(WordPiece({w: n for n, w in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    tokenizer.add_special_tokens(["<s>", "<pad>", "</s>", "[UNK]"])
+    content = json.loads(tokenizer.to_str())
+    old = latin_vocabulary(content)
+    assert old == [0, 1, 2, 3, 5, 7, 8]
+    smaller = ReaderTokenizer(json.dumps(content).encode())
+    assert [old[i] for i in smaller.single("cats – cat 猫", limit=12).ids] == [0, 5, 7, 8, 5, 3, 2]
+    made, whole = network(), network()
+    made.keep_words(old)
+    ids = torch.tensor([[0, 4, 5, 2]])
+    kept, all_words = torch.tensor([old])[0][ids], torch.ones_like(ids)
+    torch.testing.assert_close(
+        made(ids, torch.zeros_like(ids), all_words).judge, whole(kept, torch.zeros_like(ids), all_words).judge
+    )

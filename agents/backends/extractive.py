@@ -82,7 +82,7 @@ class ExtractiveChat:
         quotes = self._quoter.sure(ranked)
         is_told = bool(told) and told[0].probability >= self._sure_from
         if is_told and not (quotes and quotes[0].probability > told[0].probability):
-            return [_of_memory(told[0])]
+            return _of_memory(told)
         if quotes:
             return [
                 _citing(f"{'' if n == 0 else chr(10)}{_said(quote)}", quote) for n, quote in enumerate(quotes)
@@ -146,10 +146,20 @@ def _noted(stated: Sequence[str]) -> str:
     return NOTED + _cut(" ".join(stated))
 
 
-def _of_memory(told: MemoryAnswer) -> str:
-    text = told.statement.text
-    answer = "" if len(told.answer) > _SHORT_ANSWER * len(text) else f"{told.answer}. "
-    return _citing(answer + _frame(told.statement.source, text), told.statement)
+def _of_memory(told: Sequence[MemoryAnswer]) -> list[str]:
+    """The likeliest of what was told; and what it took the place of, or what took its own."""
+    best = told[0].statement
+    answer = "" if len(told[0].answer) > _SHORT_ANSWER * len(best.text) else f"{told[0].answer}. "
+    pieces: list[str] = [_citing(answer + _frame(best.source, best.text), best)]
+    passage = best.source.passage
+    for other in (one.statement for one in told[1:]):
+        changed = other.source.passage
+        is_the_same_thing = passage.passage_id and changed.passage_id == passage.passage_id
+        if is_the_same_thing and changed.is_live != passage.is_live:
+            when = "Since then" if changed.is_live else "Before"
+            pieces.append(_citing(f"\n{when}: “{_cut(other.text)}” [{other.source.number}]", other))
+            break
+    return pieces
 
 
 def _said(quote: Quote, *, with_answer: bool = True) -> str:

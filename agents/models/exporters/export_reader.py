@@ -10,7 +10,7 @@ A process of its own, so that the chat never loads torch. The folder is written 
 from __future__ import annotations
 
 import argparse
-import shutil
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE
-from agents.models.exporters.onnx_export import exporting, quantise, whole_folder, write_onnx
+from agents.models.exporters.onnx_export import (
+    exporting,
+    latin_vocabulary,
+    quantise,
+    whole_folder,
+    write_onnx,
+)
 from agents.models.reader import OUTPUTS, OnnxReader
 from agents.models.reader_files import (
     Precision,
@@ -73,16 +79,19 @@ def export(
     with whole_folder(target) as folder:
         say("Preparing the reader, once, 1 of 3: reading its weights.")
         network = _load(weights, base)
+        tokenizer = json.loads((base / TOKENIZER_FILE).read_text(encoding="utf-8"))
+        if is_large := network.places is not None:
+            network.keep_words(latin_vocabulary(tokenizer))
         say("Preparing the reader, 2 of 3: exporting it to ONNX; this takes about half a minute.")
         file = folder / MODEL_FILE
         longest = network.longest_input
         write_onnx(network, file, inputs=INPUTS, outputs=OUTPUTS, max_tokens=longest, opset=OPSET)
-        shutil.copyfile(base / "tokenizer.json", folder / TOKENIZER_FILE)
+        (folder / TOKENIZER_FILE).write_text(json.dumps(tokenizer, ensure_ascii=False), encoding="utf-8")
         say("Preparing the reader, 3 of 3: comparing it with the original.")
         facts = read_facts(weights)
         _check(network, folder, _description(folder, target.name, "fp32", facts))
         if precision == "int8":
-            quantise(file)
+            quantise(file, narrow_in_blocks=is_large)
             _check(network, folder, _description(folder, target.name, "int8", facts))
 
 
@@ -91,9 +100,11 @@ def _load(weights: Path, base: Path) -> ReaderNetwork:
 
     from agents.models.networks.reader_network import base_network
 
-    network = base_network(base).eval()
+    own = {name: value.float() for name, value in load_file(weights).items()}
+    layers = len({name.split(".")[1] for name in own if name.startswith("layers.")})
+    network = base_network(base, layers=layers).eval()
     try:
-        network.load_own_weights({name: value.float() for name, value in load_file(weights).items()})
+        network.load_own_weights(own)
     except ValueError as error:
         raise ReaderUnavailable(f"{weights} does not fit: {error}") from error
     return network

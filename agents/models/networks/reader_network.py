@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -143,6 +144,12 @@ class ReaderNetwork(nn.Module):
     def longest_input(self) -> int:
         """The most tokens that have a place."""
         return self.embeddings.position_embeddings.num_embeddings
+
+    def keep_words(self, ids: Sequence[int]) -> None:
+        """Leaves the embeddings of these words alone, in this order."""
+        kept = self.embeddings.word_embeddings.weight[torch.tensor(ids)]
+        self.embeddings.word_embeddings = nn.Embedding(*kept.shape)
+        self.embeddings.word_embeddings.weight = nn.Parameter(kept, requires_grad=False)
 
     def own_weights(self) -> dict[str, Tensor]:
         """What training changes, and what is shipped."""
