@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from agent_fakes import NOTHING, FixedEncoder, FixedReader, source
 
 from agents.answering.memory_answers import MemoryAnswers
+from agents.answering.overview import OverviewQuestions
 from agents.answering.quoting import Quoter
 from agents.answering.responder import Citations
 from agents.backends.extractive import (
@@ -17,6 +19,7 @@ from agents.backends.extractive import (
     NOTED,
     NOTHING_FOUND,
     NOTHING_SAID,
+    YOU_TOLD,
     ExtractiveChat,
 )
 from agents.base.chat_interfaces import ReplyRequest, Source
@@ -148,6 +151,33 @@ async def test_the_nearest_three_are_shown_the_likeliest_first_whosever_they_are
     said = (await told(0.3, source(1, MINE, kind="fact"), source(2, LUNCH), *others)).splitlines()
     assert said[:2] == [NOT_SURE, f"You said on {DAY}: “{MINE}” [1]"]
     assert len(said) == 4
+
+
+ALL = "What do you know about me?"
+
+
+async def test_who_asks_for_everything_is_told_it_newest_first() -> None:
+    asks = "so what do you know of me?"
+    encoder = FixedEncoder({ALL: (1, 0, 0, 0), asks: (0.9, 0.4359, 0, 0), QUESTION: (0.6, 0, 0.8, 0)})
+    reader = FixedReader({"red one": 0.9})
+    sorter = MessageSorter(reader)
+    model = ExtractiveChat(
+        Quoter(encoder, threshold=0.5, quotes=3),
+        memory=MemoryAnswers(reader, sorter),
+        sorter=sorter,
+        overview=OverviewQuestions(encoder),
+    )
+    newer = source(2, "I have a cat", kind="fact")
+    newer = Source(2, replace(newer.passage, created_at=newer.passage.created_at + timedelta(days=1)))
+    sources = (source(1, MINE, kind="fact"), newer, source(3, OPENS))
+
+    async def said(message: str) -> str:
+        return "".join([p async for p in model.stream(ReplyRequest((), message, message, sources))])
+
+    assert await said(asks) == (
+        f"{YOU_TOLD}\nYou said on 2 January: “I have a cat” [2]\nYou said on {DAY}: “{MINE}” [1]"
+    )
+    assert not (await said(QUESTION)).startswith(YOU_TOLD)
 
 
 async def test_what_the_message_itself_states_answers_its_question() -> None:

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 
 from agents.answering.memory_answers import MemoryAnswer, MemoryAnswers, Remembered
+from agents.answering.overview import OverviewQuestions
 from agents.answering.quoting import Quote, Quoter
 from agents.base.chat_interfaces import ChatMessage, CitingText, ContinuationScore, ReplyRequest, Source
 from agents.base.message_sorting import MessageSorter
@@ -27,6 +28,8 @@ from stores.base.errors import ModelRefused, NoLogProbabilities
 NOTHING_FOUND = "I found nothing about that."
 NOT_SURE = "I am not sure. The nearest I have:"
 NOT_TOLD = "I know nothing about that. The nearest I have:"
+YOU_TOLD = "You told me, newest first:"
+MORE_TOLD = "\nThat is not all: /memory lists it."
 NOTED = "Noted: "  # before what was stated; it is not weighed yet
 NOT_KEPT = "This session is private: I learn nothing from it, and no other session finds it."
 NOTHING_SAID = "Ask me something, or tell me something to remember; /help lists what else there is."
@@ -35,6 +38,7 @@ _WRITE_INSTEAD = "Configure a chat model: [model] in settings.toml."
 _LONGEST_QUOTE = 600  # characters; a longer sentence is cut at a word
 _NEAR_FROM = 0.05  # probability of the nearest, below which it is said that nothing is known
 _MOST_NEAREST = 3  # statements and passages shown where none surely answers
+_MOST_OF_ALL = 8  # statements shown where everything is asked for
 _SHORT_ANSWER = 0.6  # of a statement: an answer longer than this is the statement
 
 
@@ -51,15 +55,18 @@ class ExtractiveChat:
         *,
         memory: MemoryAnswers | None = None,
         sorter: MessageSorter | None = None,
+        overview: OverviewQuestions | None = None,
         sure_from: float = 0.8,
     ) -> None:
         """memory: reads what the user told; without it their statements are quoted as documents are.
 
+        overview: knows who asks for everything that they told; without it nobody does.
         sure_from: probability from which what the user told is given as the answer.
         """
         self._quoter = quoter
         self._memory = memory
         self._sorter = sorter or MessageSorter()
+        self._overview = overview
         self._sure_from = sure_from
 
     async def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
@@ -78,6 +85,8 @@ class ExtractiveChat:
         own = [source for source in request.sources if self._memory and is_own_words(source.passage)]
         others = [source for source in request.sources if source not in own]
         told = self._told(request, own, stated)
+        if told and self._overview and self._overview.asks_for_all(request.message):
+            return _everything(told)
         ranked = self._quoter.ranked(request.question, others)
         quotes = self._quoter.sure(ranked)
         is_told = bool(told) and told[0].probability >= self._sure_from
@@ -134,6 +143,14 @@ def _nearest(told: Sequence[MemoryAnswer], ranked: Sequence[Quote]) -> list[str]
         return [NOTHING_FOUND]
     lead = NOT_SURE if nearest[0][0] >= _NEAR_FROM else NOT_TOLD
     return [lead, *(_citing(f"\n{text}", stands_in) for _, text, stands_in in nearest)]
+
+
+def _everything(told: Sequence[MemoryAnswer]) -> list[str]:
+    """What the user told, the newest first."""
+    statements = [one.statement for one in told if one.statement.source.passage.is_live]
+    newest_first = sorted(statements, key=lambda one: one.source.passage.created_at, reverse=True)
+    lines = [_citing(f"\n{_frame(one.source, one.text)}", one) for one in newest_first[:_MOST_OF_ALL]]
+    return [YOU_TOLD, *lines, *([MORE_TOLD] if len(statements) > _MOST_OF_ALL else [])]
 
 
 def is_sure(answer: str) -> bool:

@@ -121,6 +121,7 @@ class Models(Search):
                 offline=self._offline,
             )
         from agents.answering.memory_answers import MemoryAnswers
+        from agents.answering.overview import OverviewQuestions
         from agents.answering.quoting import Quoter
         from agents.backends.extractive import ExtractiveChat
 
@@ -133,6 +134,7 @@ class Models(Search):
                 readings=self.readings if is_read else None,
             ),
             memory=MemoryAnswers(self.reader, self.sorter) if is_read else None,
+            overview=OverviewQuestions(_LiveEncoder(self)),
             sorter=self.sorter,
         )
 
