@@ -55,19 +55,14 @@ def found(*texts: str) -> Retrieved:
 
 def first(space: ToldSpace, near: int = 8, newest: int = 1) -> set[str]:
     """What is put before one document."""
-    put = OwnStatements(near=near, newest=newest).put_first(found("A document."), space)
+    put = OwnStatements(near=near, newest=newest).put_first(found("A document."), space, [QUERY])
     return {candidate.passage.text for candidate in put.candidates if candidate.given}
 
 
 def test_the_near_and_the_newest_go_before_what_was_found() -> None:
     space = ToldSpace(("i moved to porto", 0.5), ("i like tea", 0.1), ("ana is in braga", 0.1))
-    assert first(space) == {"i moved to porto", "ana is in braga"}
-    assert first(space, newest=2) == {"i moved to porto", "i like tea", "ana is in braga"}
-
-
-def test_near_is_half_of_the_best_of_all_that_was_found() -> None:
-    space = ToldSpace(("a", 0.31), ("b", 0.29), ("c", 0.0))
-    assert first(space) == {"a", "c"}  # a document has 0.6
+    assert first(space, near=1) == {"i moved to porto", "ana is in braga"}
+    assert first(space, near=1, newest=2) == {"i moved to porto", "i like tea", "ana is in braga"}
 
 
 def test_no_more_are_near_than_are_read() -> None:
@@ -77,30 +72,32 @@ def test_no_more_are_near_than_are_read() -> None:
 def test_what_they_replaced_comes_with_them() -> None:
     space = ToldSpace(("i like tea", 0.0), ("back in lisbon", 0.5))
     space.replaced = {100: "i like milk", 101: "i live in porto"}
-    put = OwnStatements(newest=1).put_first(found("A document."), space)
+    put = OwnStatements(newest=1).put_first(found("A document."), space, [QUERY])
     assert {(c.passage.text, c.passage.is_live) for c in put.candidates if c.given} == {
+        ("i like tea", True),
         ("back in lisbon", True),
+        ("i like milk", False),
         ("i live in porto", False),
     }
 
 
 def test_without_statements_all_stays_as_it_was_found() -> None:
     before = found("Homes.")
-    assert OwnStatements().put_first(before, ToldSpace()) is before
+    assert OwnStatements().put_first(before, ToldSpace(), [QUERY]) is before
 
 
 def test_a_statement_that_was_found_keeps_its_scores() -> None:
     before = found("Homes.", "i moved to porto")
     space = ToldSpace()
     space.told = {2: ("i moved to porto", 0.5)}
-    put = OwnStatements().put_first(before, space)
+    put = OwnStatements().put_first(before, space, [QUERY])
     assert [c.passage.version_id for c in put.candidates] == [2, 1]
     assert put.candidates[0] == replace(before.candidates[1], given=GIVEN, score=0.5 + GIVEN, found_rank=1)
 
 
 @pytest.mark.parametrize("order", ["mixed", "classes"])
 def test_it_stays_first_whatever_the_judge_says(order: Order) -> None:
-    put = OwnStatements().put_first(found("A", "B", "C"), ToldSpace(("porto", 0.5))).candidates
+    put = OwnStatements().put_first(found("A", "B", "C"), ToldSpace(("porto", 0.5)), [QUERY]).candidates
     judge = FixedJudge({3: "answer", 1: "irrelevant", 2: "relevant"})
     ranked = Reranker(judge, schedule="every_5", budget=4, min_judged=4, order=order).rerank("q", put).order
     assert ranked[0].passage.text == "porto"

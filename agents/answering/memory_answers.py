@@ -16,7 +16,7 @@ from agents.base.message_sorting import MessageSorter
 from agents.base.sentences import sentences
 from stores.base.passages import Passage
 
-_MOST = 14  # statements of one page
+_MOST = 18  # statements of one page
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from agents.base.chat_interfaces import (
     Source,
 )
 from agents.base.interfaces import Exchange
-from agents.base.memory_page import said_before
+from agents.base.memory_page import last_said
 from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fit
 from agents.prompts import answer
 from stores.base.errors import ContextTooLong
@@ -105,18 +105,18 @@ class Responder:
         """What to ask the model. question: the message made standalone. is_kept: it is remembered.
 
         history: earlier exchanges, oldest first. at_least: so many passages are put before the model, however
-        few are kept.
+        few are kept, and the others behind them.
         Raises `ContextTooLong` where the message alone is too long. Asks no server; may load a model that
         runs in this process, so not for the event loop.
         """
-        kept = passages[: max(self._keep, at_least)]
+        kept = passages[: self._keep + at_least]
         sources = tuple(Source(number, passage) for number, passage in enumerate(kept, start=1))
         turns = [exchange for exchange in history if exchange.answer]
         left_out: tuple[LeftOut, ...] = ()
         if (most := self._chat_model.context_tokens) is not None:
             sources, turns, left_out = self._fitting(message, sources, turns, most)
         messages = answer.messages(message, sources, turns)
-        before = said_before([exchange.message for exchange in history])
+        before = last_said(history)
         return ReplyRequest(messages, message, question, sources, is_kept, left_out, before)
 
     def respond(self, request: ReplyRequest, citations: Citations) -> AsyncIterator[str | CutAtLimit]:

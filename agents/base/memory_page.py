@@ -8,14 +8,19 @@ Read together, the statements say what holds now, what held before and who is me
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+
+from agents.base.interfaces import Exchange
 
 _BETWEEN = " | "
 _AFTER = " (after: "
 _BEFORE = 2  # messages that a question is read with
 _LONGEST_BEFORE = 200  # characters of them
+_LONGEST_ANSWER = 80  # characters of an answer that a question is read with
+_CITATION = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,19 @@ def asked(question: str) -> str:
 def said_before(said: Sequence[str]) -> str:
     """The newest of what a user said, as one line. said: oldest first."""
     return " ".join(" ".join(one.split()) for one in said[-_BEFORE:])[-_LONGEST_BEFORE:]
+
+
+def last_said(exchanges: Sequence[Exchange]) -> str:
+    """The newest exchange as one line: the message and, where its answer cites something, its first words.
+
+    exchanges: oldest first.
+    """
+    if not exchanges:
+        return ""
+    last = exchanges[-1]
+    begins = last.answer.partition("\n")[0]
+    answer = begins.partition(". ")[0][:_LONGEST_ANSWER] if _CITATION.search(begins) else ""
+    return said_before([f"{last.message} {answer}"])
 
 
 def related_pair(statement: str, earlier: str, *, is_just_before: bool) -> tuple[str, str]:

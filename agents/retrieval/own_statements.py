@@ -7,34 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
-from agents.base.interfaces import Candidate, OwnSpace
+from agents.base.interfaces import Candidate, OwnSpace, Vector
 from agents.retrieval.retriever import Retrieved
 from stores.base.passages import Passage
 
 GIVEN = 2.0  # added to a score: more than meaning, words and lift are together
-_NEAR = 0.5  # share of the best cosine from which a statement is near
 
 
 class OwnStatements:
     """Puts a user's own statements before what was found."""
 
-    def __init__(self, *, read: int = 10_000, near: int = 8, newest: int = 4) -> None:
+    def __init__(self, *, read: int = 10_000, near: int = 10, newest: int = 4) -> None:
         """read: statements looked through for one question, the newest. near, newest: of these, at most."""
         self._read = read
         self._near = near
         self._newest = newest
 
-    def put_first(self, found: Retrieved, space: OwnSpace) -> Retrieved:
-        """What was found, behind the user's statements that may answer; ranks are made anew."""
+    def put_first(self, found: Retrieved, space: OwnSpace, vectors: Sequence[Vector]) -> Retrieved:
+        """What was found, behind the user's statements that may answer; ranks are made anew.
+
+        vectors: the question's, and where there is one the question's with the exchange before it; the
+        nearest of each are read in turn.
+        """
         told = [version_id for version_id, _ in space.statements(self._read)]
         if not told:
             return found
-        cosines = space.similarities(found.vector, told)
-        best = max([*cosines.values(), *(c.dense for c in found.candidates)], default=0.0)
-        near = sorted(
-            (i for i in told if cosines.get(i, 0.0) >= _NEAR * best), key=lambda i: -cosines.get(i, 0.0)
-        )
+        cosines, *others = (space.similarities(vector, told) for vector in vectors)
+        ranked = [sorted(told, key=lambda i: -each.get(i, 0.0)) for each in (cosines, *others)]
+        near = list(dict.fromkeys(chain.from_iterable(zip(*ranked, strict=True))))
         chosen = list(dict.fromkeys([*near[: self._near], *told[: self._newest]]))
         passages = space.passages(chosen)
         things = {passage.passage_id for passage in passages.values()}
@@ -50,8 +52,8 @@ class OwnStatements:
         raised = [_raised(known.pop(i) if i in known else each) for i, each in new.items()]
         raised += [_raised(Candidate(passage, 0.0, 0.0, 0.0, least, 0)) for passage in earlier]
         order = [*sorted(raised, key=lambda candidate: -candidate.score), *known.values()]
-        ranked = (replace(candidate, found_rank=rank) for rank, candidate in enumerate(order, start=1))
-        return replace(found, candidates=tuple(ranked))
+        anew = (replace(candidate, found_rank=rank) for rank, candidate in enumerate(order, start=1))
+        return replace(found, candidates=tuple(anew))
 
 
 def _raised(candidate: Candidate) -> Candidate:

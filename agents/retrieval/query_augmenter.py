@@ -1,4 +1,4 @@
-"""What a message is searched and read with: itself, and the messages before it.
+"""What a message is searched and read with: itself, and the exchange before it.
 
     "who runs it?"   is searched as it is, and once more as "who runs it? (after: when does the pool open)"
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agents.base.interfaces import AugmentedQuery, Exchange
-from agents.base.memory_page import asked_after, said_before
+from agents.base.memory_page import asked_after, last_said
 
 
 class QueryAugmenter:
@@ -19,7 +19,7 @@ class QueryAugmenter:
 
     def augment(self, message: str, recent: Sequence[Exchange]) -> AugmentedQuery:
         """The query to search and to read with. recent: earlier exchanges, oldest first."""
-        before = said_before([exchange.message for exchange in recent])
+        before = last_said(recent)
         if not before:
             return AugmentedQuery(message, "original")
         return AugmentedQuery(asked_after(message, before), "with what was asked before")

@@ -72,11 +72,12 @@ class Reranker:
         self._judge_share = judge_share
 
     def rerank(self, question: str, candidates: Sequence[Candidate]) -> Reranked:
-        """Judges some, and puts first what helps most."""
+        """Judges some, and puts first what helps most; what is given anyway is judged last."""
         judgements: list[Judgement] = []
+        queue = sorted(candidates, key=lambda candidate: candidate.given > 0)
         seen = 0
         for step in steps(self._schedule, min(self._budget, len(candidates))):
-            some = candidates[seen : seen + step]
+            some = queue[seen : seen + step]
             seen += len(some)
             judgements += self._call(question, some)
             helps = any(j.verdict.label != "irrelevant" for j in judgements)

@@ -224,13 +224,16 @@ class TurnPipeline:
         self, searching: Searching, user_id: int, queries: Sequence[str], without: Sequence[int]
     ) -> Retrieved:
         space = searching.spaces.of(user_id)
-        found = best_of(
-            [searching.retriever.retrieve(each, space, without=without) for each in dict.fromkeys(queries)]
-        )
+        of_each = [
+            searching.retriever.retrieve(each, space, without=without) for each in dict.fromkeys(queries)
+        ]
+        found = best_of(of_each)
         messages = [c.passage.version_id for c in found.candidates if c.passage.kind == "message"]
         settled = self._settled(user_id, messages) if messages else {}
         found = replace(found, candidates=without_settled(found.candidates, settled))
-        return self._own_statements.put_first(found, space) if self._own_statements else found
+        if self._own_statements is None:
+            return found
+        return self._own_statements.put_first(found, space, [one.vector for one in of_each])
 
     def _marked(self, user_id: int, reranked: Reranked) -> list[Passage]:
         passages = [candidate.passage for candidate in reranked.order]
