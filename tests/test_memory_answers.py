@@ -55,11 +55,11 @@ def test_what_still_stands_in_the_newer_version_is_not_marked() -> None:
     assert "no longer" not in reader.read_passages[0]
 
 
-def test_of_messages_only_what_states_something_is_read() -> None:
+def test_of_messages_all_is_read_but_what_asks() -> None:
     reader = FixedReader({"lisbon": 0.8}, sorting={"what a mess": NOTHING})
     message = told(1, "what a mess\nwhere do i live?\ni live in lisbon", kind="message")
     answered(reader, message)
-    assert reader.read_passages == ["1 january 2026: i live in lisbon"]
+    assert reader.read_passages == ["1 january 2026: what a mess i live in lisbon"]
 
 
 def test_nothing_told_is_no_answer_and_nothing_found_an_improbable_one() -> None:

@@ -68,10 +68,12 @@ class MemoryAnswers:
         for source in sources:
             passage = source.passage
             for text in (
-                self._sorter.sorted(passage.text).stating
-                if passage.kind == "message"  # what was claimed of it is a passage of its own
+                [self._sorter.sorted(passage.text).telling]
+                if passage.kind == "message"  # read whole: "25 may" says nothing by itself
                 else [sentence.text for sentence in sentences(passage.text)]
             ):
+                if not text:
+                    continue
                 known = told.get(text)
                 if known is None or (passage.is_live and not known.source.passage.is_live):
                     told[text] = Remembered(source, text)

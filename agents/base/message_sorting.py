@@ -18,6 +18,7 @@ class MessageSorting:
 
     asking: tuple[str, ...]
     stating: tuple[str, ...]
+    telling: str = ""  # all that does not ask, also what states nothing by itself
 
     @property
     def only_states(self) -> bool:
@@ -40,9 +41,11 @@ class MessageSorter:
         texts = own_sentences(message)
         if self._reader is None:
             asking = tuple(text for text in texts if is_question(text))
-            return MessageSorting(asking, tuple(text for text in texts if text not in asking))
+            stating = tuple(text for text in texts if text not in asking)
+            return MessageSorting(asking, stating, " ".join(stating))
         found = list(zip(texts, self._reader.sort(texts), strict=True))
         return MessageSorting(
             tuple(text for text, sorting in found if sorting.asks >= _LIKELY),
             tuple(text for text, sorting in found if sorting.world + sorting.personal >= _LIKELY),
+            " ".join(text for text, sorting in found if sorting.asks < _LIKELY),
         )
