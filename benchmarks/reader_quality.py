@@ -205,7 +205,7 @@ def speed(reader: OnnxReader, squad: Squad) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("data", type=Path)
-    parser.add_argument("--weights", type=Path, default=WEIGHTS)
+    parser.add_argument("--weights", type=Path, default=WEIGHTS, help="or the folder of an exported reader")
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS)
     parser.add_argument("--limit", type=int, help="questions, and examples of a source, at most")
     parser.add_argument("--precision", choices=("int8", "fp32"), default="int8")
@@ -213,7 +213,9 @@ def main() -> None:
     arguments = parser.parse_args()
     began = time.perf_counter()
     cache = find_locations(os.environ).cache / "readers"
-    folder = prepare_reader(arguments.weights, cache, tell=print, precision=arguments.precision)
+    folder = arguments.weights
+    if folder.is_file():
+        folder = prepare_reader(folder, cache, tell=print, precision=arguments.precision)
     prepared = time.perf_counter()
     reader = OnnxReader(folder, threads=arguments.threads)
     loaded = time.perf_counter()

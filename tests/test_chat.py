@@ -131,7 +131,7 @@ def test_a_follow_up_is_understood_after_a_restart_with_last(vouch: Vouch) -> No
     vouch.run("chat", "--last", stdin="and on Sundays?\n")
     first, second = turns(vouch)
     assert first.session_id == second.session_id
-    assert second.standalone == f"and on Sundays? (after: {QUESTION})"
+    assert second.standalone == f"and on Sundays? (after: {QUESTION} 10:00)"
 
 
 def test_help_names_every_slash_command(vouch: Vouch) -> None:

@@ -1,7 +1,6 @@
-"""A user's statements as one page, which the reader reads at once: oldest first, with dates and marks.
+"""A user's statements as one page, which the reader reads at once: oldest first, with marks.
 
-    2 march 2026: i finally moved to porto (no longer, since 11 may 2026) | my sister ana is still in braga
-    | 11 may 2026: porto didnt work out, im back in lisbon
+    i finally moved to porto (no longer) | my sister ana is still in braga | im back in lisbon
 
 Read together, the statements say what holds now, what held before and who is meant.
 """
@@ -11,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 
 from agents.base.interfaces import Exchange
 
 _BETWEEN = " | "
+_GONE = " (no longer)"
 _AFTER = " (after: "
 _BEFORE = 2  # messages that a question is read with
 _LONGEST_BEFORE = 200  # characters of them
@@ -25,29 +24,25 @@ _CITATION = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True)
 class Statement:
-    """One sentence of a user, and when it was said."""
+    """What a user said."""
 
     text: str
-    stated_on: date
-    until: date | None = None  # from then on it no longer held; None: it holds
+    holds: bool = True  # false: something that was said later took its place
 
 
 class MemoryPage:
     """Statements as one text, and which of them stands where."""
 
-    def __init__(self, statements: Sequence[Statement], *, with_days: bool = True) -> None:
-        """statements: in the order in which they were said. with_days: whether the page says when."""
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        """statements: in the order in which they were said."""
         parts: list[str] = []
         self._places: list[tuple[int, int]] = []
         at = 0
         for number, statement in enumerate(statements):
-            is_new_day = with_days and (not number or statement.stated_on != statements[number - 1].stated_on)
-            lead = f"{_BETWEEN if number else ''}{_day(statement.stated_on) + ': ' if is_new_day else ''}"
+            lead = _BETWEEN if number else ""
             said = " ".join(statement.text.split())
-            since = f", since {_day(statement.until)}" if statement.until and with_days else ""
-            mark = f" (no longer{since})" if statement.until else ""
             self._places.append((at + len(lead), at + len(lead) + len(said)))
-            parts.append(lead + said + mark)
+            parts.append(f"{lead}{said}{'' if statement.holds else _GONE}")
             at += len(parts[-1])
         self.text = "".join(parts)
 
@@ -88,7 +83,3 @@ def last_said(exchanges: Sequence[Exchange]) -> str:
 def related_pair(statement: str, earlier: str, *, is_just_before: bool) -> tuple[str, str]:
     """The two texts that relate reads: a correction often means the statement just before it."""
     return statement, f"just before: {earlier}" if is_just_before else earlier
-
-
-def _day(day: date) -> str:
-    return f"{day.day} {day:%B %Y}".lower()

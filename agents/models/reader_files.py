@@ -19,6 +19,7 @@ from agents.models.exporter_process import ExportFailed, run_exporter
 from stores.base.errors import VouchError
 
 WEIGHTS = Path(__file__).parent / "weights" / "reader.safetensors"  # its facts lie beside it
+LARGE = Path(__file__).parent / "weights" / "large_reader"  # exported, as it is served
 FACTS_SUFFIX = ".json"
 FACTS_FORMAT = 2  # of what lies beside the weights
 DESCRIPTION_FILE = "reader.json"

@@ -133,7 +133,7 @@ class Models(Search):
                 quotes=self.settings.answer.sentences,
                 readings=self.readings if is_read else None,
             ),
-            memory=MemoryAnswers(self.reader, self.sorter) if is_read else None,
+            memory=MemoryAnswers(lambda: (self.reader,), self.sorter) if is_read else None,
             overview=OverviewQuestions(_LiveEncoder(self)),
             sorter=self.sorter,
         )

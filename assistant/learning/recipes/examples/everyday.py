@@ -315,7 +315,7 @@ def _page_example(
     if part == "train" and answer and not any(t is answer for t in chosen):
         chosen = [t for t in everything if t is answer or any(t is one for one in chosen)]
     ends = ends_of(told) if rng.random() < _MARKED_SHARE else {}
-    page = MemoryPage([Statement(t.text, t.day, ends.get(t.id)) for t in chosen], with_days=False)
+    page = MemoryPage([Statement(t.text, t.id not in ends) for t in chosen])
     place = next((i for i, t in enumerate(chosen) if t is answer), None)
     spans: tuple[tuple[int, int], ...] = ()
     if place is not None:
