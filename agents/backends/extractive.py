@@ -38,6 +38,7 @@ _WRITE_INSTEAD = "Configure a chat model: [model] in settings.toml."
 _LONGEST_QUOTE = 600  # characters; a longer sentence is cut at a word
 _NEAR_FROM = 0.05  # probability of the nearest, below which it is said that nothing is known
 _MOST_NEAREST = 3  # statements and passages shown where none surely answers
+_MOST_STATEMENTS = 2  # of these, that what was found cannot take the place of
 _MOST_OF_ALL = 8  # statements shown where everything is asked for
 _SHORT_ANSWER = 0.6  # of a statement: an answer longer than this is the statement
 
@@ -130,15 +131,20 @@ class ExtractiveChat:
 
 
 def _nearest(told: Sequence[MemoryAnswer], ranked: Sequence[Quote]) -> list[str]:
-    """The nearest of what was told and found, where none of it surely answers."""
-    lines: list[tuple[float, str, Quote | Remembered]] = [
+    """The nearest of what was told and found, where none of it surely answers.
+
+    Two statements are always among them: a page divides its probability by all that stands on it.
+    """
+    said: list[tuple[float, str, Quote | Remembered]] = [
         (one.probability, _frame(one.statement.source, one.statement.text), one.statement) for one in told
     ]
-    best_of_source = {quote.source.number: quote for quote in reversed(ranked)}
-    for quote in best_of_source.values():
+    found: list[tuple[float, str, Quote | Remembered]] = []
+    for quote in {quote.source.number: quote for quote in reversed(ranked)}.values():  # the best of each
         title = f"{quote.source.passage.title}: " if quote.source.passage.title else ""
-        lines.append((quote.probability, title + _said(quote, with_answer=False), quote))
-    nearest = sorted(lines, key=lambda line: -line[0])[:_MOST_NEAREST]
+        found.append((quote.probability, title + _said(quote, with_answer=False), quote))
+    kept, others = said[:_MOST_STATEMENTS], [*said[_MOST_STATEMENTS:], *found]
+    likeliest = sorted(others, key=lambda line: -line[0])[: _MOST_NEAREST - len(kept)]
+    nearest = sorted([*kept, *likeliest], key=lambda line: -line[0])
     if not nearest:
         return [NOTHING_FOUND]
     lead = NOT_SURE if nearest[0][0] >= _NEAR_FROM else NOT_TOLD
