@@ -1,4 +1,4 @@
-"""What readers by themselves make of data/everyday: python -m benchmarks.everyday_reader
+"""What a reader by itself makes of data/everyday: python -m benchmarks.everyday_reader
 
 Six conversations make one memory. Of each question the nearest and newest statements are read as one page, as
 the chat does it, with the answer before it as the data has it:
@@ -22,10 +22,9 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.answering.memory_answers import together
 from agents.base.memory_page import MemoryPage, Statement, asked_after, related_pair
 from agents.models.reader import OnnxReader
-from agents.models.reader_files import LARGE, WEIGHTS, prepare_reader
+from agents.models.reader_files import LARGE, prepare_reader
 from assistant.learning.recipes.examples import everyday
 from assistant.learning.recipes.examples.everyday import Asked, Conversation, Told
 from assistant.settings.locations import find_locations
@@ -51,27 +50,27 @@ def memory_of(group: list[Conversation]) -> list[tuple[Told, Conversation]]:
     return sorted(((t, c) for c in group for t in c.statements), key=lambda one: one[0].day)
 
 
-def asked_of(readers: list[OnnxReader], asked: Asked, memory: list[Told], right: Told | None) -> Found:
+def asked_of(reader: OnnxReader, asked: Asked, memory: list[Told], right: Told | None) -> Found:
     text = asked_after(asked.text, f"{asked.before} {asked.before_answer}".strip())
     read = everyday.nearest(text, memory)
     page = MemoryPage([Statement(t.text) for t in read])
-    spans = together([reader.answer_in(text, page.text, page.places) for reader in readers])
+    spans = reader.answer_in(text, page.text, page.places)
     order = sorted(range(len(read)), key=lambda i: -spans[i].probability)
     rank = next((n for n, i in enumerate(order) if read[i] is right), 99)
     best = spans[order[0]]
     return Found(asked.kind, rank, best.probability, f1(best.text, [asked.span]))
 
 
-def questions(readers: list[OnnxReader], groups: list[list[Conversation]]) -> Iterator[Found]:
+def questions(reader: OnnxReader, groups: list[list[Conversation]]) -> Iterator[Found]:
     for group, others in zip(groups, [*groups[1:], groups[0]], strict=True):
         memory = [t for t, _ in memory_of(group)]
         strange = [t for t, _ in memory_of(others)]
         for c in group:
             for asked in c.questions:
                 right = next((t for t in c.statements if asked.answer == t.id), None)
-                yield asked_of(readers, asked, memory, right)
+                yield asked_of(reader, asked, memory, right)
                 if asked.kind != "never" and others is not group:
-                    stranger = asked_of(readers, asked, strange, None)
+                    stranger = asked_of(reader, asked, strange, None)
                     yield Found("strange", 99, stranger.probability, 0.0)
 
 
@@ -136,26 +135,21 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--readers",
-        type=Path,
-        nargs="+",
-        default=[WEIGHTS, LARGE],
-        help="exported folders, or weights of small ones; relate and sort are the last one's",
+        "--reader", type=Path, default=LARGE, help="its folder, or the weights of a small one"
     )
     parser.add_argument("--part", choices=PARTS, default="dev")
     parser.add_argument("--one", action="store_true")
     arguments = parser.parse_args()
-    cache = find_locations(os.environ).cache / "readers"
-    folders = [
-        prepare_reader(each, cache, tell=print) if each.is_file() else each for each in arguments.readers
-    ]
-    readers = [OnnxReader(folder, threads=1) for folder in folders]
+    folder = arguments.reader
+    if folder.is_file():
+        folder = prepare_reader(folder, find_locations(os.environ).cache / "readers", tell=print)
+    reader = OnnxReader(folder, threads=1)
     chosen = list(everyday.undated(PARTS[arguments.part]))
     size = 1 if arguments.one else _TOGETHER
     groups = [chosen[i : i + size] for i in range(0, len(chosen), size)]
-    report(list(questions(readers, groups)))
-    changes(readers[-1], groups)
-    kept(readers[-1], chosen)
+    report(list(questions(reader, groups)))
+    changes(reader, groups)
+    kept(reader, chosen)
 
 
 if __name__ == "__main__":

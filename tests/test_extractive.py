@@ -110,9 +110,7 @@ async def told(probability: float, *sources: Source, message: str = QUESTION, be
     reader = FixedReader({"red one": probability}, sorting={"hi": NOTHING})
     sorter = MessageSorter(reader)
     quoter = Quoter(ENCODER, threshold=0.5, quotes=3)
-    model = ExtractiveChat(
-        quoter, memory=MemoryAnswers(lambda: [reader], sorter), sorter=sorter, sure_from=0.6
-    )
+    model = ExtractiveChat(quoter, memory=MemoryAnswers(lambda: reader, sorter), sorter=sorter, sure_from=0.6)
     request = ReplyRequest((), message, message, sources, True, (), before)
     return "".join([piece async for piece in model.stream(request)])
 
@@ -165,7 +163,7 @@ async def test_who_asks_for_everything_is_told_it_newest_first() -> None:
     sorter = MessageSorter(reader)
     model = ExtractiveChat(
         Quoter(encoder, threshold=0.5, quotes=3),
-        memory=MemoryAnswers(lambda: [reader], sorter),
+        memory=MemoryAnswers(lambda: reader, sorter),
         sorter=sorter,
         overview=OverviewQuestions(encoder),
     )

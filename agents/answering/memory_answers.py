@@ -6,18 +6,15 @@ the user's sentences -> a page, oldest first -> the reader -> the sentence that 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-
-import numpy as np
+from dataclasses import dataclass
 
 from agents.base.chat_interfaces import Source
-from agents.base.interfaces import AnswerSpan, Reader
+from agents.base.interfaces import Reader
 from agents.base.memory_page import MemoryPage, Statement, asked_after
 from agents.base.message_sorting import MessageSorter
 from agents.base.sentences import sentences
 
 _MOST = 18  # statements of one page
-_LEAST = 1e-6  # probability that one reader gives a place at least, so that the others still count
 
 
 @dataclass(frozen=True)
@@ -40,9 +37,9 @@ class MemoryAnswer:
 class MemoryAnswers:
     """Reads what a user told."""
 
-    def __init__(self, readers: Callable[[], Sequence[Reader]], sorter: MessageSorter) -> None:
-        """readers: gives them, the best last, once something was told that they are to read."""
-        self._readers = readers
+    def __init__(self, reader: Callable[[], Reader], sorter: MessageSorter) -> None:
+        """reader: gives it, once something was told that it is to read."""
+        self._reader = reader
         self._sorter = sorter
 
     def answers(self, question: str, before: str, sources: Sequence[Source]) -> list[MemoryAnswer]:
@@ -55,8 +52,7 @@ class MemoryAnswers:
         if not told:
             return []
         page = MemoryPage([Statement(one.text, one.source.passage.is_live) for one in told])
-        asked = asked_after(question, before)
-        spans = together([each.answer_in(asked, page.text, page.places) for each in self._readers()])
+        spans = self._reader().answer_in(asked_after(question, before), page.text, page.places)
         found = [MemoryAnswer(one, s.text, s.probability) for one, s in zip(told, spans, strict=True)]
         return sorted(found, key=lambda one: -one.probability)
 
@@ -76,17 +72,3 @@ class MemoryAnswers:
                 if known is None or (passage.is_live and not known.source.passage.is_live):
                     told[text] = Remembered(source, text)
         return sorted(list(told.values())[:_MOST], key=lambda one: one.source.passage.created_at)
-
-
-def together(found: Sequence[Sequence[AnswerSpan]]) -> list[AnswerSpan]:
-    """What several readers find at the same places: the last one's words, with a probability of all.
-
-        p_i = g_i / (g_0 + Σ_j g_j),   g_i the geometric mean of the readers' p_i, g_0 that of 1 - Σ_i p_i
-
-    found: by reader, then by place; the probabilities of one reader sum to at most 1.
-    """
-    each = np.array([[span.probability for span in one] for one in found], dtype=np.float64)
-    each = np.column_stack([each, 1.0 - each.sum(axis=1)]).clip(min=_LEAST)
-    means = np.exp(np.log(each).mean(axis=0))
-    shares = means[:-1] / means.sum()
-    return [replace(span, probability=float(p)) for span, p in zip(found[-1], shares, strict=True)]

@@ -35,6 +35,14 @@ class Models(Search):
         return OnnxReader(folder, threads=self.settings.encoder.threads)
 
     @cached_property
+    def large_reader(self) -> OnnxReader:
+        """The reader of what a user told: slower, better, and ready as it comes."""
+        from agents.models.reader import OnnxReader
+        from agents.models.reader_files import LARGE
+
+        return OnnxReader(LARGE, threads=self.settings.encoder.threads)
+
+    @cached_property
     def readings(self) -> Readings:
         """What the reader says of questions and passages."""
         from agents.retrieval.reader_judge import Readings
@@ -133,7 +141,7 @@ class Models(Search):
                 quotes=self.settings.answer.sentences,
                 readings=self.readings if is_read else None,
             ),
-            memory=MemoryAnswers(lambda: (self.reader,), self.sorter) if is_read else None,
+            memory=MemoryAnswers(lambda: self.large_reader, self.sorter) if is_read else None,
             overview=OverviewQuestions(_LiveEncoder(self)),
             sorter=self.sorter,
         )
