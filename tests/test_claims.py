@@ -284,6 +284,7 @@ def test_a_memory_has_the_messages_of_all_claims_behind_it(stores: Stores, ann: 
     [behind] = messages_behind(stores.database, ann, list(texts)).items()
     assert (behind[0], [message.text for message in behind[1]]) == (kept[0], [LOCKER, "It is 310 now."])
     assert [message.told_at for message in behind[1]] == sorted(message.told_at for message in behind[1])
+    assert [message.holds for message in behind[1]] == [False, True]  # the first was replaced
     assert messages_behind(stores.database, bob, list(texts)) == {}
 
 

@@ -60,6 +60,20 @@ def test_of_messages_all_is_read_but_what_asks() -> None:
     assert reader.read_passages == ["what a mess i live in lisbon"]
 
 
+def test_a_memory_is_read_in_the_message_that_says_it_once() -> None:
+    reader = FixedReader({"0.8": 0.8})
+    mine, fenjas = told(1, "0.8 for me.", 5), told(2, "0.4 goes to Fenja.", 5)
+    mine, fenjas = (
+        Source(one.number, replace(one.passage, said_in="0.4 goes to Fenja. 0.8 for me. Who has the rest?"))
+        for one in (mine, fenjas)
+    )
+    leftover = told(3, "0.8 for me.", 5, kind="message")
+    found = answered(reader, mine, fenjas, leftover)
+    assert reader.read_passages == ["0.4 goes to Fenja. 0.8 for me."]
+    assert found is not None
+    assert found.statement.source.number == 1
+
+
 def test_nothing_told_is_no_answer_and_nothing_found_an_improbable_one() -> None:
     assert answered(FixedReader({"lisbon": 0.8})) is None
     found = answered(FixedReader({"lisbon": 0.8}), told(1, "i like tea"))

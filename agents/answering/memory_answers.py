@@ -5,7 +5,7 @@ the user's sentences -> a page, oldest first -> the reader -> the sentence that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from agents.base.chat_interfaces import Source
@@ -57,13 +57,14 @@ class MemoryAnswers:
         return sorted(found, key=lambda one: -one.probability)
 
     def _told(self, sources: Sequence[Source]) -> list[Remembered]:
-        """The sentences that state something, oldest first; those of the best sources where they are many."""
+        """What states something, by message where it holds, oldest first; of the best sources, if many."""
         told: dict[str, Remembered] = {}
         for source in sources:
             passage = source.passage
+            message = passage.text if passage.kind == "message" else passage.said_in
             for text in (
-                [self._sorter.sorted(passage.text).telling]
-                if passage.kind == "message"  # read whole: "25 may" says nothing by itself
+                [self._sorter.sorted(message).telling]
+                if message  # read whole: "25 may" says nothing by itself
                 else [sentence.text for sentence in sentences(passage.text)]
             ):
                 if not text:
@@ -71,4 +72,13 @@ class MemoryAnswers:
                 known = told.get(text)
                 if known is None or (passage.is_live and not known.source.passage.is_live):
                     told[text] = Remembered(source, text)
-        return sorted(list(told.values())[:_MOST], key=lambda one: one.source.passage.created_at)
+        whole = [one for one in told.values() if not _is_part_of_another(one, told.values())]
+        return sorted(whole[:_MOST], key=lambda one: one.source.passage.created_at)
+
+
+def _is_part_of_another(one: Remembered, told: Collection[Remembered]) -> bool:
+    """Whether a message that holds says it as well."""
+    return any(
+        one.text in other.text and len(one.text) < len(other.text) and other.source.passage.is_live
+        for other in told
+    )

@@ -57,7 +57,7 @@ class ExtractiveChat:
         memory: MemoryAnswers | None = None,
         sorter: MessageSorter | None = None,
         overview: OverviewQuestions | None = None,
-        sure_from: float = 0.7,
+        sure_from: float = 0.8,
     ) -> None:
         """memory: reads what the user told; without it their statements are quoted as documents are.
 

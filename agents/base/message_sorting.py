@@ -10,6 +10,7 @@ from agents.base.own_part import own_sentences
 from agents.base.sentences import is_question
 
 _LIKELY = 0.5  # probability from which a sentence is taken to do it
+_REMEMBERED = 1_000  # messages, sorted once: every question is read beside the same ones again
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class MessageSorter:
 
     def __init__(self, reader: Reader | None = None) -> None:
         self._reader = reader
-        self._sorted = lru_cache(maxsize=8)(self._sort)  # a turn asks more than once for its message
+        self._sorted = lru_cache(maxsize=_REMEMBERED)(self._sort)
 
     def sorted(self, message: str) -> MessageSorting:
         """What the sentences of a message do."""

@@ -38,7 +38,7 @@ class Passage:
     source: str  # where it came from, as a person would say it
     external_id: str  # the id a collection gave it; empty otherwise
     created_at: datetime  # when it was told, or came to be known
-    is_reworded: bool = False  # a memory that none of its user's messages says in these words
+    said_in: str = ""  # of a memory: the message that says it in these words, while all of that holds
     is_live: bool = True  # false: another version took its place, and it is told as what held before
     told_before: tuple[
         tuple[str, datetime], ...

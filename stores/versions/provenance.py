@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.passages import own_space
@@ -18,10 +19,14 @@ _LOOK_UP = 500  # ids in one statement
 
 
 class MessageBehind(NamedTuple):
-    """A message that a memory was made from."""
+    """A message that a memory was made from.
+
+    holds: nothing of it was taken back, forgotten or replaced.
+    """
 
     text: str
     told_at: datetime
+    holds: bool = True
 
 
 def messages_behind(
@@ -50,9 +55,31 @@ def messages_behind(
                 )
                 .order_by(col(Turn.id))
             )
-            for version_id, turn, claimed_at in rows:
-                behind = found.setdefault(known_id(version_id), [])
+            read = [(known_id(version_id), turn, claimed_at) for version_id, turn, claimed_at in rows]
+            changed = _changed(sql, {turn.id for _, turn, _ in read if turn is not None})
+            for version_id, turn, claimed_at in read:
+                behind = found.setdefault(version_id, [])
                 if turn is not None and turn.message:
                     # nothing was told after it was found to be a claim, whatever date another program gave it
-                    behind.append(MessageBehind(turn.message, min(turn.accepted_at, claimed_at)))
+                    told_at = min(turn.accepted_at, claimed_at)
+                    behind.append(MessageBehind(turn.message, told_at, turn.id not in changed))
     return found
+
+
+def _changed(sql: SqlSession, turn_ids: Collection[int | None]) -> set[int | None]:
+    """Those of the turns of which a claim was taken back or forgotten, or what it wrote is no longer live."""
+    return set(
+        sql.scalars(
+            select(col(StatedClaim.turn_id))
+            .outerjoin(
+                PassageVersion,
+                (col(PassageVersion.added_by) == col(StatedClaim.receipt_id))
+                & (col(PassageVersion.passage_id) == col(StatedClaim.passage_id)),
+            )
+            .where(
+                col(StatedClaim.turn_id).in_(turn_ids),
+                col(StatedClaim.state).in_(("withdrawn", "forgotten"))
+                | col(PassageVersion.removed_at).is_not(None),
+            )
+        )
+    )
