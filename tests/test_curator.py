@@ -48,7 +48,7 @@ def test_the_relation_decides(does: Relation, action: str) -> None:
 
 def test_what_was_said_stays_as_it_was_said_and_the_reason_names_what_it_changes() -> None:
     found = curated(mine(), [near(OLD)], reader(REPLACES))
-    assert (found.text, found.reason) == (NEW, f"it replaces {OLD!r}")
+    assert (found.text, found.reason) == (NEW, f"it replaces {OLD!r}, with a probability of 1.00")
 
 
 def test_only_the_sentence_that_is_replaced_leaves_a_longer_note() -> None:

@@ -74,6 +74,20 @@ def test_a_memory_is_read_in_the_message_that_says_it_once() -> None:
     assert found.statement.source.number == 1
 
 
+@pytest.mark.parametrize(("newer", "first"), [(0.4, "im in porto now"), (0.3, "i live in lisbon")])
+def test_what_took_the_place_of_the_likeliest_goes_before_it_if_half_as_likely(
+    newer: float, first: str
+) -> None:
+    reader = FixedReader({"lisbon": 0.7, "porto": newer})
+    messages = [told(3, "i live in lisbon", 2, kind="message"), told(4, "im in porto now", 5, kind="message")]
+    versions = [told(1, "im in porto now", 5), told(2, "i live in lisbon", 2, is_live=False)]
+    unnamed = [Source(m.number, replace(m.passage, passage_id=m.number)) for m in messages]
+    found = answered(reader, *unnamed, *versions)
+    assert found is not None
+    assert found.statement.text == first
+    assert reader.read_passages == ["i live in lisbon (no longer) | im in porto now"]
+
+
 def test_nothing_told_is_no_answer_and_nothing_found_an_improbable_one() -> None:
     assert answered(FixedReader({"lisbon": 0.8})) is None
     found = answered(FixedReader({"lisbon": 0.8}), told(1, "i like tea"))

@@ -6,23 +6,36 @@ the user's sentences -> a page, oldest first -> the reader -> the sentence that 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.base.chat_interfaces import Source
 from agents.base.interfaces import Reader
 from agents.base.memory_page import MemoryPage, Statement, asked_after
 from agents.base.message_sorting import MessageSorter
 from agents.base.sentences import sentences
+from stores.base.passages import Passage
 
 _MOST = 18  # statements of one page
+_NEWER_FROM = 0.5  # share of the likeliest's probability; chosen on the dev part of data/everyday
 
 
 @dataclass(frozen=True)
 class Remembered:
-    """One sentence of a user's, with the source that it stands in."""
+    """What a user said, with the source that it stands in."""
 
     source: Source
     text: str
+    says: frozenset[int] = frozenset()  # passage ids of the memories that say it
+    said: frozenset[int] = frozenset()  # of those that said it, and say something newer since
+
+    @property
+    def holds(self) -> bool:
+        """Whether no memory says something newer in its place."""
+        return bool(self.says) or not self.said
+
+    def was_replaced_by(self, other: Remembered) -> bool:
+        """Whether a memory that said this says the other since."""
+        return not self.says & other.said and bool(self.said & other.says)
 
 
 @dataclass(frozen=True)
@@ -51,10 +64,10 @@ class MemoryAnswers:
         told = self._told(sources)
         if not told:
             return []
-        page = MemoryPage([Statement(one.text, one.source.passage.is_live) for one in told])
+        page = MemoryPage([Statement(one.text, one.holds) for one in told])
         spans = self._reader().answer_in(asked_after(question, before), page.text, page.places)
         found = [MemoryAnswer(one, s.text, s.probability) for one, s in zip(told, spans, strict=True)]
-        return sorted(found, key=lambda one: -one.probability)
+        return _newer_first(sorted(found, key=lambda one: -one.probability))
 
     def _told(self, sources: Sequence[Source]) -> list[Remembered]:
         """What states something, by message where it holds, oldest first; of the best sources, if many."""
@@ -73,7 +86,27 @@ class MemoryAnswers:
                 if known is None or (passage.is_live and not known.source.passage.is_live):
                     told[text] = Remembered(source, text)
         whole = [one for one in told.values() if not _is_part_of_another(one, told.values())]
-        return sorted(whole[:_MOST], key=lambda one: one.source.passage.created_at)
+        memories = [source.passage for source in sources if source.passage.kind != "message"]
+        linked = [_with_memories(one, memories) for one in whole[:_MOST]]
+        return sorted(linked, key=lambda one: one.source.passage.created_at)
+
+
+def _with_memories(one: Remembered, memories: Sequence[Passage]) -> Remembered:
+    """The same with the memories that stand in it, or that it stands in."""
+    within = [memory for memory in memories if memory.text in one.text or one.text in memory.text]
+    says = frozenset(memory.passage_id for memory in within if memory.is_live)
+    return replace(one, says=says, said=frozenset(m.passage_id for m in within) - says)
+
+
+def _newer_first(found: Sequence[MemoryAnswer]) -> list[MemoryAnswer]:
+    """What took the place of the likeliest goes before it, where it is half as likely to answer at least."""
+    best = found[0]
+    for number, newer in enumerate(found):
+        if newer.probability < _NEWER_FROM * best.probability:
+            break
+        if best.statement.was_replaced_by(newer.statement):
+            return [newer, *found[:number], *found[number + 1 :]]
+    return list(found)
 
 
 def _is_part_of_another(one: Remembered, told: Collection[Remembered]) -> bool:

@@ -136,7 +136,7 @@ def _nearest(told: Sequence[MemoryAnswer], ranked: Sequence[Quote]) -> list[str]
     Two statements are always among them: a page divides its probability by all that stands on it.
     """
     said: list[tuple[float, str, Quote | Remembered]] = [
-        (one.probability, _frame(one.statement.source, one.statement.text), one.statement) for one in told
+        (one.probability, _told_line(one.statement), one.statement) for one in told
     ]
     found: list[tuple[float, str, Quote | Remembered]] = []
     for quote in {quote.source.number: quote for quote in reversed(ranked)}.values():  # the best of each
@@ -153,9 +153,9 @@ def _nearest(told: Sequence[MemoryAnswer], ranked: Sequence[Quote]) -> list[str]
 
 def _everything(told: Sequence[MemoryAnswer]) -> list[str]:
     """What the user told, the newest first."""
-    statements = [one.statement for one in told if one.statement.source.passage.is_live]
+    statements = [one.statement for one in told if one.statement.holds]
     newest_first = sorted(statements, key=lambda one: one.source.passage.created_at, reverse=True)
-    lines = [_citing(f"\n{_frame(one.source, one.text)}", one) for one in newest_first[:_MOST_OF_ALL]]
+    lines = [_citing(f"\n{_told_line(one)}", one) for one in newest_first[:_MOST_OF_ALL]]
     return [YOU_TOLD, *lines, *([MORE_TOLD] if len(statements) > _MOST_OF_ALL else [])]
 
 
@@ -173,13 +173,11 @@ def _of_memory(told: Sequence[MemoryAnswer]) -> list[str]:
     """The likeliest of what was told; and what it took the place of, or what took its own."""
     best = told[0].statement
     answer = "" if len(told[0].answer) > _SHORT_ANSWER * len(best.text) else f"{told[0].answer}. "
-    pieces: list[str] = [_citing(answer + _frame(best.source, best.text), best)]
-    passage = best.source.passage
+    pieces: list[str] = [_citing(answer + _told_line(best), best)]
     for other in (one.statement for one in told[1:]):
-        changed = other.source.passage
-        is_the_same_thing = passage.passage_id and changed.passage_id == passage.passage_id
-        if is_the_same_thing and changed.is_live != passage.is_live:
-            when = "Since then" if changed.is_live else "Before"
+        is_newer = best.was_replaced_by(other)
+        if is_newer or other.was_replaced_by(best):
+            when = "Since then" if is_newer else "Before"
             pieces.append(_citing(f"\n{when}: “{_cut(other.text)}” [{other.source.number}]", other))
             break
     return pieces
@@ -187,17 +185,18 @@ def _of_memory(told: Sequence[MemoryAnswer]) -> list[str]:
 
 def _said(quote: Quote, *, with_answer: bool = True) -> str:
     answer = f"{quote.answer}. " if quote.answer and with_answer else ""
-    return answer + _frame(quote.source, quote.text)
+    if is_own_words(quote.source.passage):
+        return answer + _told_line(Remembered(quote.source, quote.text))
+    return f"{answer}“{_cut(quote.text)}” [{quote.source.number}]"
 
 
-def _frame(source: Source, text: str) -> str:
-    """A quoted sentence with whose it is, and its citation."""
+def _told_line(told: Remembered) -> str:
+    """What the user said, with its day and citation."""
+    source, text = told.source, told.text
     passage = source.passage
     if not source.number:
         return f"You just said: “{_cut(text)}”"
-    if not is_own_words(passage):
-        return f"“{_cut(text)}” [{source.number}]"
-    said = "You said" if passage.is_live else "Before, you said"
+    said = "You said" if told.holds and passage.is_live else "Before, you said"
     return f"{said} on {_day(passage.told(text).astimezone())}: “{_cut(text)}” [{source.number}]"
 
 

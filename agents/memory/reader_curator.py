@@ -128,4 +128,6 @@ def changed(claim: Claim, met: Met) -> Curation:
     passage, sentence = met.candidate.passage, met.sentence
     text = f"{passage.text[: sentence.start]}{claim.text}{passage.text[sentence.end :]}"
     does = "ends" if met.relation.ends > met.relation.replaces else "replaces"
-    return Curation("modify", passage, text, f"it {does} {sentence.text!r}")
+    return Curation(
+        "modify", passage, text, f"it {does} {sentence.text!r}, with a probability of {met.changes:.2f}"
+    )
