@@ -304,8 +304,8 @@ def test_a_reply_cut_at_its_longest_length_is_told_as_cut(vouch: Vouch) -> None:
         told = vouch.run("ask", QUESTION, "--json").object
         transcript = vouch.chat(QUESTION)
     assert ran.out == "It opens at ten and\n"
-    assert "(The reply was cut at 1024 tokens; model.max_tokens" in ran.err
-    assert "\n(The reply was cut at 1024 tokens; model.max_tokens" in transcript
+    assert "(The reply was cut at the model's longest length; model.max_tokens" in ran.err
+    assert "\n(The reply was cut at the model's longest length; model.max_tokens" in transcript
     assert told["is_cut"] is True
     assert told["left_out"] == []
 

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from email.utils import formatdate
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ from scripted_server import (
 )
 
 from agents.backends.openai_chat import OpenAIChat
+from agents.backends.openai_habits import Habits, KnownHabits
 from agents.base.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
 from stores.base.errors import (
     ContextTooLong,
@@ -510,6 +512,75 @@ async def test_a_password_in_the_address_is_in_no_error(make_chat: MakeChat, beh
         error = await failure_of_any_kind(make_chat(url, timeout_seconds=0.2, max_retries=0))
         assert server.base_url in str(error)
     assert_nowhere("hunter2", error)
+
+
+# What a server does not take
+
+NO_LIMIT = refuses(
+    400,
+    "Unsupported parameter: 'max_tokens' is not supported with this model. "
+    "Use 'max_completion_tokens' instead.",
+)
+NO_TEMPERATURE = refuses(
+    400,
+    "Unsupported value: 'temperature' does not support 0.2 with this model. "
+    "Only the default (1) value is supported.",
+)
+
+
+async def test_what_a_server_refuses_is_put_otherwise_and_not_sent_again(
+    make_chat: MakeChat, tmp_path: Path
+) -> None:
+    habits = KnownHabits(tmp_path / "habits.json")
+    settings = {"max_tokens": 50, "temperature": 0.2, "habits": habits}
+    with ScriptedServer([NO_LIMIT, NO_TEMPERATURE, says("Lima")], then=says("Cusco")) as server:
+        assert await read(make_chat(server.base_url, **settings)) == ["Lima"]
+        assert await read(make_chat(server.base_url, **settings)) == ["Cusco"]  # as after a restart
+        await read(make_chat(server.base_url, **settings, model="other"))
+    bodies = [request.body for request in server.requests]
+    assert [("max_tokens" in b, "max_completion_tokens" in b, "temperature" in b) for b in bodies] == [
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, True, False),
+        (True, False, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("refusals", "roles"),
+    [
+        (["Unsupported role: 'system'. Use 'developer' instead."], ["developer", "user"]),
+        (["System role not supported"], ["user"]),
+        (["'system': use the role developer", "no role 'developer' here"], ["user"]),
+    ],
+)
+async def test_instructions_go_in_the_role_that_a_server_takes(
+    make_chat: MakeChat, refusals: list[str], roles: list[str]
+) -> None:
+    with ScriptedServer([*(refuses(400, words) for words in refusals), says("Lima")]) as server:
+        assert await read(make_chat(server.base_url)) == ["Lima"]
+    sent = server.requests[-1].body["messages"]
+    assert [message["role"] for message in sent] == roles
+    assert "Be brief." in sent[0]["content"]
+
+
+async def test_a_server_that_refuses_everything_is_not_asked_for_ever(make_chat: MakeChat) -> None:
+    with ScriptedServer(then=NO_TEMPERATURE) as server:
+        assert (
+            "temperature"
+            in (await failure(make_chat(server.base_url, temperature=0.2), ModelRefused)).message
+        )
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"SERVER scripted": {"limit": 3, "left_out": 7}}'])
+def test_habits_that_cannot_be_read_are_learned_anew(tmp_path: Path, content: str) -> None:
+    (tmp_path / "habits.json").write_text(content)
+    known = KnownHabits(tmp_path / "habits.json")
+    assert known.of("SERVER", "scripted") == Habits()
+    known.learn("SERVER", "scripted", Habits(("seed",)))
+    assert KnownHabits(tmp_path / "habits.json").of("SERVER", "scripted") == Habits(("seed",))
 
 
 # Structured replies

@@ -1,6 +1,7 @@
 """A chat model behind any server that speaks OpenAI's protocol: OpenAI, vLLM, Ollama, llama.cpp.
 
     request -> retries, until the first piece -> pieces -> the model's own word that it was done
+    refused for a parameter -> asked again without it (openai_habits.py)
 
 Beyond that protocol, a vLLM server is asked for the log-probabilities of a given reply, and any server
 for the length of the model's context, which some tell in their list of models. The `openai` client
@@ -14,10 +15,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agents.backends.openai_failures import ServerFailures
+from agents.backends.openai_habits import MOST_ADAPTED, Habits, KnownHabits
 from agents.backends.openai_wire import (
     ListedModel,
     as_sent,
@@ -65,6 +68,8 @@ class OpenAIChat:
         after a longer pause or the one the server asks for; never once a piece has arrived.
     context_tokens: what the model can read and write at once; 0 takes the server's word, which is asked for
         after the first reply; until then, and where it says nothing, 8,192.
+    max_tokens, temperature: None leaves them to the server.
+    habits: what servers refused before; None learns it anew.
     Belongs to the event loop of its first request.
     """
 
@@ -79,6 +84,7 @@ class OpenAIChat:
         max_tokens: int | None = None,
         temperature: float | None = None,
         context_tokens: int = 0,
+        habits: KnownHabits | None = None,
     ) -> None:
         self._base_url = base_url
         self._model = model
@@ -97,7 +103,8 @@ class OpenAIChat:
             models=self._models,
         )
         self._client: openai.AsyncOpenAI | None = None
-        self._takes_schema = True  # until the server refused response_format once
+        self._known_habits = habits or KnownHabits(None)
+        self._habits: Habits | None = None  # read with the first request
         self._has_log_probabilities = True  # until it refused them once
         self._given_context_tokens = context_tokens
         self._listed: ListedModel | None = None
@@ -143,13 +150,7 @@ class OpenAIChat:
         import openai
 
         try:
-            chunks = await client.chat.completions.create(
-                model=self._model,
-                messages=as_sent(request.messages),
-                stream=True,
-                max_tokens=openai.omit if self._max_tokens is None else self._max_tokens,
-                temperature=openai.omit if self._temperature is None else self._temperature,
-            )
+            chunks = await self._adapting(client, request.messages, {"stream": True})
         except openai.APIError as error:
             explained = await self._failures.explained(error)
             if isinstance(explained, ContextTooLong):
@@ -286,7 +287,7 @@ class OpenAIChat:
         client = await self._connected()
         import openai
 
-        if self._takes_schema:
+        if "response_format" not in self._current_habits().left_out:
             form = {"name": "reply", "schema": dict(schema), "strict": True}
             held_to = {"response_format": {"type": "json_schema", "json_schema": form}}
             try:
@@ -301,7 +302,9 @@ class OpenAIChat:
             reply = await self._ask(client, with_instructions(messages, schema), {})
         except (openai.APIError, ValueError) as error:
             raise await self._failures.explained(error) from None
-        self._takes_schema = False
+        habits = self._current_habits()
+        if "response_format" not in habits.left_out:
+            self._learn(replace(habits, left_out=(*habits.left_out, "response_format")))
         return reply
 
     async def _ask(
@@ -311,18 +314,54 @@ class OpenAIChat:
         held_to: Mapping[str, object],
     ) -> str:
         """The text of one reply. held_to: what more is sent with it. Errors are the client's own."""
-        import openai
-
-        completion = await client.chat.completions.create(
-            model=self._model,
-            messages=as_sent(messages),
-            max_tokens=openai.omit if self._max_tokens is None else self._max_tokens,
-            temperature=openai.omit if self._temperature is None else self._temperature,
-            extra_body=held_to,
-        )
+        completion = await self._adapting(client, messages, held_to)
         choice = first_choice(completion)
         content = getattr(getattr(choice, "message", None), "content", None)
         return content if isinstance(content, str) else ""
+
+    async def _adapting(
+        self, client: openai.AsyncOpenAI, messages: Sequence[ChatMessage], more: Mapping[str, object]
+    ) -> Any:
+        """What the client returns; put otherwise and asked again where the server refuses a parameter.
+
+        more: what this request has beside the settings' parameters. Errors are the client's own.
+        """
+        import openai
+
+        for number in range(MOST_ADAPTED):
+            habits = self._current_habits()
+            limits = {habits.limit: self._max_tokens, "temperature": self._temperature}
+            set_by_user = {
+                name: value
+                for name, value in limits.items()
+                if value is not None and name not in habits.left_out
+            }
+            try:
+                answer = await client.chat.completions.create(
+                    model=self._model,
+                    messages=as_sent(messages, instructions=habits.instructions),
+                    stream=bool(more.get("stream")),
+                    extra_body={**set_by_user, **{n: v for n, v in more.items() if n != "stream"}},
+                )
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                adapted = self._failures.adapted(error, habits, set_by_user)
+                if adapted is None or number == MOST_ADAPTED - 1:
+                    raise
+                self._habits = adapted
+            else:
+                if number:
+                    self._learn(habits)
+                return answer
+        raise AssertionError("the last try returns or raises")
+
+    def _current_habits(self) -> Habits:
+        if self._habits is None:
+            self._habits = self._known_habits.of(self._server, self._model)
+        return self._habits
+
+    def _learn(self, habits: Habits) -> None:
+        self._habits = habits
+        self._known_habits.learn(self._server, self._model, habits)
 
     async def _connected(self) -> openai.AsyncOpenAI:
         """The client, made when first needed, beside the event loop: its imports take a second."""

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from email.utils import mktime_tz, parsedate_tz
 from typing import TYPE_CHECKING
 
+from agents.backends.openai_habits import Habits
 from agents.backends.structured_replies import in_short
 from stores.base.errors import (
     ContextTooLong,
@@ -70,6 +71,11 @@ class ServerFailures:
             f"The answer of {self._server} is no reply of a chat model",
             hint="Check base_url: it must lead to OpenAI's protocol, and usually ends in /v1.",
         )
+
+    def adapted(self, error: openai.APIStatusError, habits: Habits, sent: Collection[str]) -> Habits | None:
+        """How the request may be put instead; see `Habits.adapted`."""
+        words = self._server_words(error)
+        return None if _is_too_long(error, words) else habits.adapted(words, error.param or "", sent)
 
     async def _explained_status(self, error: openai.APIStatusError) -> ModelError:
         status, words = error.status_code, self._server_words(error)

@@ -46,9 +46,28 @@ def split_credentials(base_url: str) -> tuple[str, str]:
     return urlunsplit((parts.scheme, host, parts.path, "", "")), unquote(parts.password or "")
 
 
-def as_sent(messages: Sequence[ChatMessage]) -> list[ChatCompletionMessageParam]:
-    """Messages in the form of a request."""
-    plain = [{"role": message.role, "content": well_formed(message.content)} for message in messages]
+def as_sent(
+    messages: Sequence[ChatMessage], *, instructions: str = "system"
+) -> list[ChatCompletionMessageParam]:
+    """Messages in the form of a request.
+
+    instructions: the role of what is system here; with "user" it stands before the first other message.
+    """
+    plain = [
+        {
+            "role": instructions if message.role == "system" else message.role,
+            "content": well_formed(message.content),
+        }
+        for message in messages
+    ]
+    if (
+        instructions == "user"
+        and len(plain) > 1
+        and messages[0].role == "system"
+        and messages[1].role == "user"
+    ):
+        first, second, *others = plain
+        plain = [{"role": "user", "content": f"{first['content']}\n\n{second['content']}"}, *others]
     return cast("list[ChatCompletionMessageParam]", plain)
 
 

@@ -8,6 +8,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from assistant.settings.config import DEFAULT
 from assistant.wiring.search import Search
 from stores.base.errors import ModelUnreachable
 
@@ -97,16 +98,19 @@ class Models(Search):
                     hint="Leave --offline out, or set model.backend to extractive.",
                 )
             from agents.backends.openai_chat import OpenAIChat
+            from agents.backends.openai_habits import KnownHabits
 
+            # a server has defaults of its own, and may refuse other values
             return OpenAIChat(
                 base_url=model.base_url,
                 model=model.name,
                 api_key=self._api_key,
                 timeout_seconds=model.timeout_seconds,
                 max_retries=model.retries,
-                max_tokens=model.max_tokens,
-                temperature=model.temperature,
+                max_tokens=model.max_tokens if self._is_set("model.max_tokens") else None,
+                temperature=model.temperature if self._is_set("model.temperature") else None,
                 context_tokens=model.context_tokens,
+                habits=KnownHabits(self.locations.cache / "servers.json"),
             )
         if model.backend == "transformers":
             from agents.backends.transformers_chat import TransformersChat
@@ -145,6 +149,9 @@ class Models(Search):
             overview=OverviewQuestions(_LiveEncoder(self)),
             sorter=self.sorter,
         )
+
+    def _is_set(self, key: str) -> bool:
+        return self.settings.origin(key) != DEFAULT
 
     def listed_models(self) -> list[str]:
         """The models that the server of the settings lists; empty where there is none, or it does not tell.
