@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.base.memory_page import MemoryPage, Statement, asked_after, related_pair
+from agents.base.memory_page import MemoryPage, Statement, asked_after
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import LARGE, prepare_reader
 from assistant.learning.recipes.examples import everyday
@@ -109,7 +109,7 @@ def changes(reader: OnnxReader, groups: list[list[Conversation]]) -> None:
             is_own = {id(t) for t in before}
             far += len(ended) - sum(t.id in ended for t in near if id(t) in is_own)
             for t in near:
-                pairs.append(related_pair(told.text, t.text, is_just_before=bool(before) and t is before[-1]))
+                pairs.append((told.text, t.text))
                 truth.append(id(t) in is_own and t.id in ended)
     found = np.array([r.replaces + r.ends for r in reader.relate(pairs)])
     right = np.array(truth)

@@ -186,8 +186,7 @@ class FixedReader:
         return [self._sorting.get(text, ASKS if text.endswith("?") else PERSONAL) for text in sentences]
 
     def relate(self, pairs: Sequence[tuple[str, str]]) -> list[Relation]:
-        plain = [(said, earlier.removeprefix("just before: ")) for said, earlier in pairs]
-        return [self._related.get(pair, UNRELATED) for pair in plain]
+        return [self._related.get(pair, UNRELATED) for pair in pairs]
 
     def _reading(self, passage: str, best: int) -> Reading:
         places = [(text, passage.find(text), p) for text, p in self._answers.items() if text in passage]

@@ -94,7 +94,9 @@ def test_hearsay_changes_nothing_and_nobody_is_asked() -> None:
 
 
 def test_what_the_reader_decides_is_not_asked() -> None:
-    curation, chat = asked(reply("add", 0), near(), reader=FixedReader(related={(NEW, OLD): SAME}))
+    again = Claim(OLD, OLD, "fact", "user")
+    known = FixedReader(related={(OLD, OLD): SAME})
+    curation, chat = asked(reply("add", 0), near(), claim=again, reader=known)
     assert (curation.action, chat.asked) == ("nothing", [])
 
 

@@ -11,6 +11,8 @@ from agent_fakes import ADDS, ENDS, REPLACES, SAME, UNRELATED, FixedReader, pass
 from agents.base.claim_interfaces import Claim, Curation, Evidence, Status, Weighed
 from agents.base.interfaces import Candidate, Relation, Verification
 from agents.memory.reader_curator import ReaderCurator
+from agents.models.reader import OnnxReader
+from agents.models.reader_files import LARGE
 from stores.base.passages import SHARED
 
 MINE = "user:1"
@@ -37,13 +39,20 @@ def reader(does: Relation, said: str = NEW, earlier: str = OLD) -> FixedReader:
 
 @pytest.mark.parametrize(
     ("does", "action"),
-    [(SAME, "nothing"), (REPLACES, "modify"), (ENDS, "modify"), (ADDS, "add"), (UNRELATED, "add")],
+    [(SAME, "add"), (REPLACES, "modify"), (ENDS, "modify"), (ADDS, "add"), (UNRELATED, "add")],
 )
 def test_the_relation_decides(does: Relation, action: str) -> None:
     found = curated(mine(), [near("i like tea", number=2), near(OLD)], reader(does))
     assert found.action == action
-    assert found.text == ("" if action == "nothing" else NEW)
+    assert found.text == NEW
     assert found.passage is None if action == "add" else found.passage and found.passage.version_id == 1
+
+
+def test_known_is_what_says_the_same_in_no_word_of_its_own() -> None:
+    again = "I live in Porto!"
+    found = curated(mine(again), [near(OLD)], reader(SAME, said=again))
+    assert (found.action, found.text) == ("nothing", "")
+    assert found.passage == near(OLD).passage
 
 
 def test_what_was_said_stays_as_it_was_said_and_the_reason_names_what_it_changes() -> None:
@@ -74,18 +83,6 @@ def test_the_likelier_of_two_is_changed() -> None:
     assert found.passage.version_id == 1
 
 
-def test_the_newest_is_read_as_said_just_before() -> None:
-    read: list[tuple[str, str]] = []
-
-    class Watching(FixedReader):
-        def relate(self, pairs: Sequence[tuple[str, str]]) -> list[Relation]:
-            read.extend(pairs)
-            return super().relate(pairs)
-
-    curated(mine(), [near("a", number=4), near("b", number=9)], Watching())
-    assert [earlier for _, earlier in read] == ["a", "just before: b"]
-
-
 # The shared memory
 
 OPENS = Claim("The room opens at ten.", "The room opens at ten.", "fact", "world")
@@ -113,3 +110,13 @@ def test_what_says_the_same_but_for_a_number_takes_its_place() -> None:
     reader = FixedReader(related={(now, was): Relation(0.7, 0.2, 0.0, 0.1, 0.0)})
     curation = curated(mine(now), [near(was)], reader)
     assert (curation.action, curation.text) == ("modify", now)
+
+
+def test_the_real_reader_sees_that_a_visit_was_moved() -> None:
+    moved = mine("actually Nadia can only come on the 20th")
+    others = [near("My landlord is called Ann.", number=2), near("I like tea.", number=3)]
+    visit = near("My sister Nadia is visiting on the 14th", number=4)
+    found = asyncio.run(
+        ReaderCurator(OnnxReader(LARGE, threads=1)).curate(moved, Weighed("unknown", 0.9), [*others, visit])
+    )
+    assert (found.action, found.passage) == ("modify", visit.passage)

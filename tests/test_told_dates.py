@@ -39,8 +39,7 @@ class TopicReader(FixedReader):
     """What is on the topic of an earlier statement ends it where it says "no longer", or else replaces it."""
 
     def relate(self, pairs: Sequence[tuple[str, str]]) -> list[Relation]:
-        plain = [(said, earlier.removeprefix("just before: ")) for said, earlier in pairs]
-        return [relation(said, earlier) for said, earlier in plain]
+        return [relation(said, earlier) for said, earlier in pairs]
 
 
 def relation(said: str, earlier: str) -> Relation:

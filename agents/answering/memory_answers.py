@@ -99,13 +99,14 @@ def _with_memories(one: Remembered, memories: Sequence[Passage]) -> Remembered:
 
 
 def _newer_first(found: Sequence[MemoryAnswer]) -> list[MemoryAnswer]:
-    """What took the place of the likeliest goes before it, where it is half as likely to answer at least."""
+    """What took the place of the likeliest goes before it, as likely, if it was half as likely at least."""
     best = found[0]
     for number, newer in enumerate(found):
         if newer.probability < _NEWER_FROM * best.probability:
             break
         if best.statement.was_replaced_by(newer.statement):
-            return [newer, *found[:number], *found[number + 1 :]]
+            first = replace(newer, probability=best.probability)
+            return [first, *found[:number], *found[number + 1 :]]
     return list(found)
 
 

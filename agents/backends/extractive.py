@@ -133,7 +133,8 @@ class ExtractiveChat:
 def _nearest(told: Sequence[MemoryAnswer], ranked: Sequence[Quote]) -> list[str]:
     """The nearest of what was told and found, where none of it surely answers.
 
-    Two statements are always among them: a page divides its probability by all that stands on it.
+    A page divides its probability by all that stands on it. Two statements are thus always among the
+    nearest, and no others where one of them is the likeliest.
     """
     said: list[tuple[float, str, Quote | Remembered]] = [
         (one.probability, _told_line(one.statement), one.statement) for one in told
@@ -142,7 +143,9 @@ def _nearest(told: Sequence[MemoryAnswer], ranked: Sequence[Quote]) -> list[str]
     for quote in {quote.source.number: quote for quote in reversed(ranked)}.values():  # the best of each
         title = f"{quote.source.passage.title}: " if quote.source.passage.title else ""
         found.append((quote.probability, title + _said(quote, with_answer=False), quote))
-    kept, others = said[:_MOST_STATEMENTS], [*said[_MOST_STATEMENTS:], *found]
+    is_told = bool(said) and all(said[0][0] >= line[0] for line in found)
+    most = _MOST_NEAREST if is_told else _MOST_STATEMENTS
+    kept, others = said[:most], [*said[most:], *found]
     likeliest = sorted(others, key=lambda line: -line[0])[: _MOST_NEAREST - len(kept)]
     nearest = sorted([*kept, *likeliest], key=lambda line: -line[0])
     if not nearest:

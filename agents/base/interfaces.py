@@ -204,7 +204,7 @@ class Reader(Protocol):
         """What each sentence of a user states."""
 
     def relate(self, pairs: Sequence[tuple[str, str]]) -> list[Relation]:
-        """What a statement does to an earlier one, for each pair of them (`memory_page.related_pair`)."""
+        """What a statement does to an earlier one, for each pair of them."""
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,3 @@ def last_said(exchanges: Sequence[Exchange]) -> str:
     begins = last.answer.partition("\n")[0]
     answer = begins.partition(". ")[0][:_LONGEST_ANSWER] if _CITATION.search(begins) else ""
     return said_before([f"{last.message} {answer}"])
-
-
-def related_pair(statement: str, earlier: str, *, is_just_before: bool) -> tuple[str, str]:
-    """The two texts that relate reads: a correction often means the statement just before it."""
-    return statement, f"just before: {earlier}" if is_just_before else earlier

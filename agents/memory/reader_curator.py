@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 from agents.base.claim_interfaces import CHANGEABLE, Claim, Curation, Weighed
 from agents.base.interfaces import Candidate, Reader, Relation
-from agents.base.memory_page import related_pair
 from agents.base.sentences import Sentence, sentences
 from agents.base.values import numbers
+from stores.words.lexical import tokens
 
 # Probabilities from which the reader's word counts; chosen on the calibration part of data/everyday_dated by
 # python -m benchmarks.everyday, see docs/experiments.md.
@@ -38,6 +38,7 @@ class Met:
     sentence: Sentence
     relation: Relation
     says_other_numbers: bool = False
+    says_other_words: bool = False
 
     @property
     def changes(self) -> float:
@@ -47,8 +48,8 @@ class Met:
 
     @property
     def same(self) -> float:
-        """The probability that both say the same."""
-        return 0.0 if self.says_other_numbers else self.relation.same
+        """The probability that both say the same; 0 where the claim has words of its own, and is kept."""
+        return 0.0 if self.says_other_numbers or self.says_other_words else self.relation.same
 
 
 class ReaderCurator:
@@ -63,16 +64,13 @@ class ReaderCurator:
     def met(self, claim: Claim, nearest: Sequence[Candidate]) -> list[Met]:
         """What a claim does to each sentence of what was said."""
         found = [c for c in nearest if c.passage.kind in CHANGEABLE]
-        newest = max((c.passage.version_id for c in found), default=0)
         beside = [(c, s) for c in found for s in sentences(c.passage.text)][:_MOST_PAIRS]
         if not beside:
             return []
-        pairs = [
-            related_pair(claim.text, s.text, is_just_before=c.passage.version_id == newest) for c, s in beside
-        ]
-        related, stated = self._reader.relate(pairs), _numbers(claim.text)
+        related = self._reader.relate([(claim.text, sentence.text) for _, sentence in beside])
+        stated, words = _numbers(claim.text), set(tokens(claim.text))
         return [
-            Met(c, s, relation, _are_others(stated, _numbers(s.text)))
+            Met(c, s, relation, _are_others(stated, _numbers(s.text)), not words <= set(tokens(s.text)))
             for (c, s), relation in zip(beside, related, strict=True)
         ]
 

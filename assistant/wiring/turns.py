@@ -125,7 +125,7 @@ class Turns(Models):
 
         memory, reader = self.settings.memory, self.reader
         by_model = memory.agents != "reader" and self.model_in_use.backend != "extractive"
-        classifier, curator = Classifier(shared_from=memory.shared_from), ReaderCurator(reader)
+        classifier, curator = Classifier(shared_from=memory.shared_from), ReaderCurator(self.large_reader)
         if by_model:
             from agents.memory.chat_curator import ChatCurator
             from agents.memory.chat_discriminator import ChatDiscriminator

@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from agents.base.memory_page import MemoryPage, Statement, asked_after, related_pair, said_before
+from agents.base.memory_page import MemoryPage, Statement, asked_after, said_before
 from agents.base.sentences import is_question
 from agents.models.encoder import OnnxEncoder, prepare_encoder
 from assistant.learning.recipes.examples.example import (
@@ -218,18 +218,17 @@ def relations(part: Part, *, seed: int) -> Iterator[Example]:
                 does = told.relations.get(other.id, "unrelated")
                 if part == "train" and does == "unrelated" and rng.random() > _UNRELATED_SHARE:
                     continue  # six pairs of seven are
-                found.append(relation(told.text, other.text, other is earlier[-1], does, c.id))
+                found.append(relation(told.text, other.text, does, c.id))
             if part == "train" and rng.random() < 0.15:
-                found.append(relation(told.text, rng.choice(strangers), False, "unrelated", c.id))
+                found.append(relation(told.text, rng.choice(strangers), "unrelated", c.id))
             earlier.append(told)
     rng.shuffle(found)
     return iter(found)
 
 
-def relation(statement: str, earlier: str, is_just_before: bool, does: str, key: str) -> Example:
+def relation(statement: str, earlier: str, does: str, key: str) -> Example:
     """One pair, as relate reads it."""
-    first, second = related_pair(statement, earlier, is_just_before=is_just_before)
-    return Example(first, second, relate=RELATE_LABELS.index(does), source="everyday", key=key)
+    return Example(statement, earlier, relate=RELATE_LABELS.index(does), source="everyday", key=key)
 
 
 def pages(part: Part, *, seed: int) -> Iterator[Example]:
