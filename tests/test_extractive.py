@@ -11,7 +11,6 @@ from agent_fakes import NOTHING, FixedEncoder, FixedReader, source
 from agents.answering.memory_answers import MemoryAnswers
 from agents.answering.overview import OverviewQuestions
 from agents.answering.quoting import Quoter
-from agents.answering.responder import Citations
 from agents.backends.extractive import (
     NOT_KEPT,
     NOT_SURE,
@@ -23,6 +22,7 @@ from agents.backends.extractive import (
     ExtractiveChat,
 )
 from agents.base.chat_interfaces import ReplyRequest, Source
+from agents.base.citations import Citations
 from agents.base.message_sorting import MessageSorter
 from stores.base.errors import ModelRefused
 

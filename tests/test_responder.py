@@ -9,8 +9,9 @@ from agent_fakes import FakeChat, passage, source
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.answering.responder import Citations, Responder
+from agents.answering.responder import Responder
 from agents.base.chat_interfaces import CitingText, CutAtLimit, LeftOut, ReplyRequest
+from agents.base.citations import Citations, without_citations
 from agents.base.interfaces import Exchange
 from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS
 from agents.prompts import answer
@@ -62,6 +63,42 @@ def test_no_cut_changes_what_is_cited(text: str, cut: int) -> None:
     shown = whole.feed(text) + whole.rest()
     assert parts.feed(text[:cut]) + parts.feed(text[cut:]) + parts.rest() == shown
     assert (parts.cited, parts.invented) == (whole.cited, whole.invented)
+
+
+@pytest.mark.parametrize(
+    ("reply", "cited", "invented"),
+    [
+        ("At ten [1, 2], or so [1-3].", [1, 2, 3], []),
+        ("At ten [Source 2] or [sources 1 and 3].", [2, 1, 3], []),
+        ("`sys.argv[1]` holds it [2].", [2], []),
+        ("```python\nSIZES[6]\nx[1]\n```\nIt is [3].", [3], []),
+        ("~~~\nx[1]\n```\nx[1]\n~~~\nIt is [3].", [3], []),
+        ("``a ` [1]`` and [2].", [2], []),
+        ("A tick ` alone hides [1] on its line.\nNot [2].", [2], []),
+        ("SIZES[6] is the seventh, and f(x)[7] too.", [], []),
+        ("It was so in [2024].", [], []),
+    ],
+)
+@given(st.integers(0, 60))
+def test_nothing_is_cited_in_code_and_several_may_be_at_once(
+    reply: str, cited: list[int], invented: list[int], cut: int
+) -> None:
+    citations = Citations([source(number, "x") for number in (1, 2, 3)])
+    assert citations.feed(reply[:cut]) + citations.feed(reply[cut:]) + citations.rest() == reply
+    assert (citations.cited, citations.invented) == (cited, invented)
+
+
+def test_one_invented_number_among_others_is_marked() -> None:
+    shown, citations = checked("So it is [Sources 1, 9-10].", "x")
+    assert shown == "So it is [Sources 1, 9?-10?]."
+    assert (citations.cited, citations.invented) == ([1], [9, 10])
+
+
+def test_the_numbers_of_earlier_answers_are_not_sent_again() -> None:
+    earlier = Exchange("When?", "When?", "At ten [1], or so [9?].\n`x[1]` [Source 2]", 7)
+    request = Responder(saying(), keep=5).prepare("q", "q", [passage(1)], [earlier], is_kept=True)
+    assert request.messages[2].content == "At ten, or so.\n`x[1]`"
+    assert without_citations("") == ""
 
 
 IRON = "It inhibits the uptake of iron [31], of zinc [1] and of copper [2, 3] [4-6] [7?]."

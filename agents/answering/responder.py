@@ -8,74 +8,23 @@ says by which rule. What did not fit is named in the request.
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Sequence
-from functools import cached_property
 
 from agents.base.chat_interfaces import (
     ChatMessage,
     ChatModel,
-    CitingText,
     CutAtLimit,
     LeftOut,
     ReplyRequest,
     Source,
 )
+from agents.base.citations import Citations
 from agents.base.interfaces import Exchange
 from agents.base.memory_page import last_said
 from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fit
 from agents.prompts import answer
 from stores.base.errors import ContextTooLong
 from stores.base.passages import Passage
-
-_WORD = re.compile(r"\[[^\[\]\n]{1,40}\]|\w+")  # a bracketed reference is one word
-_LOOKED_BACK = 400  # characters of a reply before a number: the words in them are compared
-
-
-class CopiedNumbers:
-    """The reference numbers in the texts of sources."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._given = texts
-
-    @cached_property
-    def _texts(self) -> list[str]:
-        return [_spaced(_words(text)) for text in self._given if "[" in text]
-
-    def has(self, before: str, number: str, *, words: int) -> bool:
-        """Whether a number is copied. before: the reply up to it. number: as it stands, like "[31]".
-
-        words: how many words before it have to be the same, at least; fewer at the beginning of a quotation.
-        """
-        if not self._texts:
-            return False
-        quoted = _since_quotation(before)
-        known = _words((before if quoted is None else quoted)[-_LOOKED_BACK:])[-words:] if words else []
-        if len(known) < words and not (quoted is not None and known):
-            return False
-        return any(_spaced([*known, number]) in text for text in self._texts)
-
-
-def _words(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
-
-
-def _spaced(words: Sequence[str]) -> str:
-    return f" {' '.join(words)} "
-
-
-def _since_quotation(text: str) -> str | None:
-    """What stands behind the last quotation mark that is still open; None where none is."""
-    opened = text.rfind("“")
-    if opened > text.rfind("”"):
-        return text[opened + 1 :]
-    return text[text.rfind('"') + 1 :] if text.count('"') % 2 else None
-
-
-_NUMBER = re.compile(r"\[(\d{1,4})\]")
-_MAYBE_NUMBER = re.compile(r"\[\d{0,4}$")  # a citation that may go on in the next piece
-_COPIED_WORDS = 4  # before the number of a source, that make it a copied one; fewer are the same by chance
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 class Responder:
@@ -162,57 +111,6 @@ class Responder:
 
     async def aclose(self) -> None:
         await self._chat_model.aclose()
-
-
-class Citations:
-    """Which of the numbered sources a reply cites, found while it is being written.
-
-    A number that is copied with the words before it is a source's own reference, and cites nothing.
-    """
-
-    def __init__(self, sources: Sequence[Source]) -> None:
-        self._known = {source.number for source in sources}
-        self._copied = CopiedNumbers([source.passage.text for source in sources])
-        self._written = ""  # of the reply, as its model wrote it
-        self._held = ""
-        self.cited: list[int] = []  # in the order of their first use
-        self.invented: list[int] = []  # numbers that stand for no source
-
-    def feed(self, piece: str) -> str:
-        """What can be shown of the reply so far; an invented [9] is shown as [9?]."""
-        clean = _CONTROL.sub("", piece.replace("\r\n", "\n"))
-        if isinstance(piece, CitingText):
-            for number in piece.cites:
-                self._cite(number)
-            return self.rest() + clean
-        written = self._held + clean
-        unfinished = _MAYBE_NUMBER.search(written)
-        cut = unfinished.start() if unfinished else len(written)
-        self._held = written[cut:]
-        shown = _NUMBER.sub(self._check, written[:cut])
-        self._written += written[:cut]
-        return shown
-
-    def rest(self) -> str:
-        """What was held back, once the reply has ended."""
-        held, self._held = self._held, ""
-        return held
-
-    def _check(self, match: re.Match[str]) -> str:
-        number = int(match.group(1))
-        is_known = number in self._known
-        before = self._written + match.string[: match.start()]
-        if self._copied.has(before, match.group(), words=_COPIED_WORDS if is_known else 1):
-            return match.group()
-        if not is_known:
-            self.invented.append(number)
-            return f"[{number}?]"
-        self._cite(number)
-        return match.group()
-
-    def _cite(self, number: int) -> None:
-        if number not in self.cited:
-            self.cited.append(number)
 
 
 async def _checked(

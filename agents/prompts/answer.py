@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agents.base.chat_interfaces import ChatMessage, Source
+from agents.base.citations import without_citations
 from agents.base.interfaces import Exchange
 
 INSTRUCTIONS = """\
@@ -30,7 +31,10 @@ def messages(
         message
         for exchange in history
         if exchange.answer
-        for message in (ChatMessage("user", exchange.message), ChatMessage("assistant", exchange.answer))
+        for message in (
+            ChatMessage("user", exchange.message),
+            ChatMessage("assistant", without_citations(exchange.answer)),
+        )
     ]
     listed = "\n\n".join(entry(source) for source in sources) or "(none found)"
     return (

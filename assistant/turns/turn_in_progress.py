@@ -6,8 +6,8 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-from agents.answering.responder import Citations
 from agents.base.chat_interfaces import CutAtLimit, ReplyRequest
+from agents.base.citations import Citations
 from agents.retrieval.reranker import Reranked
 from agents.retrieval.retriever import Retrieved
 from assistant.turns.events import Finished
