@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from agents.base.chat_interfaces import ContinuationScore, CutAtLimit, ReplyRequest, Source
+from agents.base.chat_interfaces import ContinuationScore, Piece, ReplyRequest, Source
 from agents.base.interfaces import (
     AnswerSpan,
     Candidate,
@@ -101,7 +101,7 @@ class FakeChat:
 
     def __init__(
         self,
-        reply: Callable[[ReplyRequest], AsyncIterator[str | CutAtLimit]],
+        reply: Callable[[ReplyRequest], AsyncIterator[Piece]],
         *,
         name: str = "fake",
         context_tokens: int | None = None,
@@ -114,7 +114,7 @@ class FakeChat:
     def count_tokens(self, text: str) -> int:
         return len(text.split())
 
-    def stream(self, request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
+    def stream(self, request: ReplyRequest) -> AsyncIterator[Piece]:
         self.requests.append(request)
         return self._reply(request)
 

@@ -171,12 +171,15 @@ async def found(chat: ChatOnScreen) -> None:
     await chat.shows("1 of 2 with answer")
 
 
+THOUGHT = "<think>Code it is.</think>"
+
 WHILE_READING = {
     "read_next": Row(before("k"), lambda chat: is_read(chat, -1)),
     "read_previous": Row(then=lambda chat: is_read(chat, -2)),
     "read_first": Row(then=lambda chat: is_read(chat, 0)),
     "read_last": Row(before("g"), lambda chat: is_read(chat, -1)),
     "read_fold": Row(then="folded", after=before("space")),
+    "read_thoughts": Row(then="▾ thought in 3 words"),
     "read_copy": Row(nothing_copied, lambda chat: chat.app.clipboard.startswith("First answer [1].")),
     "read_copy_code": Row(nothing_copied, lambda chat: chat.app.clipboard == "code one"),
     "read_helped": Row(rated_bad, lambda chat: messages(chat)[-1].rating == "good"),
@@ -202,7 +205,9 @@ async def test_each_key_works_while_reading(tmp_path: Path, monkeypatch: pytest.
         return playing(ASKED, ASKED_AGAIN)
 
     monkeypatch.setattr(ComparisonChild, "of", staticmethod(compared))
-    async with on_screen(tmp_path, replies=[["An answer."], [CODE], ["Again."]], size=(80, 40)) as chat:
+    async with on_screen(
+        tmp_path, replies=[["An answer."], [THOUGHT, CODE], ["Again."]], size=(80, 40)
+    ) as chat:
         await chat.asks("one")
         await chat.asks("two")
         keep(of(chat), promoted(12))

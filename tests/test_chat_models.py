@@ -29,7 +29,7 @@ from vllm_server import serving, vllm_maker
 from agents.backends.openai_chat import OpenAIChat
 from agents.backends.transformers_chat import TransformersChat
 from agents.backends.vllm_chat import VllmChat
-from agents.base.chat_interfaces import ChatMessage, ChatModel, CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import ChatMessage, ChatModel, CutAtLimit, Piece, ReplyRequest
 from stores.base.errors import ContextTooLong, MalformedReply, ModelRefused, NoLogProbabilities
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -165,11 +165,11 @@ def asking(text: str) -> ReplyRequest:
     return ReplyRequest((ChatMessage("user", text),))
 
 
-async def read(chat: ChatModel, text: str) -> list[str | CutAtLimit]:
+async def read(chat: ChatModel, text: str) -> list[Piece]:
     return [piece async for piece in chat.stream(asking(text))]
 
 
-def joined(pieces: Sequence[str | CutAtLimit]) -> str:
+def joined(pieces: Sequence[Piece]) -> str:
     return "".join(piece for piece in pieces if isinstance(piece, str))
 
 

@@ -33,7 +33,7 @@ from scripted_server import (
 
 from agents.backends.openai_chat import OpenAIChat
 from agents.backends.openai_habits import Habits, KnownHabits
-from agents.base.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import ChatMessage, CutAtLimit, Piece, ReplyRequest, Thought
 from stores.base.errors import (
     ContextTooLong,
     MalformedReply,
@@ -87,7 +87,7 @@ async def make_chat() -> AsyncIterator[MakeChat]:
         await chat.aclose()
 
 
-async def read(chat: OpenAIChat) -> list[str | CutAtLimit]:
+async def read(chat: OpenAIChat) -> list[Piece]:
     return [piece async for piece in chat.stream(REQUEST)]
 
 
@@ -183,6 +183,34 @@ async def test_two_replies_can_be_read_at_once(make_chat: MakeChat) -> None:
     with ScriptedServer(then=says("Li", "ma", pause_seconds=0.05)) as server:
         chat = make_chat(server.base_url)
         assert await asyncio.gather(read(chat), read(chat)) == [["Li", "ma"], ["Li", "ma"]]
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning", "thinking"])
+async def test_thoughts_that_a_server_parts_come_apart(make_chat: MakeChat, name: str) -> None:
+    def behave(call: Call) -> None:
+        call.open_stream()
+        call.send_delta({name: "Peru, so"})
+        call.send_delta({"content": "Lima"})
+        call.send_delta({}, "stop")
+        call.close_stream()
+
+    with ScriptedServer([behave]) as server:
+        assert await read(make_chat(server.base_url)) == [Thought("Peru, so"), "Lima"]
+
+
+async def test_a_refusal_is_the_answer_and_no_schema_fits_it(make_chat: MakeChat) -> None:
+    def streamed(call: Call) -> None:
+        call.open_stream()
+        call.send_delta({"refusal": "I can't help"})
+        call.send_delta({"refusal": " with that."}, "stop")
+        call.close_stream()
+
+    message = {"role": "assistant", "content": None, "refusal": "I can't help."}
+    whole = answers_json(200, {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+    with ScriptedServer([streamed, whole]) as server:
+        assert await read(make_chat(server.base_url)) == ["I can't help", " with that."]
+        with pytest.raises(ModelRefused, match=r"refuses: I can't help\."):
+            await make_chat(server.base_url).structured(QUESTION, CITY)
 
 
 async def test_half_a_character_never_comes_out(make_chat: MakeChat) -> None:

@@ -10,7 +10,7 @@ import pytest
 from agent_fakes import FakeChat, FixedEncoder
 
 from agents.answering.responder import Responder
-from agents.base.chat_interfaces import CutAtLimit, LeftOut, ReplyRequest
+from agents.base.chat_interfaces import CutAtLimit, LeftOut, Piece, ReplyRequest
 from agents.retrieval.own_statements import GIVEN, OwnStatements
 from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.reranker import Reranker
@@ -30,7 +30,7 @@ from stores.search.indexer import Indexer
 from stores.search.shared_index import SharedIndex
 from stores.search.spaces import Spaces
 
-Reply = Callable[[ReplyRequest], AsyncIterator[str | CutAtLimit]]
+Reply = Callable[[ReplyRequest], AsyncIterator[Piece]]
 
 
 class House:
@@ -293,7 +293,7 @@ async def test_nothing_is_encoded_before_the_first_word_but_the_query(house: Hou
 
 
 async def test_a_cut_reply_is_told_and_kept_as_cut(tmp_path: Path) -> None:
-    async def too_long(_request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
+    async def too_long(_request: ReplyRequest) -> AsyncIterator[Piece]:
         yield "At ten and"
         yield CutAtLimit(16)
 

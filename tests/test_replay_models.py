@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from agent_fakes import FakeChat, candidate
 
-from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, Piece, ReplyRequest
 from agents.base.interfaces import Verdict
 from assistant.replay.runs.chat_judge import ChatJudge, judging_messages
 from assistant.replay.runs.recorded_chat import RecordedChat, Recording
@@ -31,7 +31,7 @@ class Model(FakeChat):
         self.asked = 0
         self._structured = reply if reply is not None else {"label": "answer"}
 
-    async def _stream(self, request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
+    async def _stream(self, request: ReplyRequest) -> AsyncIterator[Piece]:
         self.asked += 1
         yield f"reply {self.asked} "
         yield "to it"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.answering.responder import Responder
-from agents.base.chat_interfaces import CitingText, CutAtLimit, LeftOut, ReplyRequest
+from agents.base.chat_interfaces import CitingText, CutAtLimit, LeftOut, Piece, ReplyRequest
 from agents.base.citations import Citations, without_citations
 from agents.base.interfaces import Exchange
 from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS
@@ -18,10 +18,10 @@ from agents.prompts import answer
 from stores.base.errors import ContextTooLong
 
 
-def saying(*pieces: str | CutAtLimit, context_tokens: int | None = None) -> FakeChat:
+def saying(*pieces: Piece, context_tokens: int | None = None) -> FakeChat:
     """A chat model that says what it was given to say."""
 
-    async def reply(_request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
+    async def reply(_request: ReplyRequest) -> AsyncIterator[Piece]:
         for piece in pieces:
             yield piece
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from agents.backends.openai_chat import OpenAIChat
-from agents.base.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import ChatMessage, Piece, ReplyRequest
 from stores.base.errors import MalformedReply, ModelRefused, NoLogProbabilities
 from tests.free_ports import free_port
 
@@ -85,7 +85,7 @@ def asking(*messages: ChatMessage) -> ReplyRequest:
     return ReplyRequest(messages=messages, question=messages[-1].content)
 
 
-async def read(chat: OpenAIChat, *messages: ChatMessage) -> list[str | CutAtLimit]:
+async def read(chat: OpenAIChat, *messages: ChatMessage) -> list[Piece]:
     return [piece async for piece in chat.stream(asking(*messages))]
 
 

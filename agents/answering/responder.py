@@ -13,17 +13,21 @@ from collections.abc import AsyncIterator, Sequence
 from agents.base.chat_interfaces import (
     ChatMessage,
     ChatModel,
+    CitingText,
     CutAtLimit,
     LeftOut,
+    Piece,
     ReplyRequest,
     Source,
+    Thought,
 )
 from agents.base.citations import Citations
 from agents.base.interfaces import Exchange
 from agents.base.memory_page import last_said
+from agents.base.thinking import ThinkMarks
 from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS, fit
 from agents.prompts import answer
-from stores.base.errors import ContextTooLong
+from stores.base.errors import ContextTooLong, EmptyReply
 from stores.base.passages import Passage
 
 
@@ -68,14 +72,17 @@ class Responder:
         before = last_said(history)
         return ReplyRequest(messages, message, question, sources, is_kept, left_out, before)
 
-    def respond(self, request: ReplyRequest, citations: Citations) -> AsyncIterator[str | CutAtLimit]:
-        """The reply piece by piece, fit for a screen; `citations` gathers what it cites on the way."""
-        return _checked(self._chat_model.stream(request), citations)
+    def respond(self, request: ReplyRequest, citations: Citations) -> AsyncIterator[Piece]:
+        """The reply piece by piece, fit for a screen; `citations` gathers what it cites on the way.
+
+        Raises `EmptyReply` where nothing was answered, whatever was thought.
+        """
+        return _checked(self._chat_model.stream(request), citations, self.model_name)
 
     async def bare_reply(self, text: str) -> str:
         """The model's reply to a text without sources."""
         request = ReplyRequest((ChatMessage("user", text),), text, text)
-        pieces = _checked(self._chat_model.stream(request), Citations(()))
+        pieces = self.respond(request, Citations(()))
         return "".join([piece async for piece in pieces if isinstance(piece, str)])
 
     def _fitting(
@@ -113,16 +120,49 @@ class Responder:
         await self._chat_model.aclose()
 
 
-async def _checked(
-    pieces: AsyncIterator[str | CutAtLimit], citations: Citations
-) -> AsyncIterator[str | CutAtLimit]:
+async def _checked(pieces: AsyncIterator[Piece], citations: Citations, model: str) -> AsyncIterator[Piece]:
     cut: CutAtLimit | None = None
-    async for piece in pieces:
+    thinks = answers = False
+    async for piece in _parted(pieces):
         if isinstance(piece, CutAtLimit):
             cut = piece
+        elif isinstance(piece, Thought):
+            thinks, answers = True, answers and not piece.is_all
+            if piece.is_all:
+                citations.begin_anew()
+            yield piece
         elif shown := citations.feed(piece):
+            answers = answers or bool(shown.strip())
             yield shown
     if rest := citations.rest():
+        answers = True
         yield rest
+    if not answers:
+        raise _empty(model, thinks=thinks, is_cut=cut is not None)
     if cut is not None:
         yield cut
+
+
+async def _parted(pieces: AsyncIterator[Piece]) -> AsyncIterator[Piece]:
+    """The same with what stands in marks of thinking apart."""
+    marks = ThinkMarks()
+    async for piece in pieces:
+        if isinstance(piece, CitingText) or not isinstance(piece, str):
+            for held in marks.rest():
+                yield held
+            yield piece
+            continue
+        for part in marks.feed(piece):
+            yield part
+    for part in marks.rest():
+        yield part
+
+
+def _empty(model: str, *, thinks: bool, is_cut: bool) -> EmptyReply:
+    if is_cut:
+        return EmptyReply(
+            f"{model} reached its longest length before it answered",
+            hint="Raise model.max_tokens, or lower model.reasoning_effort.",
+        )
+    what = "thought about it, but wrote no answer" if thinks else "wrote an empty reply"
+    return EmptyReply(f"{model} {what}", hint="Ask again, in other words if need be.")

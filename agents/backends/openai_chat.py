@@ -27,6 +27,7 @@ from agents.backends.openai_wire import (
     first_choice,
     read_chunk,
     read_last_words,
+    read_message,
     read_score,
     split_credentials,
     well_formed,
@@ -37,11 +38,12 @@ from agents.backends.structured_replies import (
     fitting_reply,
     with_instructions,
 )
-from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, Piece, ReplyRequest
 from agents.base.token_budget import estimated_tokens
 from stores.base.errors import (
     ContextTooLong,
     MalformedReply,
+    ModelRefused,
     ModelUnreachable,
     UnknownModel,
     WrongKey,
@@ -144,7 +146,7 @@ class OpenAIChat:
         if client is not None:
             await client.close()
 
-    async def stream(self, request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
+    async def stream(self, request: ReplyRequest) -> AsyncIterator[Piece]:
         """The reply piece by piece; see `ChatModel.stream`."""
         client = await self._connected()
         import openai
@@ -162,8 +164,8 @@ class OpenAIChat:
         async with chunks:  # left in any way, cancelled too, it closes the connection
             try:
                 async for chunk in chunks:
-                    piece, finish = read_chunk(chunk)
-                    if piece:
+                    pieces, finish = read_chunk(chunk)
+                    for piece in pieces:
                         has_begun = True
                         yield piece
                     if finish is not None:
@@ -315,9 +317,10 @@ class OpenAIChat:
     ) -> str:
         """The text of one reply. held_to: what more is sent with it. Errors are the client's own."""
         completion = await self._adapting(client, messages, held_to)
-        choice = first_choice(completion)
-        content = getattr(getattr(choice, "message", None), "content", None)
-        return content if isinstance(content, str) else ""
+        words, is_refusal = read_message(first_choice(completion))
+        if is_refusal:
+            raise ModelRefused(f"{self._model} at {self._server} refuses: {self._failures.pruned(words)}")
+        return words
 
     async def _adapting(
         self, client: openai.AsyncOpenAI, messages: Sequence[ChatMessage], more: Mapping[str, object]

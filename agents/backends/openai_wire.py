@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from agents.base.chat_interfaces import ChatMessage, ContinuationScore
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore, Thought
 
 if TYPE_CHECKING:
     import openai
     from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")  # as one server or another calls them
 _LAST_WORDS_SECONDS = 0.5  # what may follow a finished reply: token counts and the end mark
 
 
@@ -77,15 +78,28 @@ def first_choice(reply: object) -> object:
     return choices[0] if isinstance(choices, list) and choices else None
 
 
-def read_chunk(chunk: object) -> tuple[str, str | None]:
-    """A chunk's text, and why the model is done if it is; the client does not check their types."""
+def read_chunk(chunk: object) -> tuple[list[str | Thought], str | None]:
+    """A chunk's thoughts and words, and why the model is done if it is."""
     choice = first_choice(chunk)
-    piece = getattr(getattr(choice, "delta", None), "content", None)
     finish = getattr(choice, "finish_reason", None)
-    return (
-        well_formed(piece) if isinstance(piece, str) else "",
-        finish if isinstance(finish, str) and finish else None,
-    )
+    return _said(getattr(choice, "delta", None)), finish if isinstance(finish, str) and finish else None
+
+
+def read_message(choice: object) -> tuple[str, bool]:
+    """The words of a whole reply, and whether the model refuses with them."""
+    message = getattr(choice, "message", None)
+    words = "".join(part for part in _said(message) if isinstance(part, str))
+    return words, bool(getattr(message, "refusal", None))
+
+
+def _said(message: object) -> list[str | Thought]:
+    """A refusal is an answer in the model's words; the client does not check the types of any."""
+    thought = next(filter(None, (getattr(message, name, None) for name in _THOUGHTS)), "")
+    words = getattr(message, "content", None) or getattr(message, "refusal", None)
+    return [
+        *([Thought(well_formed(thought))] if isinstance(thought, str) and thought else []),
+        *([well_formed(words)] if isinstance(words, str) and words else []),
+    ]
 
 
 def well_formed(text: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import cast
 
 from agents.base.chat_interfaces import ChatMessage
+from agents.base.thinking import without_thoughts
 from stores.base.errors import ContextTooLong, MalformedReply
 from stores.base.one_line import short
 
@@ -96,7 +97,7 @@ def with_instructions(
 
 
 def fitting(reply: str, schema: Mapping[str, object]) -> dict[str, object]:
-    """The one object in a reply, bare or with a fence or words around it.
+    """The one object in a reply, bare or with a fence, words or thoughts around it.
 
     Raises ValueError, in words that a model can act on, where there is none or it does not fit, and where
     the reply has more than `LONGEST_REPLY` characters: no more than these are read of any.
@@ -105,6 +106,7 @@ def fitting(reply: str, schema: Mapping[str, object]) -> dict[str, object]:
 
     if len(reply) > LONGEST_REPLY:
         raise ValueError(f"it is too long: {len(reply):,} characters, where {LONGEST_REPLY:,} are read")
+    reply = without_thoughts(reply)
     start, end = reply.find("{"), reply.rfind("}")
     if start < 0 or end < start:
         raise ValueError("it holds no JSON object")

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from agents.backends.prompt_tokens import PieceDecoder, PromptTokenizer
 from agents.backends.structured_replies import check_choices, fitting_reply, in_short, with_instructions
-from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, Piece, ReplyRequest
 from stores.base.errors import ContextTooLong, ModelRefused, ReplyCut, UnknownModel
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class TransformersChat:
         """By the model's tokenizer; loads the model."""
         return self._loaded().tokenizer.count(text)
 
-    async def stream(self, request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
+    async def stream(self, request: ReplyRequest) -> AsyncIterator[Piece]:
         """The reply piece by piece; see `ChatModel.stream`."""
         loop = asyncio.get_running_loop()
         pieces: asyncio.Queue[str | None] = asyncio.Queue()

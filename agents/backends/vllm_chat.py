@@ -23,7 +23,7 @@ from typing import Any
 
 from agents.backends.prompt_tokens import PromptTokenizer
 from agents.backends.structured_replies import check_choices, fitting_reply, in_short, with_instructions
-from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, Piece, ReplyRequest
 from stores.base.errors import (
     BackendMissing,
     ContextTooLong,
@@ -97,7 +97,7 @@ class VllmChat:
         """By the model's tokenizer; starts the engine."""
         return self._started().tokenizer.count(text)
 
-    async def stream(self, request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
+    async def stream(self, request: ReplyRequest) -> AsyncIterator[Piece]:
         """The reply piece by piece; see `ChatModel.stream`."""
         async with aclosing(self._written(request.messages)) as pieces:
             async for piece in pieces:
@@ -162,7 +162,7 @@ class VllmChat:
 
     async def _written(
         self, messages: Sequence[ChatMessage], held_to: Mapping[str, object] | None = None
-    ) -> AsyncGenerator[str | CutAtLimit]:
+    ) -> AsyncGenerator[Piece]:
         """One reply. held_to: what vLLM's `StructuredOutputsParams` is given."""
         started = await asyncio.to_thread(self._started)
         from vllm import SamplingParams

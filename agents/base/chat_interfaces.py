@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, Self
+from typing import Literal, Protocol, Self, TypeAlias
 
 from stores.base.passages import Passage
 
@@ -62,6 +62,14 @@ class CutAtLimit:
     tokens: int | None  # that length; None where only the server knows it
 
 
+@dataclass(frozen=True)
+class Thought:
+    """What a model thinks before it answers: no part of its answer."""
+
+    text: str
+    is_all: bool = False  # what was taken for the answer so far was thinking as well
+
+
 class CitingText(str):
     """A piece of a reply whose writer says what it cites: no number that stands in it is another citation."""
 
@@ -85,6 +93,9 @@ class ContinuationScore:
     def total(self) -> float:
         """Log-probability that the reply begins with these tokens; its end is not part of it."""
         return math.fsum(self.log_probabilities)
+
+
+Piece: TypeAlias = str | Thought | CutAtLimit  # of a reply; CutAtLimit is the last
 
 
 class ChatModel(Protocol):
@@ -115,10 +126,12 @@ class ChatModel(Protocol):
         Asks no server. May load a model that runs in this process: not for the event loop.
         """
 
-    def stream(self, request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
-        """The reply piece by piece. Ends normally only when the model said that it was done, or with a
-        `CutAtLimit` where it reached its longest length; raises a `ModelError` otherwise. Cancelling the
-        task that reads it ends the work at the backend. A model that quotes yields `CitingText`."""
+    def stream(self, request: ReplyRequest) -> AsyncIterator[Piece]:
+        """The reply piece by piece, and what is thought before it, where the backend parts the two.
+
+        Ends normally only when the model said that it was done, or with a `CutAtLimit` where it reached its
+        longest length; raises a `ModelError` otherwise. Cancelling the task that reads it ends the work at
+        the backend. A model that quotes yields `CitingText`."""
 
     async def structured(
         self, messages: Sequence[ChatMessage], schema: Mapping[str, object]

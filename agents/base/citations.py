@@ -112,6 +112,12 @@ class Citations:
         self._held = written[cut:]
         return self._read(written[:cut])
 
+    def begin_anew(self) -> None:
+        """What came so far was no answer."""
+        self._code, self._written, self._held = _Code(), "", ""
+        self.cited.clear()
+        self.invented.clear()
+
     def rest(self) -> str:
         """What was held back, once the reply has ended."""
         held, self._held = self._held, ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
-from agents.base.chat_interfaces import ChatMessage, ChatModel, ContinuationScore, CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import ChatMessage, ChatModel, ContinuationScore, Piece, ReplyRequest
 from assistant.background.priority import AnswersFirst
 
 
@@ -34,10 +34,10 @@ class BackgroundChat:
     def count_tokens(self, text: str) -> int:
         return self._chat.count_tokens(text)
 
-    async def stream(self, request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
+    async def stream(self, request: ReplyRequest) -> AsyncIterator[Piece]:
         """See `ChatModel.stream`; whole before its first piece, since it may have to be asked for anew."""
 
-        async def whole() -> list[str | CutAtLimit]:
+        async def whole() -> list[Piece]:
             return [piece async for piece in self._chat.stream(request)]
 
         for piece in await self._answers_first.between(whole):

@@ -52,9 +52,9 @@ def command(
     message, material = _message(text)
 
     from agents.backends.extractive import is_sure
-    from assistant.terminal.facts.answer_lines import cut_line, source_line
+    from assistant.terminal.facts.answer_lines import WAS_THOUGHT, cut_line, source_line
     from assistant.terminal.text.word_wrap import printer
-    from assistant.turns.events import Accepted, Chosen, Event, Wrote
+    from assistant.turns.events import Accepted, Chosen, Event, Thinks, Wrote
 
     write_out = printer()
     with call.assistant(limits_turns=True) as assistant:
@@ -73,6 +73,8 @@ def command(
         def watch(event: Event) -> None:
             if isinstance(event, Wrote) and not call.as_json:
                 write_out(event.text)
+            elif isinstance(event, Thinks) and event.is_all and not call.as_json:
+                write_out(WAS_THOUGHT)
             elif isinstance(event, Chosen):
                 chosen.append(event)
             elif isinstance(event, Accepted):

@@ -1,6 +1,6 @@
 """What a turn tells those who watch it, in the order in which it happens.
 
-Accepted, Searched, Chosen, Wrote ..., Finished
+Accepted, Searched, Chosen, Thinks ..., Wrote ..., Finished
 """
 
 from __future__ import annotations
@@ -46,6 +46,14 @@ class Wrote:
 
 
 @dataclass(frozen=True)
+class Thinks:
+    """A piece of what the model thinks before it answers. is_all: what it wrote so far belongs to it."""
+
+    text: str
+    is_all: bool = False
+
+
+@dataclass(frozen=True)
 class Finished:
     """The turn is durable as it ended."""
 
@@ -59,4 +67,4 @@ class Finished:
     cut: CutAtLimit | None = None  # the answer reached its longest length before the model was done
 
 
-Event: TypeAlias = Accepted | Searched | Chosen | Wrote | Finished
+Event: TypeAlias = Accepted | Searched | Chosen | Wrote | Thinks | Finished

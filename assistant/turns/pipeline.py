@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
 from agents.answering.responder import Responder
-from agents.base.chat_interfaces import CutAtLimit
+from agents.base.chat_interfaces import CutAtLimit, Thought
 from agents.base.interfaces import Encoder, Exchange
 from agents.base.message_sorting import MessageSorter
 from agents.retrieval.own_statements import OwnStatements
@@ -29,7 +29,7 @@ from agents.retrieval.said_here import Said, said_before_here
 from assistant.background.priority import AnswersFirst
 from assistant.process.log import fields
 from assistant.search.searching import Searching
-from assistant.turns.events import Accepted, Chosen, Event, Searched, Wrote
+from assistant.turns.events import Accepted, Chosen, Event, Searched, Thinks, Wrote
 from assistant.turns.provenance import MessagesBehind, beside_their_messages
 from assistant.turns.settled import without_settled
 from assistant.turns.turn_in_progress import TurnInProgress
@@ -185,6 +185,10 @@ class TurnPipeline:
             async for piece in self._responder.respond(request, turn.citations):
                 if isinstance(piece, CutAtLimit):
                     turn.was_cut(piece)
+                elif isinstance(piece, Thought):
+                    if piece.is_all:
+                        turn.begin_anew()
+                    yield Thinks(piece.text, piece.is_all)
                 else:
                     turn.heard(piece)
                     yield Wrote(piece)

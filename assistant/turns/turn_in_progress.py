@@ -41,6 +41,10 @@ class TurnInProgress:
             self._milliseconds["first word"] = round((time.monotonic() - self._began) * 1000, 2)
         self._pieces.append(piece)
 
+    def begin_anew(self) -> None:
+        """What was taken for the reply so far was thinking."""
+        self._pieces.clear()
+
     def was_cut(self, cut: CutAtLimit) -> None:
         """The reply ended at the model's limit."""
         self._known["cut"] = cut

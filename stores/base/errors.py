@@ -138,6 +138,10 @@ class ReplyCut(ModelError):
     """The reply ended before the model said that it was done."""
 
 
+class EmptyReply(ModelError):
+    """The model was done and had answered nothing."""
+
+
 class ModelRefused(ModelError):
     """The server understood and said no: wrong key, unknown model, or too long a text."""
 

@@ -16,7 +16,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from agents.base.chat_interfaces import ChatMessage, ChatModel, ContinuationScore, CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import (
+    ChatMessage,
+    ChatModel,
+    ContinuationScore,
+    CutAtLimit,
+    Piece,
+    ReplyRequest,
+    Thought,
+)
 from assistant.replay.storage.line_file import LineFile
 from stores.base.errors import MalformedReply, ModelUnreachable, NoLogProbabilities
 
@@ -91,14 +99,15 @@ class RecordedChat:
     def count_tokens(self, text: str) -> int:
         return int(self._plain("count_tokens", lambda: self._model.count_tokens(text), text=text))
 
-    async def stream(self, request: ReplyRequest) -> AsyncIterator[str | CutAtLimit]:
+    async def stream(self, request: ReplyRequest) -> AsyncIterator[Piece]:
         """See `ChatModel`. A reply is noted once it is whole."""
         key = self._key("stream", messages=[asdict(message) for message in request.messages])
         known = self._recording.known(key)
         if known is None:
             pieces: list[str | dict[str, int | None]] = []
             async for piece in self._model.stream(request):
-                pieces.append({"cut": piece.tokens} if isinstance(piece, CutAtLimit) else piece)
+                if not isinstance(piece, Thought):
+                    pieces.append({"cut": piece.tokens} if isinstance(piece, CutAtLimit) else piece)
                 yield piece
             self._recording.note(key, pieces)
             return

@@ -44,6 +44,11 @@ class AnswerText(Widget):
             self._lay_out_rest()
             self.refresh(layout=True)
 
+    def clear(self) -> None:
+        """Takes all words away: they were no answer."""
+        self.markdown, self._width = "", 0  # laid out anew with the next piece
+        self.refresh(layout=True)
+
     def end(self) -> None:
         """Nothing more comes."""
         self._is_whole = True

@@ -181,6 +181,11 @@ class Conversation(MountedMessages, PaintsNothing):
         if self.messages:
             self.read(self.messages[-1])
 
+    def action_thoughts(self) -> None:
+        view = self.view_of(self.current)
+        if view is not None:
+            view.open_thoughts()
+
     def action_fold(self) -> None:
         view = self.view_of(self.current)
         if view is not None:

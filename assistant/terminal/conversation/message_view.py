@@ -21,6 +21,7 @@ class MessageView(BlankBox):
     MessageView { height: auto; padding: 0 1; margin-bottom: 1; }
     MessageView > .speaker { text-style: bold; }
     MessageView > .words { margin: 0 1 0 2; height: auto; }
+    MessageView > .thoughts { margin: 0 1 0 2; height: auto; color: $text-muted; display: none; }
     MessageView > .sources { padding: 0 1 0 2; height: auto; color: $text-muted; }
     MessageView.-queued > .words { color: $text-muted; }
     MessageView.-unsure > .words { color: $text-muted; text-style: italic; }
@@ -38,6 +39,7 @@ class MessageView(BlankBox):
     def __init__(self, message: Message) -> None:
         super().__init__()
         self.message = message
+        self._shows_thoughts = False
         self._held = ""  # the end of what is written: what comes next may be joined to it
         self.set_class(message.state == "queued", "-queued")
         self.set_class(message.is_folded, "-folded")
@@ -47,6 +49,7 @@ class MessageView(BlankBox):
         message = self.message
         yield TwoSidedLine(message.speaker, message.label, classes="speaker")
         if message.speaker == "Assistant":
+            yield Static(self._thoughts(), markup=False, classes="thoughts")
             shown = as_markdown(message.text, is_quoted=message.is_quoted)
             is_whole = message.state not in ("waiting", "writing")
             yield AnswerText(shown, is_whole=is_whole, classes="words")
@@ -58,6 +61,7 @@ class MessageView(BlankBox):
     def on_mount(self) -> None:
         """What stands below takes no row while there is nothing; its state may have changed meanwhile."""
         self.update()
+        self._show_thoughts()
         if self.message.lacks_sources:
             self.post_message(self.LacksSources(self))
 
@@ -67,6 +71,32 @@ class MessageView(BlankBox):
         begun = self._held + piece
         self._held = open_end(begun)
         self._show(begun.removesuffix(self._held))
+
+    def think(self, piece: str, *, is_all: bool) -> None:
+        """A further piece of what is thought before the answer. is_all: what is written belongs to it."""
+        if is_all:
+            self.message.thoughts += self.message.text
+            self.message.text = self._held = ""
+            for text in self.query(AnswerText):
+                text.clear()
+        self.message.thoughts += piece
+        self._show_thoughts()
+
+    def open_thoughts(self) -> None:
+        """Shows what was thought before the answer, or folds it again."""
+        self._shows_thoughts = not self._shows_thoughts
+        self._show_thoughts()
+
+    def _show_thoughts(self) -> None:
+        for line in self.query(".thoughts").results(Static):
+            line.display = bool(self.message.thoughts.strip())
+            line.update(self._thoughts())
+
+    def _thoughts(self) -> str:
+        thoughts = printable(self.message.thoughts.strip())
+        count = f"thought in {len(thoughts.split())} words"
+        lines = "".join(f"\n│ {line}" for line in thoughts.splitlines())
+        return f"▾ {count}{lines}" if self._shows_thoughts else f"▸ {count}"
 
     def end(self) -> None:
         """The answer is whole: shows how it ended and what it rests on."""

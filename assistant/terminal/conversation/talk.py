@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from assistant.terminal.conversation.conversation import Conversation
 from assistant.terminal.conversation.message_view import MessageView
 from assistant.terminal.engine.engine import Desk
 from assistant.terminal.engine.retrying import TryingAgain, can_wait
-from assistant.terminal.engine.writing import Stopped, Writing
+from assistant.terminal.engine.writing import Said, Stopped, Writing
 from assistant.terminal.facts.messages import Message, cited_source, quotes_only
 from stores.base.errors import ModelBusy, VouchError
 from stores.base.one_line import one_line
@@ -219,11 +219,18 @@ class Talk:
         self._hears.stored(None)
         return failed
 
-    def _paint(self, view: MessageView, piece: str, pace: Pace) -> None:
-        if not piece:
+    def _paint(self, view: MessageView, taken: Sequence[Said], pace: Pace) -> None:
+        if not taken:
             return
         began = time.perf_counter()
-        if view.message.state == "waiting":
+        piece = ""
+        for said in taken:
+            if said.is_thought:
+                view.think(f"{piece}{said.text}" if said.is_all else said.text, is_all=said.is_all)
+                piece = "" if said.is_all else piece
+            else:
+                piece += said.text
+        if piece and view.message.state == "waiting":
             view.message.state = "writing"
             view.update()
             self._hears.reply_began()

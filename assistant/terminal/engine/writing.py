@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from assistant.turns.events import Event
@@ -16,19 +16,27 @@ class Stopped(Exception):
     """The reply was stopped; its part is kept."""
 
 
+class Said(NamedTuple):
+    """A piece of a reply, or of what is thought before it. is_all: so is what was said until now."""
+
+    text: str
+    is_thought: bool = False
+    is_all: bool = False
+
+
 @dataclass
 class Writing:
     """A reply that is being written: filled on the turns' thread, read on the screen's."""
 
     turn_id: int | None = None  # once the message is durable
-    pieces: deque[str] = field(default_factory=deque)
+    pieces: deque[Said] = field(default_factory=deque)
     _is_stopped: bool = False
     _task: asyncio.Task[object] | None = None
     _loop: asyncio.AbstractEventLoop | None = None
 
     def watch(self, event: Event) -> None:
         """Takes in what a turn tells, on the loop and within the task that plays it."""
-        from assistant.turns.events import Accepted, Wrote
+        from assistant.turns.events import Accepted, Thinks, Wrote
 
         if isinstance(event, Accepted):
             self.turn_id = event.turn_id
@@ -36,14 +44,13 @@ class Writing:
             if self._is_stopped:
                 self._cancel()
         elif isinstance(event, Wrote):
-            self.pieces.append(event.text)
+            self.pieces.append(Said(event.text))
+        elif isinstance(event, Thinks):
+            self.pieces.append(Said(event.text, is_thought=True, is_all=event.is_all))
 
-    def take(self) -> str:
+    def take(self) -> list[Said]:
         """All that came since this was last asked."""
-        taken = []
-        while self.pieces:
-            taken.append(self.pieces.popleft())
-        return "".join(taken)
+        return [self.pieces.popleft() for _ in range(len(self.pieces))]
 
     def stop(self) -> None:
         """Ends the reply, once its message is durable."""

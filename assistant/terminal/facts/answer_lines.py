@@ -33,6 +33,9 @@ def source_line(source: Source) -> str:
     )
 
 
+WAS_THOUGHT = "\n(That was thinking. The answer:)\n"  # where it was printed before that was known
+
+
 def cut_line(cut: CutAtLimit) -> str:
     """What is said below an answer that reached its longest length."""
     where = f" at {cut.tokens} tokens" if cut.tokens else " at the model's longest length"

@@ -44,6 +44,7 @@ class Message:
     failure: str = ""
     sources: tuple[CitedSource, ...] = ()
     lacks_sources: bool = False  # it cites some that are not looked up yet
+    thoughts: str = ""  # of the model before it answered; of this chat alone, and no part of the text
     note: str = ""  # what is said below an answer, such as that it was cut
     is_folded: bool = False
     instead_of: int | None = None  # the turn in whose place it is sent, which is kept as a branch

@@ -71,6 +71,7 @@ READING = (
     Key("read_first", "g,home", "first", "first message"),
     Key("read_last", "G,end", "last", "last message, and follow"),
     Key("read_fold", "space", "fold", "fold or unfold"),
+    Key("read_thoughts", "o", "thoughts", "open or fold what the model thought"),
     Key("read_copy", "y", "screen.copy", "copy the message", "/copy"),
     Key("read_copy_code", "c", "screen.copy_code", "copy its next block of code", "/copy code"),
     Key(

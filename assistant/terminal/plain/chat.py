@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from assistant.terminal.engine.notices import Notices
 from assistant.terminal.engine.retrying import can_wait, wait_seconds
-from assistant.terminal.facts.answer_lines import cut_line, invented_line, source_line
+from assistant.terminal.facts.answer_lines import WAS_THOUGHT, cut_line, invented_line, source_line
 from assistant.terminal.plain.commands import PlainCommands
-from assistant.turns.events import Accepted, Chosen, Event, Searched, Wrote
+from assistant.turns.events import Accepted, Chosen, Event, Searched, Thinks, Wrote
 from stores.base.errors import ModelBusy, VouchError
 from stores.base.one_line import one_line
 
@@ -83,6 +83,10 @@ class PlainReply:
         elif isinstance(event, Wrote):
             self.has_written, self._tells_waits = True, False
             self._say(event.text)
+        elif isinstance(event, Thinks):
+            self._waits_for = "thinking"
+            if event.is_all and self.has_written:
+                self._say(WAS_THOUGHT)
 
     def _wait_on(self) -> None:
         if self._tells_waits:
