@@ -15,7 +15,6 @@ it; kept is what sort takes for a statement. --one asks each conversation by its
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,10 +23,9 @@ import numpy as np
 
 from agents.base.memory_page import MemoryPage, Statement, asked_after
 from agents.models.reader import OnnxReader
-from agents.models.reader_files import LARGE, prepare_reader
+from agents.models.reader_files import LARGE
 from assistant.learning.recipes.examples import everyday
 from assistant.learning.recipes.examples.everyday import Asked, Conversation, Told
-from assistant.settings.locations import find_locations
 from benchmarks.everyday import KINDS, PARTS
 from benchmarks.offline_answers import f1
 
@@ -134,16 +132,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--reader", type=Path, default=LARGE, help="its folder, or the weights of a small one"
-    )
+    parser.add_argument("--reader", type=Path, default=LARGE, help="the folder of an exported reader")
     parser.add_argument("--part", choices=PARTS, default="dev")
     parser.add_argument("--one", action="store_true")
     arguments = parser.parse_args()
-    folder = arguments.reader
-    if folder.is_file():
-        folder = prepare_reader(folder, find_locations(os.environ).cache / "readers", tell=print)
-    reader = OnnxReader(folder, threads=1)
+    reader = OnnxReader(arguments.reader, threads=1)
     chosen = list(everyday.undated(PARTS[arguments.part]))
     size = 1 if arguments.one else _TOGETHER
     groups = [chosen[i : i + size] for i in range(0, len(chosen), size)]

@@ -14,7 +14,6 @@ Everything is measured on parts that were never trained on, through the served r
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import resource
 import time
@@ -27,13 +26,12 @@ from statistics import fmean
 import numpy as np
 
 from agents.models.reader import OnnxReader
-from agents.models.reader_files import WEIGHTS, prepare_reader
+from agents.models.reader_files import SMALL
 from assistant.learning.recipes.examples.example import JUDGE_LABELS, SORT_LABELS, VERIFY_LABELS, Example
 from assistant.learning.recipes.examples.mixture import examples
 from assistant.learning.recipes.examples.pairs import read_corpus
 from assistant.learning.recipes.examples.passage_search import PassageSearch
 from assistant.learning.recipes.reader.temperature_fit import expected_calibration_error
-from assistant.settings.locations import find_locations
 from benchmarks.questions import holds_answer, normalised_answer, read_questions, token_f1
 
 TASKS = ("answer", "no_answer", "judge", "verify", "sort", "speed")
@@ -205,23 +203,15 @@ def speed(reader: OnnxReader, squad: Squad) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("data", type=Path)
-    parser.add_argument("--weights", type=Path, default=WEIGHTS, help="or the folder of an exported reader")
+    parser.add_argument("--reader", type=Path, default=SMALL, help="the folder of an exported reader")
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS)
     parser.add_argument("--limit", type=int, help="questions, and examples of a source, at most")
-    parser.add_argument("--precision", choices=("int8", "fp32"), default="int8")
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
     began = time.perf_counter()
-    cache = find_locations(os.environ).cache / "readers"
-    folder = arguments.weights
-    if folder.is_file():
-        folder = prepare_reader(folder, cache, tell=print, precision=arguments.precision)
-    prepared = time.perf_counter()
-    reader = OnnxReader(folder, threads=arguments.threads)
-    loaded = time.perf_counter()
+    reader = OnnxReader(arguments.reader, threads=arguments.threads)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    took = f"prepared in {prepared - began:.2f} s, loaded in {loaded - prepared:.2f} s"
-    print(f"{reader.name}: {took}, {memory:.0f} MB so far")
+    print(f"{reader.name}: loaded in {time.perf_counter() - began:.2f} s, {memory:.0f} MB so far")
     squad = Squad(arguments.data, arguments.limit)
     work: dict[str, Callable[[], None]] = {
         "answer": lambda: answer(reader, squad),

@@ -237,8 +237,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, nurseries() as both:
         url = arguments.store and fresh_database(arguments.store, "remembering")
         life = Life(folder=folder, store_url=url, agents="reader" if arguments.reader else "fake")
-        if arguments.reader:
-            use_prepared_reader(Path(folder))
         found = kill_again_and_again(life, both, kills=arguments.kills, seed=arguments.seed)
     print(f"{'kills':>5}  {'left pending':>12} {'decided':>8}  point")
     for point, count in sorted(found.kills.items(), key=lambda entry: (-entry[1], entry[0])):
@@ -249,17 +247,6 @@ def main() -> None:
         f"{found.at_once} times two at work at once (subjects left with two values: {found.split}), "
         f"{time.monotonic() - began:.0f} s: every claim once, with its receipt, or pending; nothing by half"
     )
-
-
-def use_prepared_reader(folder: Path) -> None:
-    """The reader of this machine's cache, so that no life has to export it."""
-    from agents.models.reader_files import WEIGHTS, prepare_reader
-    from assistant.settings.locations import find_locations
-
-    prepared = find_locations(os.environ).cache / "readers"
-    prepare_reader(WEIGHTS, prepared, tell=print)
-    (folder / "cache").mkdir()
-    (folder / "cache" / "readers").symlink_to(prepared)
 
 
 if __name__ == "__main__":

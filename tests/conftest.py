@@ -14,7 +14,6 @@ from postgres_server import MISSING, PostgresServer, find_programs, running_serv
 from store_fixtures import Stores, fresh_database
 
 from agents.models.encoder import prepare_encoder
-from agents.models.reader_files import WEIGHTS, prepare_reader
 from assistant.settings.locations import find_locations
 from stores.database.database import Database
 
@@ -63,9 +62,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def minilm_folder() -> Path:
-    """The packaged encoder, exported, and the reader beside it: a minute once, then kept between sessions."""
+    """The packaged encoder, exported: half a minute once, then kept between sessions."""
     cache = find_locations(os.environ).cache
-    prepare_reader(WEIGHTS, cache / "readers", tell=print)
     return prepare_encoder(None, cache / "encoders", tell=print, offline=True)
 
 

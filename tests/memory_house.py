@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from agents.models.encoder import OnnxEncoder
 from agents.models.reader import OnnxReader
-from agents.models.reader_files import LARGE, WEIGHTS, prepare_reader
+from agents.models.reader_files import LARGE, SMALL
 from assistant.settings.config import ModelSettings, Settings
 from assistant.settings.locations import Locations
 from assistant.wiring.assistant import Assistant
@@ -97,9 +97,7 @@ class House:
 def loaded_parts(minilm_folder: Path) -> Parts:
     """Gives an assistant the encoder and the readers, loaded once."""
     encoder = OnnxEncoder(minilm_folder, threads=1)
-    readers = minilm_folder.parent.parent / "readers"
-    reader = OnnxReader(prepare_reader(WEIGHTS, readers, tell=lambda line: None), threads=1)
-    large = OnnxReader(LARGE, threads=1)
+    reader, large = OnnxReader(SMALL, threads=1), OnnxReader(LARGE, threads=1)
 
     def give(assistant: Assistant) -> None:
         assistant.__dict__.update(wanted_encoder=encoder, reader=reader, large_reader=large)

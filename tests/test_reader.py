@@ -18,7 +18,7 @@ import pytest
 from agents.base.interfaces import ReadAnswer
 from agents.models.exported_folders import MODEL_FILE
 from agents.models.reader import FLOOR, OnnxReader
-from agents.models.reader_files import DamagedReader, Precision, ReaderUnavailable, prepare_reader
+from agents.models.reader_files import DamagedReader, Precision, ReaderUnavailable, reader_version
 from agents.models.reader_inputs import ReaderTokenizer
 
 PAIRS = [
@@ -43,6 +43,21 @@ class Prepared:
     folder: Path
 
 
+def exported(weights: Path, cache: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    """What the exporter says; the folder is named last."""
+    command = [sys.executable, "-m", "agents.models.exporters.export_reader", str(weights), str(cache), *more]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=REPOSITORY, env=environment, timeout=300
+    )
+
+
+def folder_of(weights: Path, cache: Path, base: Path, precision: Precision = "int8") -> Path:
+    ran = exported(weights, cache, "--base", str(base), "--precision", precision)
+    assert ran.returncode == 0, ran.stderr
+    return Path(ran.stdout.strip())
+
+
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     made = tmp_path_factory.mktemp("reader")
@@ -56,7 +71,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
         command = [sys.executable, REPOSITORY / "tests" / script, *arguments]
         subprocess.run(command, check=True, capture_output=True, env=environment, timeout=300)
     file = weights / "reader.safetensors"
-    folder = prepare_reader(file, made / "cache", tell=print, base=base)
+    folder = folder_of(file, made / "cache", base)
     return Prepared(base, file, made / "cache", folder)
 
 
@@ -73,9 +88,7 @@ def test_logits_are_those_of_torch(
     reference = np.load(prepared.weights.with_name("reference.npz"))
     tokens = [(tokenizer.tokens(first), tokenizer.tokens(second)) for first, second in PAIRS]
     windows = [tokenizer.pair(first, second, 0, limit=48) for first, second in tokens]
-    folder = prepare_reader(
-        prepared.weights, prepared.cache, tell=print, base=prepared.base, precision=precision
-    )
+    folder = folder_of(prepared.weights, prepared.cache / precision, prepared.base, precision)
     rows = OnnxReader(folder, threads=1).logits(windows)
     found = [(row[name], reference[f"{name}{n}"]) for n, row in enumerate(rows) for name in row]
     differences = np.concatenate([np.abs(one - other) for one, other in found])
@@ -156,19 +169,12 @@ def test_serving_loads_no_torch(prepared: Prepared) -> None:
     assert subprocess.run(command, cwd=REPOSITORY).returncode == 0
 
 
-def test_a_second_preparation_exports_nothing(prepared: Prepared) -> None:
-    told: list[str] = []
-    again = prepare_reader(prepared.weights, prepared.cache, tell=told.append, base=prepared.base)
-    assert (again, told) == (prepared.folder, [])
-
-
 def test_other_facts_are_another_reader(prepared: Prepared, tmp_path: Path) -> None:
     weights = Path(shutil.copytree(prepared.weights.parent, tmp_path / "weights")) / "reader.safetensors"
     facts = json.loads(weights.with_suffix(".json").read_text())
     facts["temperatures"]["judge"] = 1.5
     weights.with_suffix(".json").write_text(json.dumps(facts))
-    folder = prepare_reader(weights, tmp_path / "cache", tell=print, base=prepared.base)
-    assert folder.name != prepared.folder.name
+    assert reader_version(weights, "int8", base=prepared.base) != prepared.folder.name
 
 
 def test_a_model_that_changed_at_its_length_is_noticed(prepared: Prepared, tmp_path: Path) -> None:
@@ -181,11 +187,12 @@ def test_a_model_that_changed_at_its_length_is_noticed(prepared: Prepared, tmp_p
 
 
 def test_weights_of_another_network_are_refused(prepared: Prepared, tmp_path: Path) -> None:
-    with pytest.raises(ReaderUnavailable, match="does not fit"):
-        prepare_reader(prepared.weights, tmp_path / "cache", tell=print)  # the packaged body is wider
-    assert [file.name for file in (tmp_path / "cache").iterdir()] == [".lock"]
+    ran = exported(prepared.weights, tmp_path / "cache")  # the packaged body is wider
+    assert ran.returncode != 0
+    assert "does not fit" in ran.stderr
+    assert not list(tmp_path.glob("cache/*/*"))
 
 
 def test_weights_that_are_not_there_say_so(tmp_path: Path) -> None:
     with pytest.raises(ReaderUnavailable, match="cannot be read"):
-        prepare_reader(tmp_path / "reader.safetensors", tmp_path / "cache", tell=print)
+        reader_version(tmp_path / "reader.safetensors", "int8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -135,11 +134,9 @@ OTHERS = ("The Rhine is 1,230 km long and flows into the North Sea.", "Photosynt
 
 def test_the_built_in_reader_takes_no_changed_value_for_true(minilm_folder: Path) -> None:
     from agents.models.reader import OnnxReader
-    from agents.models.reader_files import WEIGHTS, prepare_reader
-    from assistant.settings.locations import find_locations
+    from agents.models.reader_files import SMALL
 
-    cache = find_locations(os.environ).cache
-    discriminator = ReaderDiscriminator(OnnxReader(prepare_reader(WEIGHTS, cache / "readers", tell=print)))
+    discriminator = ReaderDiscriminator(OnnxReader(SMALL))
     beside = [candidate(1, TESLA, dense=0.8), *(candidate(n, text) for n, text in enumerate(OTHERS, 2))]
 
     def status(claim: str) -> str:

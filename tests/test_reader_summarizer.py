@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 import pytest
@@ -15,8 +14,7 @@ from agents.base.interfaces import Sorting
 from agents.base.own_part import LONGEST_MESSAGE, own_sentences
 from agents.memory.reader_summarizer import WORLD_FROM, ReaderSummarizer
 from agents.models.reader import OnnxReader
-from agents.models.reader_files import WEIGHTS, prepare_reader
-from assistant.settings.locations import find_locations
+from agents.models.reader_files import SMALL
 
 
 async def claims(message: str, sorting: Mapping[str, Sorting] | None = None) -> list[Claim]:
@@ -52,7 +50,6 @@ def test_every_sentence_stands_in_the_message_as_it_is(message: str) -> None:
 
 
 async def test_the_real_reader_tells_statements_from_questions() -> None:
-    folder = prepare_reader(WEIGHTS, find_locations(os.environ).cache / "readers", tell=lambda line: None)
-    summarizer = ReaderSummarizer(OnnxReader(folder, threads=1))
+    summarizer = ReaderSummarizer(OnnxReader(SMALL, threads=1))
     found = await summarizer.summarize(Said("thanks! my sister ana lives in braga. any idea what to cook?"))
     assert [(claim.text, claim.about) for claim in found] == [("my sister ana lives in braga.", "user")]

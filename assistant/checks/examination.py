@@ -44,7 +44,7 @@ def _steps(assistant: Assistant, how: Look, *, asks_server: bool) -> list[_Step]
         _Step("turns", lambda: stored.turns(assistant.database, how), ("database",)),
         _Step("remembering", lambda: stored.remembering(assistant.database), ("database",)),
         _Step("encoder", lambda: models.encoder(assistant, how), ("database",)),
-        _Step("reader", lambda: models.reader(assistant, how)),
+        _Step("reader", lambda: models.reader(assistant)),
         _Step("vectors", lambda: searched.vectors(assistant, how), ("database", "encoder")),
         _Step("shared index", lambda: searched.shared_index(assistant, how), ("vectors",)),
         _Step("chat model", lambda: models.chat_model(assistant, asks_server=asks_server)),

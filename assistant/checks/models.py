@@ -9,7 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from agents.base.interfaces import Encoder
-from agents.models.reader_files import DamagedReader
 from assistant.checks.check import Check, Look
 from assistant.wiring.assistant import Assistant
 from stores.base.errors import DamagedEncoder, EncoderUnavailable
@@ -37,24 +36,15 @@ def encoder(assistant: Assistant, how: Look) -> Check:
     return Check("encoder", "ok", f"{used.version}, {used.dimension} dimensions", repaired=tuple(repaired))
 
 
-def reader(assistant: Assistant, how: Look) -> Check:
-    """Whether the reader can be loaded, where it is used; a damaged export is made anew."""
+def reader(assistant: Assistant) -> Check:
+    """Whether the reader can be loaded, where it is used."""
     settings = assistant.settings
     judges = settings.reranking.judge == "reader"
     answers = settings.answer.reader and settings.model.backend == "extractive"
     if not (judges or answers):
         return Check("reader", "ok", "not used: the settings have it neither judge nor answer")
-    repaired: tuple[str, ...] = ()
-    try:
-        readings = assistant.readings
-    except DamagedReader as error:
-        if not how.repairs:
-            raise
-        _discard(error.folder)
-        readings = assistant.readings
-        repaired = (f"{error.message}: deleted, and prepared again",)
     work = " and ".join([*["judges passages"] * judges, *["finds answers"] * answers])
-    return Check("reader", "ok", f"{readings.name}, {work}", repaired=repaired)
+    return Check("reader", "ok", f"{assistant.readings.name}, {work}")
 
 
 def chat_model(assistant: Assistant, *, asks_server: bool) -> Check:

@@ -28,16 +28,15 @@ class Models(Search):
 
     @cached_property
     def reader(self) -> OnnxReader:
-        """The built-in reader, prepared on first use."""
+        """The built-in reader of passages."""
         from agents.models.reader import OnnxReader
-        from agents.models.reader_files import WEIGHTS, prepare_reader
+        from agents.models.reader_files import SMALL
 
-        folder = prepare_reader(WEIGHTS, self.locations.cache / "readers", tell=self._tell)
-        return OnnxReader(folder, threads=self.settings.encoder.threads)
+        return OnnxReader(SMALL, threads=self.settings.encoder.threads)
 
     @cached_property
     def large_reader(self) -> OnnxReader:
-        """The reader of what a user told: slower, better, and ready as it comes."""
+        """The reader of what a user told: slower and better."""
         from agents.models.reader import OnnxReader
         from agents.models.reader_files import LARGE
 

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from agents.base.chat_interfaces import ChatModel
 from agents.base.interfaces import Judge
 from agents.models.encoder import OnnxEncoder
-from agents.models.reader_files import WEIGHTS, reader_version
+from agents.models.reader_files import SMALL, ReaderDescription
 from assistant.replay.methods.choice import MethodChoice, MethodParts, make_method
 from assistant.replay.runs.chat_judge import ChatJudge
 from assistant.replay.runs.inputs import Streamed
@@ -170,7 +170,7 @@ class Replay:
             "training": dict(plan.training),
             "threads": plan.threads,
             "encoder": self._encoder.version,
-            "reader": reader_version(WEIGHTS, "int8"),
+            "reader": ReaderDescription.read(SMALL).version,
             "model": {name: getattr(settings.model, name) for name in _OF_THE_MODEL},
             "retrieval": asdict(settings.retrieval),
             "reranking": asdict(settings.reranking),
