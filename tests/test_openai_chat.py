@@ -593,6 +593,16 @@ async def test_instructions_go_in_the_role_that_a_server_takes(
     assert "Be brief." in sent[0]["content"]
 
 
+async def test_further_parameters_are_sent_until_they_are_refused(make_chat: MakeChat) -> None:
+    given = {"parameters": {"top_p": 0.5, "reasoning_effort": "low"}}
+    refused = refuses(400, "Unrecognized request argument supplied: reasoning_effort")
+    with ScriptedServer([refused, says("Lima")]) as server:
+        assert await read(make_chat(server.base_url, **given)) == ["Lima"]
+    first, second = (request.body for request in server.requests)
+    assert (first["top_p"], first["reasoning_effort"]) == (0.5, "low")
+    assert (second["top_p"], "reasoning_effort" in second) == (0.5, False)
+
+
 async def test_a_server_that_refuses_everything_is_not_asked_for_ever(make_chat: MakeChat) -> None:
     with ScriptedServer(then=NO_TEMPERATURE) as server:
         assert (

@@ -292,6 +292,30 @@ async def test_nothing_is_encoded_before_the_first_word_but_the_query(house: Hou
     assert encoded == ["When does the room open?"]
 
 
+async def test_what_a_server_takes_for_too_long_is_asked_once_more_in_short(tmp_path: Path) -> None:
+    requests: list[ReplyRequest] = []
+
+    async def too_long(request: ReplyRequest) -> AsyncIterator[Piece]:
+        requests.append(request)
+        if len(requests) in (2, 3):
+            raise ContextTooLong("maximum context length")
+        yield "At ten."
+
+    house = House(tmp_path, too_long)
+    await house.say("When does the room open?")
+    finished = (await house.say("When does the room open?"))[-1]
+    assert isinstance(finished, Finished)
+    assert finished.state == "failed"  # it was asked once more, and not a third time
+    finished = (await house.say("When does the room open?"))[-1]
+    assert isinstance(finished, Finished)
+    assert (finished.state, finished.answer) == ("done", "At ten.")
+    _, first, second, _ = requests
+    assert len(second.sources) == len(first.sources) // 2
+    assert len(second.history) == len(first.history) // 2 == 0
+    left_out = house.journal.turn(house.ann, finished.turn_id - 1).details["left_out"]
+    assert {entry["kind"] for entry in left_out} == {"passage", "turn"}
+
+
 async def test_a_cut_reply_is_told_and_kept_as_cut(tmp_path: Path) -> None:
     async def too_long(_request: ReplyRequest) -> AsyncIterator[Piece]:
         yield "At ten and"

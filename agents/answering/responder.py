@@ -9,6 +9,7 @@ says by which rule. What did not fit is named in the request.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
 from agents.base.chat_interfaces import (
     ChatMessage,
@@ -70,7 +71,27 @@ class Responder:
             sources, turns, left_out = self._fitting(message, sources, turns, most)
         messages = answer.messages(message, sources, turns)
         before = last_said(history)
-        return ReplyRequest(messages, message, question, sources, is_kept, left_out, before)
+        return ReplyRequest(messages, message, question, sources, is_kept, left_out, before, tuple(turns))
+
+    def shortened(self, request: ReplyRequest) -> ReplyRequest | None:
+        """The same with half of its sources and turns, for a server that took it for too long.
+
+        None where there is nothing to be left out. What is left out is counted as in `prepare`.
+        """
+        if not request.sources and not request.history:
+            return None
+        kept = request.sources[: len(request.sources) // 2]
+        turns = request.history[(len(request.history) + 1) // 2 :]
+        count = self._chat_model.count_tokens
+        sources = request.sources[len(kept) :]
+        earlier = request.history[: len(request.history) - len(turns)]
+        left_out = (
+            *request.left_out,
+            *(LeftOut("passage", s.passage.version_id, count(answer.entry(s))) for s in sources),
+            *(LeftOut("turn", t.turn_id, count(t.message) + count(t.answer)) for t in earlier),
+        )
+        messages = answer.messages(request.message, kept, turns)
+        return replace(request, messages=messages, sources=kept, history=turns, left_out=left_out)
 
     def respond(self, request: ReplyRequest, citations: Citations) -> AsyncIterator[Piece]:
         """The reply piece by piece, fit for a screen; `citations` gathers what it cites on the way.

@@ -71,6 +71,7 @@ class OpenAIChat:
     context_tokens: what the model can read and write at once; 0 takes the server's word, which is asked for
         after the first reply; until then, and where it says nothing, 8,192.
     max_tokens, temperature: None leaves them to the server.
+    parameters: further ones of a request, by the protocol's names, such as top_p.
     habits: what servers refused before; None learns it anew.
     Belongs to the event loop of its first request.
     """
@@ -86,6 +87,7 @@ class OpenAIChat:
         max_tokens: int | None = None,
         temperature: float | None = None,
         context_tokens: int = 0,
+        parameters: Mapping[str, object] | None = None,
         habits: KnownHabits | None = None,
     ) -> None:
         self._base_url = base_url
@@ -95,6 +97,7 @@ class OpenAIChat:
         self._max_retries = max_retries
         self._max_tokens = max_tokens
         self._temperature = temperature
+        self._parameters = dict(parameters or {})
         self._server, password = split_credentials(base_url)
         self._failures = ServerFailures(
             model=model,
@@ -333,10 +336,10 @@ class OpenAIChat:
 
         for number in range(MOST_ADAPTED):
             habits = self._current_habits()
-            limits = {habits.limit: self._max_tokens, "temperature": self._temperature}
+            asked_for = {habits.limit: self._max_tokens, "temperature": self._temperature, **self._parameters}
             set_by_user = {
                 name: value
-                for name, value in limits.items()
+                for name, value in asked_for.items()
                 if value is not None and name not in habits.left_out
             }
             try:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, Self, TypeAlias
 
+from agents.base.interfaces import Exchange
 from stores.base.passages import Passage
 
 
@@ -53,6 +54,7 @@ class ReplyRequest:
     is_kept: bool = False  # the message is remembered as the user's own words
     left_out: tuple[LeftOut, ...] = ()  # what did not fit
     before: str = ""  # the user's message before this one, from which a follow-up is understood
+    history: tuple[Exchange, ...] = ()  # earlier exchanges that the messages hold, oldest first
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def command(
         )
         if call.as_json:
             cited = {source.number for source in finished.cited}
-            used = chosen[0].sources if chosen else ()
+            used = chosen[-1].sources if chosen else ()
             states = assistant.catalogue.version_states(user_id, [s.passage.version_id for s in used])
             sure = is_sure(finished.answer)
             nearest = [
@@ -102,7 +102,7 @@ def command(
                     "sure": sure,
                     "nearest": nearest,
                     "state": finished.state,
-                    "model": chosen[0].model if chosen else "",
+                    "model": chosen[-1].model if chosen else "",
                     "sources": [
                         {
                             "number": source.number,
@@ -118,7 +118,7 @@ def command(
                         for source in used
                     ],
                     "invented_citations": list(finished.invented),
-                    "left_out": [asdict(entry) for entry in (chosen[0].left_out if chosen else ())],
+                    "left_out": [asdict(entry) for entry in (chosen[-1].left_out if chosen else ())],
                     "is_cut": finished.cut is not None,
                     "seconds": round(finished.seconds, 3),
                 }

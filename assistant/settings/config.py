@@ -63,6 +63,9 @@ class ModelSettings:
     max_tokens: int = 1024  # of one reply
     context_tokens: int = 0  # of prompt and reply together; 0 takes what the model or its server says
     temperature: float = 0.2  # 0 always takes the likeliest word
+    top_p: float = 1.0  # the share of likely words that are drawn from; a server's alone, as the next two
+    seed: int = 0  # of what is drawn
+    reasoning_effort: str = ""  # how long a model thinks, in its server's words, such as "low"
 
     @property
     def server(self) -> str:
@@ -102,6 +105,7 @@ class ModelSettings:
                 f"0, or above model.max_tokens, which is {self.max_tokens}",
             ),
             ("model.temperature", self.temperature, 0 <= self.temperature <= 2, "between 0 and 2"),
+            ("model.top_p", self.top_p, 0 < self.top_p <= 1, "above 0, and at most 1"),
         )
 
 

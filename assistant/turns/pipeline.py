@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
 from agents.answering.responder import Responder
-from agents.base.chat_interfaces import CutAtLimit, Thought
+from agents.base.chat_interfaces import CutAtLimit, ReplyRequest, Thought
 from agents.base.interfaces import Encoder, Exchange
 from agents.base.message_sorting import MessageSorter
 from agents.retrieval.own_statements import OwnStatements
@@ -34,7 +34,7 @@ from assistant.turns.provenance import MessagesBehind, beside_their_messages
 from assistant.turns.settled import without_settled
 from assistant.turns.turn_in_progress import TurnInProgress
 from stores.base.clock import now
-from stores.base.errors import VouchError, WrongUsage
+from stores.base.errors import ContextTooLong, VouchError, WrongUsage
 from stores.base.passages import Passage
 from stores.base.well_formed import well_formed
 from stores.conversation.journal import Journal
@@ -182,16 +182,18 @@ class TurnPipeline:
             turn.note("prepare", request=request, model=self._responder.model_name, server=self._server)
             yield Chosen(request.sources, self._responder.model_name, request.left_out)
 
-            async for piece in self._responder.respond(request, turn.citations):
-                if isinstance(piece, CutAtLimit):
-                    turn.was_cut(piece)
-                elif isinstance(piece, Thought):
-                    if piece.is_all:
-                        turn.begin_anew()
-                    yield Thinks(piece.text, piece.is_all)
-                else:
-                    turn.heard(piece)
-                    yield Wrote(piece)
+            for is_last in (False, True):
+                try:
+                    async for event in self._replied(request, turn):
+                        yield event
+                    break
+                except ContextTooLong:  # by the server's count, which is not known before
+                    shorter = await self._on_thread(self._responder.shortened, request)
+                    if is_last or turn.has_written or shorter is None:
+                        raise
+                    request = shorter
+                    turn.note("prepare", request=request)
+                    yield Chosen(request.sources, self._responder.model_name, request.left_out)
             turn.note("respond", tells=(await self._on_thread(self._sorter.sorted, message)).only_states)
         except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit):
             self._journal.finish(turn.turn_id, turn.outcome("stopped"))
@@ -213,6 +215,18 @@ class TurnPipeline:
             await self._on_thread(lambda: self._searching().indexer.catch_up())
         except VouchError as error:  # the answer stands, and the job waits for the next occasion
             _log.warning("not indexed yet", extra=fields(error=type(error).__name__))
+
+    async def _replied(self, request: ReplyRequest, turn: TurnInProgress) -> AsyncGenerator[Event]:
+        async for piece in self._responder.respond(request, turn.citations):
+            if isinstance(piece, CutAtLimit):
+                turn.was_cut(piece)
+            elif isinstance(piece, Thought):
+                if piece.is_all:
+                    turn.begin_anew()
+                yield Thinks(piece.text, piece.is_all)
+            else:
+                turn.heard(piece)
+                yield Wrote(piece)
 
     async def bare_reply(self, text: str) -> str:
         """What the chat model says to a text, without passages, memory or a turn."""

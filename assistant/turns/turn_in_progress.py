@@ -41,6 +41,11 @@ class TurnInProgress:
             self._milliseconds["first word"] = round((time.monotonic() - self._began) * 1000, 2)
         self._pieces.append(piece)
 
+    @property
+    def has_written(self) -> bool:
+        """Whether any of the reply has arrived."""
+        return bool(self._pieces)
+
     def begin_anew(self) -> None:
         """What was taken for the reply so far was thinking."""
         self._pieces.clear()

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from assistant.settings.config import ModelSettings
 
 
+_OF_SERVERS = ("top_p", "seed", "reasoning_effort")  # settings that are sent as they are, if they are set
+
+
 class Models(Search):
     """The models that take part in a turn, besides the encoder."""
 
@@ -109,6 +112,9 @@ class Models(Search):
                 max_tokens=model.max_tokens if self._is_set("model.max_tokens") else None,
                 temperature=model.temperature if self._is_set("model.temperature") else None,
                 context_tokens=model.context_tokens,
+                parameters={
+                    name: getattr(model, name) for name in _OF_SERVERS if self._is_set(f"model.{name}")
+                },
                 habits=KnownHabits(self.locations.cache / "servers.json"),
             )
         if model.backend == "transformers":
