@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from agent_fakes import FixedEncoder, FixedReader, source
 
 from agents.answering.quoting import FEATURES, READ_FEATURES, Placed, Quoter, features, read
+from agents.base.chat_interfaces import Source
 from agents.base.sentences import sentences
 from agents.retrieval.reader_judge import Readings
 
@@ -114,3 +117,14 @@ def test_a_row_of_a_table_of_keys_is_no_answer_to_its_own_word(
 ) -> None:
     quotes = Quoter(FixedEncoder({}), threshold=0.0, quotes=3).quotes(message, [source(1, row)])
     assert [quote.text for quote in quotes] == ([row] if is_quoted else [])
+
+
+@pytest.mark.parametrize(("cosine", "first"), [(0.76, "At ten."), (0.74, LUNCH)])
+def test_under_a_heading_that_asks_the_same_the_first_sentence_answers(cosine: float, first: str) -> None:
+    heading = "When is it open?"
+    near = (cosine, 0, 0, (1 - cosine**2) ** 0.5)
+    encoder = FixedEncoder({QUESTION: (1, 0, 0, 0), heading: near, LUNCH: (0.8, 0, 0.6, 0)})
+    asks = replace(source(1, "At ten. It closes at six.").passage, title=f"House rules › Who? {heading}")
+    found = Quoter(encoder, threshold=0.3, quotes=1).ranked(QUESTION, [source(2, LUNCH), Source(1, asks)])
+    assert found[0].text == first
+    assert len({quote.text for quote in found}) == len(found) == 3

@@ -22,6 +22,7 @@ from agents.base.interfaces import AnswerSpan, Encoder, Reading
 from agents.base.memory_page import asked
 from agents.base.sentences import Sentence, is_question, sentences
 from agents.retrieval.reader_judge import Readings
+from stores.base.passages import HEADING_OF
 from stores.words.lexical import tokens
 
 Floats = npt.NDArray[np.float64]
@@ -29,6 +30,8 @@ Floats = npt.NDArray[np.float64]
 _CLOSE = 0.85  # a further sentence is quoted when it is at least this share as probable as the best
 _SURE = 0.5  # of the reader's answers in a sentence, the share that the best one needs to be named
 _MOST_OF_IT = 0.6  # of a sentence: an answer longer than this is the sentence
+_ASKS_THE_SAME_FROM = 0.75  # cosine; of 4,855 questions of data/everyday one is as near to the manual's
+_QUESTION = re.compile(r"[^?]+\?")
 _SOFT = 0.01  # keeps a probability of 0 or 1 from deciding alone
 
 # Fitted by benchmarks/fit_answering.py on training questions; see docs/experiments.md.
@@ -98,8 +101,29 @@ class Quoter:
         return [quote for quote in ranked if quote.probability >= least][: self._quotes]
 
     def ranked(self, question: str, sources: Sequence[Source]) -> list[Quote]:
-        """Every sentence that can be quoted, the most probable first."""
-        return sorted(self.quotes(question, sources), key=lambda quote: -quote.probability)
+        """Every sentence that can be quoted, the most probable first.
+
+        Under a heading that asks the same, the first sentence answers.
+        """
+        found = [*self._under_their_question(asked(question), sources), *self.quotes(question, sources)]
+        best = {quote.text: quote for quote in reversed(found)}
+        return sorted(best.values(), key=lambda quote: -quote.probability)
+
+    def _under_their_question(self, message: str, sources: Sequence[Source]) -> list[Quote]:
+        under = [
+            (heading.strip(), source)
+            for source in sources
+            for heading in _QUESTION.findall(source.passage.title.rpartition(HEADING_OF)[2])
+        ]
+        if not under:
+            return []
+        (vector,) = self._encoder.encode_queries([message])
+        cosines = self._encoder.encode_passages([heading for heading, _ in under]) @ vector
+        return [
+            Quote(source, sentences(source.passage.text)[0].text, float(cosine))
+            for (_, source), cosine in zip(under, cosines, strict=True)
+            if cosine >= _ASKS_THE_SAME_FROM and source.passage.text.strip()
+        ]
 
     def quotes(self, question: str, sources: Sequence[Source]) -> list[Quote]:
         """Every sentence that can be quoted, with its probability, in the order of the sources."""

@@ -29,6 +29,7 @@ from assistant.library.formats.readers import (
     too_large,
 )
 from stores.base.errors import UnreadableDocument
+from stores.base.passages import HEADING_OF
 
 RECORD_WORDS = 200  # up to here a record is a passage as it is
 RECORD_BYTES = 16_000_000
@@ -209,7 +210,7 @@ def _prepared(
     for section in sections:
         digest.update("\0".join(["", *section.path, "", section.text]).encode())
     passages = tuple(
-        PreparedPassage(" › ".join((title, *section.path)), text)
+        PreparedPassage(HEADING_OF.join((title, *section.path)), text)
         for section in (sections if is_paged else join_sections(sections, most_words=passage_words * 3 // 2))
         for text in cut(section.text, passage_words=passage_words, whole_up_to_words=whole_up_to_words)
     )

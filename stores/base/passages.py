@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Literal
 
 SHARED = "shared"  # the space that every user may search
+HEADING_OF = " › "  # in a title, between a document's and those of its parts
 
 
 def own_space(user_id: int) -> str:
