@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from agents.base.chat_interfaces import CutAtLimit, Source
 from assistant.terminal.facts.memory_history import when
 from stores.base.one_line import one_line, short
 
 if TYPE_CHECKING:
+    from agents.base.chat_interfaces import CutAtLimit, Source
     from assistant.wiring.assistant import Assistant
     from stores.conversation.journal import FoundPassage
     from stores.database.tables import Turn
