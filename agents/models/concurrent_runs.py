@@ -35,10 +35,11 @@ def run_concurrently(work: Callable[[Part], Made], parts: Sequence[Part], *, thr
 
 def at_a_time(threads: int) -> int:
     """How many runs are made at the same time where there are enough. threads: 0 for all cores."""
-    return min(threads or _cores(), _MOST)
+    return min(threads or cores(), _MOST)
 
 
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):  # those that this process may use
+def cores() -> int:
+    """How many this process may use."""
+    if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -13,7 +13,8 @@ from assistant.checks.check import Check, Look
 from assistant.wiring.assistant import Assistant
 from stores.base.errors import DamagedEncoder, EncoderUnavailable
 
-_INSTALL = "Install it with pip install 'vouch[vllm]', or set model.backend to another."
+_LIBRARIES = {"llamacpp": "xllamacpp"}  # others are called as the backend is
+_EXTRAS = {"llamacpp": "local"}
 
 
 def encoder(assistant: Assistant, how: Look) -> Check:
@@ -59,18 +60,22 @@ def chat_model(assistant: Assistant, *, asks_server: bool) -> Check:
         )
     where = f"at {model.base_url}"
     if model.backend != "openai":
-        where = f"by {model.backend} in this process"
-        if find_spec(model.backend) is None:
-            return Check("chat model", "broken", f"{model.name} {where}, which is not installed", _INSTALL)
-        folder = Path(model.name).expanduser()
+        where = f"by {model.backend} on this machine"
+        if find_spec(_LIBRARIES.get(model.backend, model.backend)) is None:
+            extra = _EXTRAS.get(model.backend, model.backend)
+            hint = f"Install it with pip install 'vouch[{extra}]', or set model.backend to another."
+            return Check("chat model", "broken", f"{model.label} {where}, which is not installed", hint)
+        folder = Path(model.path or model.name).expanduser()
+        if model.backend == "llamacpp" and not folder.is_file():
+            return Check("chat model", "broken", f"{folder} is no file", "Set model.path to a GGUF file.")
         if model.name.startswith(("/", "~", ".")) and not (folder / "config.json").is_file():
             return Check(
                 "chat model", "broken", f"{folder} holds no model", "Set model.name to one that does."
             )
     if not asks_server:
-        return Check("chat model", "ok", f"{model.name} {where}, not asked", "--online asks it.")
+        return Check("chat model", "ok", f"{model.label} {where}, not asked", "--online asks it.")
     reply = assistant.player.ask_model("Answer with the word yes.")
-    return Check("chat model", "ok", f"{model.name} {where} answers ({len(reply)} characters)")
+    return Check("chat model", "ok", f"{model.label} {where} answers ({len(reply)} characters)")
 
 
 def _discard(folder: Path) -> None:

@@ -11,6 +11,7 @@ import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from assistant.settings.themes import THEMES, nearest_theme
@@ -20,7 +21,7 @@ DEFAULT = "default"  # the origin of what nobody set
 
 _SCHEDULES = ("single", "multi", "every_5", "every_20")
 _ORDERS = ("mixed", "classes")
-_BACKENDS = ("extractive", "openai", "transformers", "vllm")
+_BACKENDS = ("extractive", "openai", "llamacpp", "transformers", "vllm")
 _INDEXES = ("auto", "exact", "chroma", "faiss")
 _SIDES = ("query", "both", "auto")
 _OF_LOSSES = {
@@ -53,10 +54,11 @@ def _require(*rules: tuple[str, object, bool, str]) -> None:
 class ModelSettings:
     """Which model writes the replies: [model]."""
 
-    # quotes passages, asks a server, or runs a model in this process
-    backend: Literal["extractive", "openai", "transformers", "vllm"] = "extractive"
+    # quotes passages, asks a server, or runs a model on this machine
+    backend: Literal["extractive", "openai", "llamacpp", "transformers", "vllm"] = "extractive"
     base_url: str = ""  # of a server that speaks OpenAI's protocol, up to and with /v1
     name: str = ""  # what that server calls the model; in this process its folder, or its name on the hub
+    path: str = ""  # of the GGUF file that llama.cpp runs
     key_file: str = ""  # holds the server's key and nothing else; mode 0600
     timeout_seconds: float = 60.0  # without a word from the server
     retries: int = 4  # after the first try
@@ -69,8 +71,13 @@ class ModelSettings:
 
     @property
     def server(self) -> str:
-        """The host that is asked, with the port it names; empty where the model runs in this process."""
+        """The host that is asked, with the port it names; empty where Vouch runs the model itself."""
         return self.base_url.partition("://")[2].partition("/")[0] if self.backend == "openai" else ""
+
+    @property
+    def label(self) -> str:
+        """What the model is called on screen."""
+        return Path(self.path).stem if self.backend == "llamacpp" else self.name
 
     def __post_init__(self) -> None:
         if self.base_url:
@@ -93,6 +100,12 @@ class ModelSettings:
                 self.name,
                 bool(self.name) or self.backend not in ("openai", "transformers", "vllm"),
                 f"set when model.backend is {self.backend!r}",
+            ),
+            (
+                "model.path",
+                self.path,
+                self.path.startswith(("/", "~/")) or not (self.path or self.backend == "llamacpp"),
+                "a path from / or ~/, set when model.backend is 'llamacpp'",
             ),
             ("model.key_file", self.key_file, absolute or not self.key_file, "a path from / or ~/"),
             ("model.timeout_seconds", self.timeout_seconds, 0 < self.timeout_seconds < 1e6, "above 0"),

@@ -25,6 +25,11 @@ class Locations:
     settings_origin: str = DEFAULT  # or --settings, or VOUCH_SETTINGS
 
     @property
+    def chat_models(self) -> Path:
+        """Chat models that were added on this machine."""
+        return self.data / "chat-models"
+
+    @property
     def settings_are_named(self) -> bool:
         """Someone named the settings file, so it has to be there."""
         return self.settings_origin != DEFAULT

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from ipaddress import ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -112,10 +113,20 @@ class Models(Search):
                 max_tokens=model.max_tokens if self._is_set("model.max_tokens") else None,
                 temperature=model.temperature if self._is_set("model.temperature") else None,
                 context_tokens=model.context_tokens,
-                parameters={
-                    name: getattr(model, name) for name in _OF_SERVERS if self._is_set(f"model.{name}")
-                },
+                parameters=self._parameters(model),
                 habits=KnownHabits(self.locations.cache / "servers.json"),
+            )
+        if model.backend == "llamacpp":
+            from agents.backends.llamacpp_chat import LlamaCppChat
+            from agents.models.concurrent_runs import cores
+
+            return LlamaCppChat(
+                Path(model.path).expanduser(),
+                threads=max(1, cores() - 1),  # one for the screen
+                max_tokens=model.max_tokens,
+                temperature=model.temperature,
+                context_tokens=model.context_tokens,
+                parameters=self._parameters(model),
             )
         if model.backend == "transformers":
             from agents.backends.transformers_chat import TransformersChat
@@ -154,6 +165,9 @@ class Models(Search):
             overview=OverviewQuestions(_LiveEncoder(self)),
             sorter=self.sorter,
         )
+
+    def _parameters(self, model: ModelSettings) -> dict[str, object]:
+        return {name: getattr(model, name) for name in _OF_SERVERS if self._is_set(f"model.{name}")}
 
     def _is_set(self, key: str) -> bool:
         return self.settings.origin(key) != DEFAULT

@@ -299,7 +299,7 @@ class Replay:
             other = Assistant(self._settings, locations, api_key=self._api_key, offline=self._offline)
             return other.chat_model
 
-        return RecordedChat(self._recording, make, name=f"{model.backend} {model.name}")
+        return RecordedChat(self._recording, make, name=f"{model.backend} {model.label}")
 
     @property
     def asks_a_model(self) -> bool:

@@ -151,7 +151,7 @@ class ReplayAssistant(Assistant):
         """
         model = self.settings.model
         if model.backend != "extractive":
-            name = f"{model.backend} {model.name}"
+            name = f"{model.backend} {model.label}"
             self._chat_model = RecordedChat(recording, lambda: self.chat_model_of(model), name=name)
 
     @property

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from assistant.settings.local_models import LocalModels
 from assistant.terminal.input.menus import asked_number
 from stores.base.errors import NotFound, VouchError
 from stores.base.one_line import one_line
@@ -62,7 +63,7 @@ def _told(assistant: Assistant, choices: list[_Choice]) -> Iterator[str]:
         if choice.model == assistant.model_in_use:
             notes.append("answers now")
         yield f"{number:>3}  {one_line(choice.name)}  ({', '.join(notes)})"
-    if assistant.settings.model.backend == "openai" and len(choices) == 2:
+    if _lists_none(choices):
         yield f"Other models of {assistant.settings.model.server}: it lists none."
 
 
@@ -71,10 +72,15 @@ def _choices(assistant: Assistant, settings: ModelSettings) -> list[_Choice]:
     built_in = _Choice(
         BUILT_IN, "built in: it quotes what was found", replace(settings, backend="extractive")
     )
+    local = [
+        _Choice(model.name, "on this machine", replace(settings, backend="llamacpp", path=str(model.path)))
+        for model in LocalModels(assistant.locations.chat_models).all()
+    ]
     if settings.backend == "extractive":
-        return [replace(built_in, model=settings)]
+        return [replace(built_in, model=settings), *local]
     if settings.backend != "openai":
-        return [_Choice(settings.name, "in this process", settings), built_in]
+        used = _Choice(settings.label, "on this machine", settings)
+        return [used, *(choice for choice in local if choice.model != settings), built_in]
     where = f"at {settings.server}"
     try:
         listed = assistant.listed_models()
@@ -84,8 +90,14 @@ def _choices(assistant: Assistant, settings: ModelSettings) -> list[_Choice]:
     return [
         _Choice(settings.name, where, settings),
         *(_Choice(name, where, replace(settings, name=name)) for name in others),
+        *local,
         built_in,
     ]
+
+
+def _lists_none(choices: list[_Choice]) -> bool:
+    """Whether a server is asked that does not tell what it has."""
+    return [choice.model.backend for choice in choices].count("openai") == 1
 
 
 def _named(choices: list[_Choice], name: str, settings: ModelSettings) -> _Choice:
@@ -93,7 +105,7 @@ def _named(choices: list[_Choice], name: str, settings: ModelSettings) -> _Choic
     for choice in choices:
         if choice.name == name:
             return choice
-    if settings.backend == "openai" and len(choices) == 2:  # the server does not tell what it has
+    if _lists_none(choices):
         return _Choice(name, f"at {settings.server}, which lists no models", replace(settings, name=name))
     near = difflib.get_close_matches(name, [choice.name for choice in choices], n=1, cutoff=0.4)
     meant = f"Did you mean {one_line(near[0])}? " if near else ""

@@ -1,0 +1,205 @@
+"""A chat model from a GGUF file, run by llama.cpp in a child process.
+
+    request -> the child, started if it does not run -> OpenAI's protocol over loopback -> pieces
+
+llama.cpp comes with `xllamacpp`, an extra: `pip install 'vouch[local]'`. A child that was killed is started
+again by the next request. Leaving a reply ends the work on it, and the child ends with this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.backends.openai_chat import OpenAIChat
+from agents.backends.structured_replies import in_short
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore, Piece, ReplyRequest
+from agents.base.token_budget import estimated_tokens
+from stores.base.errors import BackendMissing, UnknownModel
+
+_USUAL_CONTEXT_TOKENS = 8192  # or the model's own, if that is less: more would take gigabytes
+_LONGEST_SILENCE_SECONDS = 600.0  # of a child that lives: a long prompt takes minutes on one core
+_GOODBYE_SECONDS = 2.0  # to end by itself
+
+
+@dataclass(frozen=True)
+class _Child:
+    """llama.cpp, ready to write."""
+
+    process: subprocess.Popen[str]
+    chat: OpenAIChat
+    context_tokens: int
+
+
+class LlamaCppChat:
+    """Writes replies with the model of one GGUF file.
+
+    context_tokens: of prompt and reply together; 0 takes the model's own length, up to 8,192.
+    parameters: further ones of a request, by the protocol's names, such as top_p.
+    One reply is written at a time.
+    Belongs to the event loop of its first request.
+    """
+
+    can_score = False
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        threads: int = 1,
+        max_tokens: int = 1024,
+        temperature: float = 0.2,
+        context_tokens: int = 0,
+        parameters: Mapping[str, object] | None = None,
+    ) -> None:
+        self._path = path
+        self._threads = threads
+        self._max_tokens = max_tokens
+        self._temperature = temperature
+        self._wanted_context_tokens = context_tokens or _USUAL_CONTEXT_TOKENS
+        self._parameters = dict(parameters or {})
+        self._starting = threading.Lock()
+        self._kept: _Child | None = None
+
+    @property
+    def name(self) -> str:
+        return self._path.stem
+
+    @property
+    def context_tokens(self) -> int:
+        """See `ChatModel.context_tokens`; starts the child."""
+        return self._child().context_tokens
+
+    def count_tokens(self, text: str) -> int:
+        """A high estimate: asking the child for each text would take longer than it spares."""
+        return estimated_tokens(text)
+
+    async def stream(self, request: ReplyRequest) -> AsyncIterator[Piece]:
+        """The reply piece by piece; see `ChatModel.stream`."""
+        chat = await self._chat()
+        async with aclosing(chat.stream(request)) as pieces:  # type: ignore[type-var]  # a generator
+            async for piece in pieces:
+                yield piece
+
+    async def structured(
+        self, messages: Sequence[ChatMessage], schema: Mapping[str, object]
+    ) -> dict[str, object]:
+        """A reply that llama.cpp holds to the schema while it is written; see `ChatModel.structured`."""
+        return await (await self._chat()).structured(messages, schema)
+
+    async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
+        """See `ChatModel.choose`."""
+        return await (await self._chat()).choose(messages, choices)
+
+    async def log_probability(self, messages: Sequence[ChatMessage], continuation: str) -> ContinuationScore:
+        """Raises `NoLogProbabilities`: llama.cpp tells none of a given reply."""
+        return await (await self._chat()).log_probability(messages, continuation)
+
+    async def aclose(self) -> None:
+        """Ends the child and gives back its memory. The next request starts another."""
+        kept = await asyncio.to_thread(self._taken)
+        if kept is not None:
+            await kept.chat.aclose()
+            await asyncio.to_thread(_end, kept.process)
+
+    async def _chat(self) -> OpenAIChat:
+        before = self._kept
+        child = await asyncio.to_thread(self._child)
+        if before is not None and before is not child:
+            await before.chat.aclose()
+        return child.chat
+
+    def _child(self) -> _Child:
+        """The child, started by whichever thread asks first; takes as long as the model loads."""
+        with self._starting:
+            if self._kept is not None and self._kept.process.poll() is not None:  # it was killed
+                _end(self._kept.process)
+                self._kept = None
+            if self._kept is None:
+                self._kept = self._start()
+            return self._kept
+
+    def _taken(self) -> _Child | None:
+        with self._starting:  # one that is being started meanwhile is ended too
+            kept, self._kept = self._kept, None
+            return kept
+
+    def _start(self) -> _Child:
+        if not self._path.is_file():
+            raise UnknownModel(f"There is no file {self._path}", hint="Set model.path to a GGUF file.")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "agents.backends.llamacpp_server"],
+            # Python searches this folder first: never the person's, where anything could be named json.
+            cwd=Path(__file__).parents[2],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,  # Ctrl+C is for who started it
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        key = secrets.token_urlsafe()
+        asked = {
+            "path": str(self._path),
+            "name": self.name,
+            "context_tokens": self._wanted_context_tokens,
+            "threads": self._threads,
+            "key": key,
+        }
+        try:
+            process.stdin.write(json.dumps(asked) + "\n")
+            process.stdin.flush()
+            told = json.loads(process.stdout.readline() or '{"failed": "it ended at once"}')
+        except BaseException as error:
+            process.kill()
+            if not isinstance(error, (OSError, ValueError)):
+                raise
+            told = {"failed": str(error)}
+        if "address" not in told:
+            _end(process)
+            raise self._not_started(told)
+        chat = OpenAIChat(
+            base_url=f"{told['address']}/v1",
+            model=self.name,
+            api_key=key,
+            timeout_seconds=_LONGEST_SILENCE_SECONDS,
+            max_retries=0,
+            max_tokens=self._max_tokens,
+            temperature=self._temperature,
+            context_tokens=told["context_tokens"],
+            parameters=self._parameters,
+        )
+        return _Child(process, chat, told["context_tokens"])
+
+    def _not_started(self, told: Mapping[str, str]) -> BackendMissing | UnknownModel:
+        if "missing" in told:
+            return BackendMissing(
+                f"model.backend is 'llamacpp', but xllamacpp cannot be imported: {in_short(told['missing'])}",
+                hint="Install it with pip install 'vouch[local]', or set model.backend to another.",
+            )
+        return UnknownModel(
+            f"llama.cpp cannot load {self._path}: {in_short(told['failed'])}",
+            hint="Is it a whole GGUF file, and does it fit into memory? Else name another in model.path.",
+        )
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Its standard input closed, it ends by itself; else it is killed."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.close()
+        process.wait(_GOODBYE_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        process.kill()
+        process.wait()
+    process.stdout.close()

@@ -1,0 +1,55 @@
+"""The child process of `LlamaCppChat`: llama.cpp with one model, until its standard input ends.
+
+    one line of JSON in  -> the model is loaded -> one line of JSON out: where it listens, or what went wrong
+
+It listens on this machine alone, at a port of the system's choice, and answers only who knows the key.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import urllib.request
+from typing import Any
+
+
+def main() -> None:
+    """Serves the model that standard input names; ends with it, so never outlives who started it."""
+    asked: dict[str, Any] = json.loads(sys.stdin.readline())
+    try:
+        import xllamacpp
+    except ImportError as error:
+        _say(missing=str(error))
+        return
+    params = xllamacpp.CommonParams()
+    params.model.path = asked["path"]
+    params.model_alias = {asked["name"]}
+    params.n_ctx = asked["context_tokens"]
+    params.n_parallel = 1
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = asked["threads"]
+    params.hostnames, params.port = ["127.0.0.1"], 0
+    params.api_keys = [asked["key"]]
+    params.ui = params.endpoint_slots = False
+    params.verbosity = -1
+    try:
+        server = xllamacpp.Server(params)
+        listed = urllib.request.Request(
+            f"{server.listening_address}/v1/models", headers={"Authorization": f"Bearer {asked['key']}"}
+        )
+        with urllib.request.urlopen(listed) as answer:
+            context_tokens = json.load(answer)["data"][0]["meta"]["n_ctx"]
+    except Exception as error:  # noqa: BLE001 - whatever it is, the parent is told
+        _say(failed=str(error))
+    else:
+        _say(address=server.listening_address, context_tokens=context_tokens)
+        sys.stdin.read()
+    os._exit(0)  # at once: the server would first finish its reply
+
+
+def _say(**told: object) -> None:
+    print(json.dumps(told), flush=True)
+
+
+if __name__ == "__main__":
+    main()

