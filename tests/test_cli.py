@@ -343,11 +343,16 @@ def test_what_a_server_refuses_with_decides_the_exit_code(
     assert "a-secret-key" not in ran.out + ran.err
 
 
-def test_a_server_that_is_not_there_ends_with_3(vouch: Vouch) -> None:
+def test_a_server_that_is_not_there_is_told_and_what_was_found_is_quoted(vouch: Vouch) -> None:
     vouch.use_server(unused_url())
-    ran = vouch.run("ask", QUESTION, code=3)
-    assert ran.out.strip() == ""
+    ran = vouch.run("ask", QUESTION)
+    assert "opens at 10:00" in ran.out
     assert "No connection to the model's server" in ran.err
+    assert "quoted instead" in ran.err
+    told = vouch.run("ask", "--json", QUESTION).object
+    assert (told["state"], told["model"].split()[0]) == ("done", "extractive")
+    assert told["unreachable"].startswith("No connection")
+    assert "In place of" in vouch.run("why").out
 
 
 def test_a_reply_that_breaks_off_ends_with_3_and_its_part_is_kept_as_failed(vouch: Vouch) -> None:

@@ -243,7 +243,7 @@ def test_a_server_that_is_gone_loses_nothing_of_what_was_said_to_it(
 ) -> None:
     house = unserved
     house.use_server(unused_url())
-    assert house.say(LOCKER) == ""
+    assert house.say(LOCKER) == f"Noted: {LOCKER}"  # by the built-in model
     assert "No connection" in house.waiting[0].error
     model.claims = [stated(LOCKER)]
     house.use_server(server.base_url)

@@ -16,7 +16,7 @@ from screen_fixtures import ScriptedReplies, made_assistant, place_in
 from agents.base.chat_interfaces import ReplyRequest
 from assistant.settings.locations import Locations
 from assistant.wiring.assistant import Assistant
-from stores.base.errors import ModelBusy, ModelUnreachable, ReplyCut, VouchError
+from stores.base.errors import ModelBusy, ReplyCut, VouchError
 
 
 @pytest.fixture
@@ -88,21 +88,6 @@ def test_a_reply_that_had_begun_is_not_asked_for_again(place: Locations, waited:
         told, session = talk(assistant, "Is it open?", "", "Is it?", "", echoes=False)
         assert (waited, messages(assistant, session)) == ([], ["Is it open?", "Is it?"])
         assert "tries it again" not in told
-
-
-def test_enter_tries_a_message_again_for_which_nobody_could_be_reached(place: Locations) -> None:
-    away = ModelUnreachable("nobody answers")
-    with replying(place, [away], [away], ["Yes."]) as assistant:
-        told, session = talk(assistant, "//is it open?", "", "", "", echoes=False)
-        assert told.count("(it waits: Enter tries it again)") == 2
-        assert told.endswith("Assistant: Yes.\n\n")
-        assert messages(assistant, session) == ["/is it open?"] * 3
-
-
-def test_in_a_pipe_an_empty_line_tries_nothing_again(place: Locations) -> None:
-    with replying(place, [ModelUnreachable("nobody answers")], ["Yes."]) as assistant:
-        told, session = talk(assistant, "Is it open?", "")
-        assert (messages(assistant, session), "waits" in told) == (["Is it open?"], False)
 
 
 def test_who_waits_for_a_reply_is_told_so_until_its_first_word(

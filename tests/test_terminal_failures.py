@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from cli_helpers import HANDBOOK, QUESTION, Person, Vouch
-from scripted_server import ScriptedServer, cuts, refuses, says, unused_url
+from scripted_server import ScriptedServer, cuts, refuses, says
 
 from assistant.terminal.engine.retrying import wait_seconds
 from stores.base.errors import ModelBusy
@@ -63,32 +63,19 @@ def test_without_a_reply_model_the_status_says_so_and_what_was_found_is_quoted(v
         person.sees("[1] shared")
 
 
-def test_a_model_that_cannot_be_reached_is_offline_and_enter_tries_the_message_again(vouch: Vouch) -> None:
-    with ScriptedServer([says("At ten.")]) as server:
-        vouch.use_server(unused_url())
-        with chatting(vouch) as person:
-            sends(person, "question one")
-            person.sees("offline: ")
-            person.sees("Enter to try again")
-        assert turns(vouch) == [("question one", "", "failed")]  # the message is kept
-
-        with vouch.terminal("chat", "--last") as person:  # nothing waits in another chat
-            vouch.use_server(server.base_url)
-            person.sees("question one")
-            person.types("\r\x11")
-            assert person.exit_code() == 0
-        assert len(turns(vouch)) == 1
-
-
-def test_enter_on_an_empty_prompt_answers_the_message_that_waits(vouch: Vouch) -> None:
-    with ScriptedServer([cuts()], then=says("At ten.")) as server:
+def test_a_model_that_cannot_be_reached_is_replaced_for_one_turn_and_asked_again_by_the_next(
+    vouch: Vouch,
+) -> None:
+    with ScriptedServer([cuts()], then=says("By the model.")) as server:
         vouch.use_server(server.base_url)
         with chatting(vouch) as person:
-            sends(person, "question one")
-            person.sees("Enter to try again")
-            person.types("\r")
-            person.sees("At ten.")
-    assert [state for _, _, state in turns(vouch)] == ["failed", "done"]
+            sends(person, QUESTION)
+            person.sees("[1] shared")
+            sends(person, "question two")
+            person.sees("By the model.")
+    [first, second] = turns(vouch)
+    assert (first[0], first[2], second[1:]) == (QUESTION, "done", ("By the model.", "done"))
+    assert "opens at 10:00" in first[1]
 
 
 def test_a_rate_limit_is_counted_down_and_tried_again_by_itself(vouch: Vouch) -> None:

@@ -52,7 +52,7 @@ def command(
     message, material = _message(text)
 
     from agents.backends.extractive import is_sure
-    from assistant.terminal.facts.answer_lines import WAS_THOUGHT, cut_line, source_line
+    from assistant.terminal.facts.answer_lines import WAS_THOUGHT, below_answer, source_line
     from assistant.terminal.text.word_wrap import printer
     from assistant.turns.events import Accepted, Chosen, Event, Thinks, Wrote
 
@@ -120,14 +120,15 @@ def command(
                     "invented_citations": list(finished.invented),
                     "left_out": [asdict(entry) for entry in (chosen[-1].left_out if chosen else ())],
                     "is_cut": finished.cut is not None,
+                    "unreachable": finished.unreachable.message if finished.unreachable else None,
                     "seconds": round(finished.seconds, 3),
                 }
             )
         else:
             if finished.answer:
                 write_out("\n")
-            if finished.cut is not None:
-                call.tell(cut_line(finished.cut))
+            for line in below_answer(finished.cut, finished.unreachable):
+                call.tell(line)
             if sources:
                 write_out("".join(f"{source_line(source)}\n" for source in finished.cited))
         if not no_learn:

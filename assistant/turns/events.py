@@ -65,6 +65,7 @@ class Finished:
     seconds: float
     error: VouchError | None = None  # why it failed
     cut: CutAtLimit | None = None  # the answer reached its longest length before the model was done
+    unreachable: VouchError | None = None  # why no chat model answered; what was found is quoted instead
 
 
 Event: TypeAlias = Accepted | Searched | Chosen | Wrote | Thinks | Finished

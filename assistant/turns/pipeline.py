@@ -34,7 +34,7 @@ from assistant.turns.provenance import MessagesBehind, beside_their_messages
 from assistant.turns.settled import without_settled
 from assistant.turns.turn_in_progress import TurnInProgress
 from stores.base.clock import now
-from stores.base.errors import ContextTooLong, VouchError, WrongUsage
+from stores.base.errors import ContextTooLong, ModelUnreachable, VouchError, WrongUsage
 from stores.base.passages import Passage
 from stores.base.well_formed import well_formed
 from stores.conversation.journal import Journal
@@ -68,6 +68,7 @@ class TurnPipeline:
         answers_first: AnswersFirst | None = None,
         server: str = "",
         sorter: MessageSorter | None = None,
+        quoting: Callable[[], Responder | None] = lambda: None,
     ) -> None:
         """searching: what searches now, asked once a turn. cut: a long text as passages.
 
@@ -78,6 +79,7 @@ class TurnPipeline:
         answers_first: what works in the background waits for it.
         server: the host that the chat model runs at, kept with each turn; empty where that is this process.
         sorter: says what the sentences of a message do.
+        quoting: answers where the chat model cannot be reached; None where the model itself quotes.
         """
         self._journal = journal
         self._searching = searching
@@ -93,6 +95,7 @@ class TurnPipeline:
         self._answers_first = answers_first or AnswersFirst()
         self._server = server
         self._sorter = sorter or MessageSorter()
+        self._quoting = quoting
         self._model_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
         self._earlier_responders: list[Responder] = []
 
@@ -182,18 +185,17 @@ class TurnPipeline:
             turn.note("prepare", request=request, model=self._responder.model_name, server=self._server)
             yield Chosen(request.sources, self._responder.model_name, request.left_out)
 
-            for is_last in (False, True):
-                try:
-                    async for event in self._replied(request, turn):
-                        yield event
-                    break
-                except ContextTooLong:  # by the server's count, which is not known before
-                    shorter = await self._on_thread(self._responder.shortened, request)
-                    if is_last or turn.has_written or shorter is None:
-                        raise
-                    request = shorter
-                    turn.note("prepare", request=request)
-                    yield Chosen(request.sources, self._responder.model_name, request.left_out)
+            try:
+                async for event in self._answered(request, turn):
+                    yield event
+            except ModelUnreachable as error:
+                quoting = self._quoting()
+                if quoting is None or turn.has_written:
+                    raise
+                turn.note("prepare", model=quoting.model_name, in_place_of=(self.model_name, error))
+                yield Chosen(request.sources, quoting.model_name, request.left_out)
+                async for event in _replied(quoting, request, turn):
+                    yield event
             turn.note("respond", tells=(await self._on_thread(self._sorter.sorted, message)).only_states)
         except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit):
             self._journal.finish(turn.turn_id, turn.outcome("stopped"))
@@ -216,17 +218,19 @@ class TurnPipeline:
         except VouchError as error:  # the answer stands, and the job waits for the next occasion
             _log.warning("not indexed yet", extra=fields(error=type(error).__name__))
 
-    async def _replied(self, request: ReplyRequest, turn: TurnInProgress) -> AsyncGenerator[Event]:
-        async for piece in self._responder.respond(request, turn.citations):
-            if isinstance(piece, CutAtLimit):
-                turn.was_cut(piece)
-            elif isinstance(piece, Thought):
-                if piece.is_all:
-                    turn.begin_anew()
-                yield Thinks(piece.text, piece.is_all)
-            else:
-                turn.heard(piece)
-                yield Wrote(piece)
+    async def _answered(self, request: ReplyRequest, turn: TurnInProgress) -> AsyncGenerator[Event]:
+        """The reply; asked for once more in short where the server finds the request too long."""
+        try:
+            async for event in _replied(self._responder, request, turn):
+                yield event
+        except ContextTooLong:  # by the server's count, which is not known before
+            shorter = await self._on_thread(self._responder.shortened, request)
+            if turn.has_written or shorter is None:
+                raise
+            turn.note("prepare", request=shorter)
+            yield Chosen(shorter.sources, self._responder.model_name, shorter.left_out)
+            async for event in _replied(self._responder, shorter, turn):
+                yield event
 
     async def bare_reply(self, text: str) -> str:
         """What the chat model says to a text, without passages, memory or a turn."""
@@ -290,6 +294,21 @@ class TurnPipeline:
     async def _on_thread(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._model_thread, lambda: work(*args, **kwargs))
+
+
+async def _replied(
+    responder: Responder, request: ReplyRequest, turn: TurnInProgress
+) -> AsyncGenerator[Event]:
+    async for piece in responder.respond(request, turn.citations):
+        if isinstance(piece, CutAtLimit):
+            turn.was_cut(piece)
+        elif isinstance(piece, Thought):
+            if piece.is_all:
+                turn.begin_anew()
+            yield Thinks(piece.text, piece.is_all)
+        else:
+            turn.heard(piece)
+            yield Wrote(piece)
 
 
 def _is_being_stopped() -> bool:

@@ -78,6 +78,7 @@ class TurnInProgress:
                 "left_out": [asdict(left_out) for left_out in (request.left_out if request else ())],
                 "is_cut": "cut" in self._known,
                 **self._asked(),
+                **self._quoted_instead(),
                 **({"sent_to": self._known["server"]} if "server" in self._known else {}),
             },
         )
@@ -86,6 +87,13 @@ class TurnInProgress:
         """That its message asked nothing and was answered from nothing; mostly nothing."""
         is_answered = bool(self.citations.cited)
         return {"asks_nothing": True} if self._known.get("tells") and not is_answered else {}
+
+    def _quoted_instead(self) -> dict[str, dict[str, str]]:
+        """Which chat model could not be reached, and why; mostly nothing."""
+        if "in_place_of" not in self._known:
+            return {}
+        model, error = self._known["in_place_of"]
+        return {"in_place_of": {"model": model, "failure": error.message}}
 
     def told_to_the_log(self) -> dict[str, object]:
         """How long the steps took and how much was found; no text."""
@@ -111,6 +119,7 @@ class TurnInProgress:
             time.monotonic() - self._began,
             error,
             self._known.get("cut"),
+            self._known.get("in_place_of", ("", None))[1],
         )
 
 

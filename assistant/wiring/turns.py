@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,7 @@ class Turns(Models):
             answers_first=self._answers_first,
             server=self.model_in_use.server,
             sorter=self.sorter,
+            quoting=lambda: self._quoting,
         )
 
     def answer_with(self, model: ModelSettings) -> None:
@@ -74,6 +76,16 @@ class Turns(Models):
     @cached_property
     def _models_by_choice(self) -> dict[ModelSettings, ChatModel]:
         return {}
+
+    @property
+    def _quoting(self) -> Responder | None:
+        if self.model_in_use.backend == "extractive":
+            return None
+        return self._responder_with(self._extractive)
+
+    @cached_property
+    def _extractive(self) -> ChatModel:
+        return self.chat_model_of(replace(self.model_in_use, backend="extractive"))
 
     def _responder_with(self, chat_model: ChatModel) -> Responder:
         from agents.answering.responder import Responder

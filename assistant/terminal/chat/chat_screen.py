@@ -142,9 +142,6 @@ class ChatScreen(Screen[None], ChatOpening):
         elif not self.runs_here(event.text):
             self.work(self.talk.send(event.text))
 
-    def on_prompt_wants_again(self) -> None:
-        self.work(self.talk.try_again())
-
     def _reply_began(self) -> None:
         """The first one has loaded what speaks to the model."""
         if not self._has_replied:

@@ -78,9 +78,6 @@ class Prompt(TextArea):
             super().__init__()
             self.text = text
 
-    class WantsAgain(Posted):
-        """Enter on an empty prompt: what waits for a model may be tried again."""
-
     class WantsCompletion(Posted):
         """Tab was pressed on a command."""
 
@@ -173,8 +170,6 @@ class Prompt(TextArea):
             text = self.take()
             self.sent.append(text)
             self.post_message(self.Sent(text))
-        elif not self.text:
-            self.post_message(self.WantsAgain())
 
     def _send_held(self) -> None:
         self._held = None

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from assistant.terminal.conversation.conversation import Conversation
 from assistant.terminal.conversation.message_view import MessageView
 from assistant.terminal.engine.engine import Desk
-from assistant.terminal.engine.retrying import TryingAgain, can_wait
+from assistant.terminal.engine.retrying import TryingAgain
 from assistant.terminal.engine.writing import Said, Stopped, Writing
+from assistant.terminal.facts.answer_lines import below_answer
 from assistant.terminal.facts.messages import Message, cited_source, quotes_only
 from stores.base.errors import ModelBusy, VouchError
 from stores.base.one_line import one_line
@@ -59,7 +60,6 @@ class Talk:
         self._writing: Writing | None = None
         self._sending: Message | None = None  # whose turn is played
         self._trying: TryingAgain | None = None
-        self._waits: tuple[Message, Message] | None = None  # sent, and its answer that could not be had
         self._running: asyncio.Task[None] | None = None
         self._is_ready = False
         self._holds = False  # nothing further is begun
@@ -124,17 +124,6 @@ class Talk:
             self._writing.stop()
         self._desk.leave_wait()
 
-    async def try_again(self) -> None:
-        """Answers the message that waits for a model, if one does."""
-        if self._waits is None or not self.is_idle:
-            return
-        sent, failed = self._waits
-        self._waits = None
-        await self._conversation.remove_message(failed)
-        await self._conversation.remove_message(sent)
-        self._hears.told("")
-        await self.send(sent.text)
-
     async def end(self) -> None:
         """Begins nothing more, stops the reply, and waits until its part is kept."""
         self._holds = True
@@ -167,7 +156,7 @@ class Talk:
     # Turns
 
     async def _turn(self, sent: Message) -> None:
-        self._waits, self._sending = None, sent
+        self._sending = sent
         answer = Message("Assistant", "", state="waiting", is_quoted=quotes_only(self.model_name))
         view = await self._conversation.add(answer, before=self._first_waiting)
         self._trying = TryingAgain(self._hears.told)
@@ -181,9 +170,6 @@ class Talk:
             error = await self._attempt(sent, answer, view)
         if not view.is_attached:  # nothing was kept, and it stands in the prompt again
             return
-        if can_wait(error) and not answer.text:
-            self._waits = (sent, answer)
-            self._hears.told("offline: nobody answers. Enter to try again")
         view.end()
         self._hears.turn_ended(answer)
 
@@ -212,7 +198,8 @@ class Talk:
             answer.state, answer.seconds = finished.state, finished.seconds  # type: ignore[assignment]
             answer.sources = tuple(cited_source(source) for source in finished.cited)
             failed = finished.error
-            answer.note = _note(failed, finished.cut)
+            answer.note = "\n".join(below_answer(finished.cut, finished.unreachable))
+            answer.is_quoted = answer.is_quoted or finished.unreachable is not None
         if failed is not None:
             answer.failure, answer.note = one_line(failed.message), answer.note or one_line(failed.hint)
         sent.turn_id = answer.turn_id = writing.turn_id
@@ -268,11 +255,3 @@ class Talk:
     @property
     def _first_waiting(self) -> Message | None:
         return self._queue[0] if self._queue else None
-
-
-def _note(error: VouchError | None, cut: object) -> str:
-    from agents.base.chat_interfaces import CutAtLimit
-    from assistant.terminal.facts.answer_lines import cut_line
-
-    hint = one_line(error.hint) if error else ""
-    return "\n".join(filter(None, (hint, cut_line(cut) if isinstance(cut, CutAtLimit) else "")))

@@ -1,4 +1,4 @@
-"""A message whose model was busy or away is tried again: by itself, or when the person says so."""
+"""A message whose model was busy is tried again by itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Callable
 
-from stores.base.errors import ModelBusy, ModelUnreachable, VouchError
+from stores.base.errors import ModelBusy
 
 _FIRST_SECONDS, _LONGEST_SECONDS = 5.0, 60.0  # where the server does not say how long
 
@@ -49,8 +49,3 @@ def wait_seconds(error: ModelBusy, tries: int) -> float:
     if error.retry_after_seconds is not None:
         return max(1.0, error.retry_after_seconds)
     return float(min(_LONGEST_SECONDS, _FIRST_SECONDS * 2**tries))
-
-
-def can_wait(error: VouchError | None) -> bool:
-    """Whether the same message may be answered later: nobody could be reached."""
-    return isinstance(error, ModelUnreachable)

@@ -11,6 +11,7 @@ from stores.base.one_line import one_line, short
 if TYPE_CHECKING:
     from agents.base.chat_interfaces import CutAtLimit, Source
     from assistant.wiring.assistant import Assistant
+    from stores.base.errors import VouchError
     from stores.conversation.journal import FoundPassage
     from stores.database.tables import Turn
     from stores.versions.states import VersionState
@@ -42,12 +43,27 @@ def cut_line(cut: CutAtLimit) -> str:
     return f"(The reply was cut{where}; model.max_tokens in settings.toml sets how long one may be.)"
 
 
+def below_answer(cut: CutAtLimit | None, unreachable: VouchError | None) -> list[str]:
+    """What is said below an answer of how it came about; mostly nothing."""
+    lines = [cut_line(cut)] if cut else []
+    if unreachable is not None:
+        why = one_line(unreachable.message)
+        lines.append(f"({why}. What was found is quoted instead; the next message asks the model again.)")
+    return lines
+
+
 def invented_line(numbers: Sequence[int]) -> str:
     """How many citations of an answer stand for no passage, and their numbers; empty where there are none."""
     if not numbers:
         return ""
     told = ", ".join(f"[{number}]" for number in dict.fromkeys(numbers))
     return f"{len(numbers)} citation{' names' if len(numbers) == 1 else 's name'} no passage: {told}"
+
+
+def in_place_of(turn: Turn) -> str:
+    """The chat model that could not be reached, and why; empty where the model answered itself."""
+    failed = turn.details.get("in_place_of")
+    return one_line(f"{failed['model']}: {failed['failure']}") if failed else ""
 
 
 def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
@@ -61,6 +77,8 @@ def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
     if turn.standalone not in ("", turn.message):
         yield f"Searched as: {one_line(turn.standalone)}"
     yield f"Answered by {one_line(turn.model) or 'nobody'}: {turn.state}"
+    if instead := in_place_of(turn):
+        yield f"In place of {instead}"
     if invented := invented_line(turn.details.get("invented_citations", [])):
         yield invented
     cited = turn.details.get("cited", [])

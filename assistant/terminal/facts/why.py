@@ -57,6 +57,7 @@ class WhyFacts:
     searched: str  # as the message was searched with; empty where that was the message itself
     searched_by: str  # the encoder and the judge; empty where nothing was searched
     model: str
+    in_place_of: str  # the model that could not be reached, and why; mostly empty
     state: str
     invented: str  # how many citations stand for no passage, and which; empty where none does
     rows: tuple[FoundRow, ...]
@@ -69,7 +70,7 @@ class WhyFacts:
 
 def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
     """Of a turn of this user. Raises `NotFound` where there is none."""
-    from assistant.terminal.facts.answer_lines import invented_line
+    from assistant.terminal.facts.answer_lines import in_place_of, invented_line
 
     turn = assistant.journal.turn(user_id, turn_id)
     found = assistant.journal.found_in(user_id, turn_id)
@@ -89,6 +90,7 @@ def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
         searched="" if turn.standalone in ("", turn.message) else one_line(turn.standalone),
         searched_by=_searched_by(assistant, user_id, turn_id),
         model=turn.model or "nobody",
+        in_place_of=in_place_of(turn),
         state=turn.state,
         invented=invented_line(turn.details.get("invented_citations", [])),
         rows=tuple(rows),

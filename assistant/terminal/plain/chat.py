@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assistant.terminal.engine.notices import Notices
-from assistant.terminal.engine.retrying import can_wait, wait_seconds
-from assistant.terminal.facts.answer_lines import WAS_THOUGHT, cut_line, invented_line, source_line
+from assistant.terminal.engine.retrying import wait_seconds
+from assistant.terminal.facts.answer_lines import WAS_THOUGHT, below_answer, invented_line, source_line
 from assistant.terminal.plain.commands import PlainCommands
 from assistant.turns.events import Accepted, Chosen, Event, Searched, Thinks, Wrote
 from stores.base.errors import ModelBusy, VouchError
@@ -133,7 +133,6 @@ class PlainChat:
         )
         self._commands.told = self._notices.told
         self.failure: VouchError | None = None  # the last turn's, for the exit code of a pipe
-        self._waits = ""  # a message for which nobody could be reached
 
     def run(self) -> None:
         """Until the input ends or the person leaves."""
@@ -148,7 +147,6 @@ class PlainChat:
                 break
             message = line.strip()
             if not message:
-                self._try_again()
                 continue
             if self._echoes:
                 self._say(f"You: {one_line(message)}\n")
@@ -194,11 +192,6 @@ class PlainChat:
         self.failure = error
         self._say(f"{one_line(said)}\n" + (f"{one_line(error.hint)}\n" if error.hint else ""))
 
-    def _try_again(self) -> None:
-        """Enter, where a message waits for a model that can be reached; in a pipe it is an empty line."""
-        if self._waits and not self._echoes:
-            self._take(f"/{self._waits}" if self._waits.startswith("/") else self._waits)
-
     def _turn(self, message: str, *, instead_of: int | None = None) -> None:
         tried, tries = self._attempt(message, instead_of), 0
         while isinstance(tried.error, ModelBusy) and not self._echoes:
@@ -206,9 +199,6 @@ class PlainChat:
                 break
             # a further try follows the first, as on the screen, unless that was never kept
             tried, tries = self._attempt(message, None if tried.is_kept else instead_of), tries + 1
-        self._waits = message if can_wait(tried.error) else ""
-        if self._waits and not self._echoes:
-            self._say("(it waits: Enter tries it again)\n")
         self._say("\n")
         if tried.has_ended:
             self._learn()
@@ -240,8 +230,8 @@ class PlainChat:
         self._say("\n")
         if finished.error is not None:
             self._fail(finished.error, f"(failed: {finished.error.message})")
-        if finished.cut is not None:
-            self._say(f"{cut_line(finished.cut)}\n")
+        for line in below_answer(finished.cut, finished.unreachable):
+            self._say(f"{line}\n")
         for source in finished.cited:
             self._say(f"{source_line(source)}\n")
         if invented := invented_line(finished.invented):
