@@ -18,7 +18,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "assistant.process": {"assistant.settings", "stores.base"},
     "stores.versions": {"stores.base", "stores.database", "stores.vectors", "stores.words"},
     "agents.models": {"agents.base", "stores.base"},
-    "agents.prompts": {"agents.base"},
+    "agents.prompts": {"agents.base", "stores.base"},
     "agents.retrieval": {"agents.base", "stores.base", "stores.words"},
     "assistant.background": {"agents.base"},
     "assistant.library.formats": {"agents.base", "stores.base"},

@@ -312,7 +312,7 @@ def test_a_reply_cut_at_its_longest_length_is_told_as_cut(vouch: Vouch) -> None:
 
 def test_what_did_not_fit_is_told_to_a_script(vouch: Vouch) -> None:
     with ScriptedServer(then=says("At ten.")) as server:
-        vouch.use_server(server.base_url, "max_tokens = 10\ncontext_tokens = 400\n")
+        vouch.use_server(server.base_url, "max_tokens = 10\ncontext_tokens = 440\n")
         vouch.chat("/remember The reading room opens at ten. " + "It is warm there. " * 40)
         told = vouch.run("ask", QUESTION, "--json").object
     assert {entry["kind"] for entry in told["left_out"]} == {"passage"}

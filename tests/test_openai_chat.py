@@ -748,15 +748,24 @@ async def test_a_server_is_told_nothing_about_this_machine(make_chat: MakeChat) 
     assert not told & {"x-stainless-os", "x-stainless-arch", "x-stainless-runtime-version"}
 
 
+async def test_a_model_that_asks_for_a_tool_is_told_of(make_chat: MakeChat) -> None:
+    with (
+        ScriptedServer([says(finish="tool_calls")]) as server,
+        pytest.raises(ReplyCut, match="asked for a tool"),
+    ):
+        await read(make_chat(server.base_url))
+
+
 # The length of the context
 
 
+@pytest.mark.parametrize("told", [{"max_model_len": 4096}, {"meta": {"n_ctx": 4096}}])  # vLLM, llama.cpp
 async def test_the_context_is_as_long_as_the_server_says(
-    make_chat: MakeChat, monkeypatch: pytest.MonkeyPatch
+    make_chat: MakeChat, monkeypatch: pytest.MonkeyPatch, told: dict[str, Any]
 ) -> None:
     for seconds in ("_LISTING_SECONDS", "_LAST_LOOK_SECONDS"):
         monkeypatch.setattr(f"agents.backends.openai_chat.{seconds}", 60.0)
-    with ScriptedServer([says("Lima")], about_models={"max_model_len": 4096}) as server:
+    with ScriptedServer([says("Lima")], about_models=told) as server:
         chat = make_chat(server.base_url)
         assert chat.context_tokens == 8192  # before the server was ever asked
         await read(chat)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from agent_fakes import FakeChat, passage, source
@@ -10,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.answering.responder import Responder
-from agents.base.chat_interfaces import CitingText, CutAtLimit, LeftOut, Piece, ReplyRequest
+from agents.base.chat_interfaces import CitingText, CutAtLimit, LeftOut, Piece, ReplyRequest, Source
 from agents.base.citations import Citations, without_citations
 from agents.base.interfaces import Exchange
 from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS
 from agents.prompts import answer
+from stores.base.clock import time_by
 from stores.base.errors import ContextTooLong
 
 
@@ -236,3 +239,27 @@ def test_without_a_limit_nothing_is_left_out() -> None:
     responder = Responder(saying(context_tokens=None), keep=9, reply_tokens=REPLY)
     request = responder.prepare("q", "q", [passage(1, "word " * 10_000)], [], is_kept=True)
     assert len(request.sources) == 1
+
+
+def test_a_model_that_writes_gets_nothing_useless_and_nothing_that_it_reads_in_an_earlier_turn() -> None:
+    said = replace(passage(2, "My cat is called Ada."), kind="message", space="user/1")
+    replaced = replace(said, version_id=3, is_live=False)
+    earlier = Exchange("Hi! My cat is called Ada.", "", "Noted.", 1)
+    found = [said, replaced, passage(4), passage(5)]
+
+    def sent(chat: FakeChat) -> list[int]:
+        asked = Responder(chat, keep=5).prepare(
+            "q", "q", found, [earlier], is_kept=True, at_least=2, useless={4}
+        )
+        return [source.passage.version_id for source in asked.sources]
+
+    assert sent(saying("x", context_tokens=10_000)) == [3, 5]
+    assert sent(saying("x")) == [2, 3, 4, 5]
+
+
+def test_the_model_is_told_the_day_and_when_the_user_said_what() -> None:
+    said = replace(passage(2, "My cat is called Ada."), kind="message", space="user/1")
+    with time_by(lambda: datetime(2026, 11, 25, 12, tzinfo=UTC)):
+        last = answer.messages("q", [Source(1, said)], ())[-1].content
+    assert last.startswith("Today is Wednesday, 25 November 2026.")
+    assert f"(said by the user, {said.created_at.astimezone():%d %B %Y})" in last

@@ -26,6 +26,19 @@ def test_of_two_quotes_the_longer_goes_first() -> None:
     assert texts(said, settled={1: ["I like tea", "I like tea with milk."]}) == []
 
 
+def test_no_half_of_a_sentence_is_left() -> None:
+    said = "My cat is Ada, and, well. I live in Porto, and my sister Nadia, who is a nurse, lives in Faro."
+    assert texts(said, settled={1: ["My cat is Ada", "I live in Porto"]}) == [
+        "I live in Porto, and my sister Nadia, who is a nurse, lives in Faro."
+    ]
+
+
+def test_words_of_two_sentences_settle_both() -> None:
+    assert texts("Hm. 0.4 is for Fenja. 0.8 is mine.", settled={1: ["0.4 is for Fenja. 0.8 is mine."]}) == [
+        "Hm."
+    ]
+
+
 def test_another_message_of_the_same_words_stays() -> None:
     assert texts("It rains.", "It rains.", settled={1: ["It rains."]}) == ["It rains."]
 

@@ -8,7 +8,7 @@ says by which rule. What did not fit is named in the request.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import replace
 
 from agents.base.chat_interfaces import (
@@ -55,19 +55,25 @@ class Responder:
         *,
         is_kept: bool,
         at_least: int = 0,
+        useless: Collection[int] = (),
     ) -> ReplyRequest:
         """What to ask the model. question: the message made standalone. is_kept: it is remembered.
 
         history: earlier exchanges, oldest first. at_least: so many passages are put before the model, however
-        few are kept, and the others behind them.
+        few are kept, and the others behind them. useless: versions that hardly help; a model that writes gets
+        none of them, and nothing that stands in the earlier exchanges word for word.
         Raises `ContextTooLong` where the message alone is too long. Asks no server; may load a model that
         runs in this process, so not for the event loop.
         """
-        kept = passages[: self._keep + at_least]
-        sources = tuple(Source(number, passage) for number, passage in enumerate(kept, start=1))
         turns = [exchange for exchange in history if exchange.answer]
-        left_out: tuple[LeftOut, ...] = ()
+        front, found = list(passages[:at_least]), list(passages[at_least:])
         if (most := self._chat_model.context_tokens) is not None:
+            front = [passage for passage in front if not _stands_in(passage, turns)]
+            found = [p for p in found if p.version_id not in useless and not _stands_in(p, turns)]
+        kept = [*front, *found[: self._keep]]
+        sources = tuple(Source(number, passage) for number, passage in enumerate(kept, start=1))
+        left_out: tuple[LeftOut, ...] = ()
+        if most is not None:
             sources, turns, left_out = self._fitting(message, sources, turns, most)
         messages = answer.messages(message, sources, turns)
         before = last_said(history)
@@ -139,6 +145,18 @@ class Responder:
 
     async def aclose(self) -> None:
         await self._chat_model.aclose()
+
+
+def _stands_in(passage: Passage, turns: Sequence[Exchange]) -> bool:
+    """Whether the model sees these words of the user already, in an earlier exchange."""
+    if passage.kind == "document" or passage.is_shared or not passage.is_live:
+        return False
+    words = _folded(passage.text)
+    return any(words in _folded(turn.message) for turn in turns)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".!")
 
 
 async def _checked(pieces: AsyncIterator[Piece], citations: Citations, model: str) -> AsyncIterator[Piece]:

@@ -136,6 +136,11 @@ class ServerFailures:
                 if has_begun
                 else "Check base_url: it must lead to OpenAI's protocol, and usually ends in /v1.",
             )
+        if finish in ("tool_calls", "function_call") and not has_begun:
+            raise ReplyCut(
+                f"{self._model} at {self._server} asked for a tool, and Vouch has none for it",
+                hint="Ask in other words, or choose a model that answers without tools.",
+            )
         if finish == "content_filter":
             raise ReplyCut(
                 f"A filter at {self._server} cut the reply of {self._model}",

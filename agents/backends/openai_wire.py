@@ -32,7 +32,9 @@ class ListedModel:
     @classmethod
     def read(cls, model: object) -> ListedModel:
         """From an entry of the list."""
-        length = getattr(model, "max_model_len", 0)
+        length = getattr(model, "max_model_len", None)  # vLLM's; llama.cpp tells it in `meta`
+        if length is None and isinstance(meta := getattr(model, "meta", None), dict):
+            length = meta.get("n_ctx")
         is_length = isinstance(length, int) and not isinstance(length, bool) and length > 0
         return cls(length if is_length else 0, getattr(model, "owned_by", "") == "vllm")
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from agents.base.chat_interfaces import ChatMessage, Source
 from agents.base.citations import without_citations
 from agents.base.interfaces import Exchange
+from stores.base.clock import local, now
 
 INSTRUCTIONS = """\
 You answer the user's message from the numbered sources below it and from what the user told you.
@@ -26,7 +27,7 @@ _LONGEST_TITLE = 200  # characters
 def messages(
     question: str, sources: Sequence[Source], history: Sequence[Exchange]
 ) -> tuple[ChatMessage, ...]:
-    """Instructions, the earlier exchanges, then the question under its sources."""
+    """Instructions, the earlier exchanges, then the question under the day and its sources."""
     earlier = [
         message
         for exchange in history
@@ -40,7 +41,7 @@ def messages(
     return (
         ChatMessage("system", INSTRUCTIONS),
         *earlier,
-        ChatMessage("user", f"Sources:\n\n{listed}\n\nMessage: {question}"),
+        ChatMessage("user", f"{_today()}\n\nSources:\n\n{listed}\n\nMessage: {question}"),
     )
 
 
@@ -54,5 +55,10 @@ def entry(source: Source) -> str:
     lines = [f"Title: {title}"] * bool(title) + passage.text.splitlines()
     quoted = "\n".join(f"> {line}" for line in lines)  # cannot pass for another source
     whose = "shared" if passage.is_shared else origin
+    told = "" if passage.kind in ("document", "material") else f", {local(passage.created_at):%d %B %Y}"
     since = "" if passage.is_live else ", no longer so"
-    return f"[{source.number}] ({whose}{since})\n{quoted}"
+    return f"[{source.number}] ({whose}{told}{since})\n{quoted}"
+
+
+def _today() -> str:
+    return f"Today is {local(now()):%A, %d %B %Y}."

@@ -39,6 +39,7 @@ class Reranked:
 
     order: tuple[Candidate, ...]
     judgements: tuple[Judgement, ...]
+    useless: frozenset[int] = frozenset()  # versions that hardly help, of those that were not given by rule
 
     def verdict_of(self, candidate: Candidate) -> Verdict | None:
         """None: not judged."""
@@ -57,12 +58,14 @@ class Reranker:
         min_judged: int,
         order: Order = "mixed",
         judge_share: float = 0.5,
+        useless_below: float = 0.0,
     ) -> None:
         """budget: candidates judged at most. min_judged: judged at least, however soon one helps.
 
         order: `mixed` goes by the score found, made 0 to 1 over the candidates, and the judge's, which has
         `judge_share` of the sum; `classes` goes by the verdicts alone, as LUF does: those that answer
         or help in the order found, then the unjudged, then the useless.
+        useless_below: the judge's score of what hardly helps.
         """
         self._judge = judge
         self._schedule = schedule
@@ -70,6 +73,7 @@ class Reranker:
         self._min_judged = min_judged
         self._order = order
         self._judge_share = judge_share
+        self._useless_below = useless_below
 
     def rerank(self, question: str, candidates: Sequence[Candidate]) -> Reranked:
         """Judges some, and puts first what helps most; what is given anyway is judged last."""
@@ -88,7 +92,12 @@ class Reranker:
             order = by_classes(candidates, verdicts)
         else:
             order = by_mixed_scores(candidates, verdicts, judge_share=self._judge_share)
-        return Reranked(given_first(order), tuple(judgements))
+        useless = {
+            judgement.candidate.passage.version_id
+            for judgement in judgements
+            if judgement.verdict.score < self._useless_below and not judgement.candidate.given
+        }
+        return Reranked(given_first(order), tuple(judgements), frozenset(useless))
 
     def _call(self, question: str, some: Sequence[Candidate]) -> list[Judgement]:
         judged = self._judge.judge(question, some)

@@ -173,15 +173,21 @@ class TurnPipeline:
             turn.note("rerank", reranked=reranked)
 
             in_front = [*handed_over, *said_here]
-            request = await self._on_thread(
-                self._responder.prepare,
-                message,
-                query.text,
-                [*in_front, *await self._on_thread(self._marked, user_id, reranked)],
-                earlier,
-                is_kept=is_kept,
-                at_least=len(in_front) + sum(candidate.given > 0 for candidate in reranked.order),
-            )
+            passages = [*in_front, *await self._on_thread(self._marked, user_id, reranked)]
+
+            async def prepared(responder: Responder) -> ReplyRequest:
+                return await self._on_thread(
+                    responder.prepare,
+                    message,
+                    query.text,
+                    passages,
+                    earlier,
+                    is_kept=is_kept,
+                    at_least=len(in_front) + sum(candidate.given > 0 for candidate in reranked.order),
+                    useless=reranked.useless,
+                )
+
+            request = await prepared(self._responder)
             turn.note("prepare", request=request, model=self._responder.model_name, server=self._server)
             yield Chosen(request.sources, self._responder.model_name, request.left_out)
 
@@ -192,7 +198,9 @@ class TurnPipeline:
                 quoting = self._quoting()
                 if quoting is None or turn.has_written:
                     raise
-                turn.note("prepare", model=quoting.model_name, in_place_of=(self.model_name, error))
+                request = await prepared(quoting)
+                model = quoting.model_name
+                turn.note("prepare", request=request, model=model, in_place_of=(self.model_name, error))
                 yield Chosen(request.sources, quoting.model_name, request.left_out)
                 async for event in _replied(quoting, request, turn):
                     yield event

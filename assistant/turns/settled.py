@@ -1,7 +1,8 @@
 """Words of a message that became knowledge are found there, and no more in the message.
 
 "My locker number is 214." is a message, then a fact, and one day the fact says 310: the message must not
-answer any longer, and until then not twice.
+answer any longer, and until then not twice. A sentence goes or stays as a whole: what is left of half of one
+says nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agents.base.interfaces import Candidate
+from agents.base.sentences import sentences
 
 
 def without_settled(
@@ -20,13 +22,23 @@ def without_settled(
     settled: the words by version id, as they stand in its text. Ranks and scores stay what they were.
     """
     left = (_without(candidate, settled.get(candidate.passage.version_id, ())) for candidate in candidates)
-    return tuple(candidate for candidate in left if any(map(str.isalnum, candidate.passage.text)))
+    return tuple(candidate for candidate in left if candidate.passage.text)
 
 
 def _without(candidate: Candidate, words: Sequence[str]) -> Candidate:
     if not words:
         return candidate
     text = candidate.passage.text
-    for said in sorted(words, key=len, reverse=True):
-        text = text.replace(said, " ")
-    return replace(candidate, passage=replace(candidate.passage, text=" ".join(text.split())))
+    settled: set[int] = set()  # places in the text
+    for said in words:
+        begin = text.find(said)
+        while said and begin >= 0:
+            settled.update(range(begin, begin + len(said)))
+            begin = text.find(said, begin + 1)
+    left = (
+        sentence.text
+        for sentence in sentences(text)
+        if 2 * sum(text[i].isalnum() and i in settled for i in range(sentence.start, sentence.end))
+        < sum(map(str.isalnum, sentence.text))
+    )
+    return replace(candidate, passage=replace(candidate.passage, text=" ".join(left)))

@@ -28,6 +28,7 @@ class Turns(Models):
         """Answers messages."""
         from agents.retrieval.own_statements import OwnStatements
         from agents.retrieval.query_augmenter import QueryAugmenter
+        from agents.retrieval.reader_judge import READER_USELESS_BELOW
         from agents.retrieval.reranker import Reranker
         from assistant.library.cutting import cut
         from assistant.turns.pipeline import TurnPipeline
@@ -45,6 +46,7 @@ class Turns(Models):
                 min_judged=reranking.min_judged,
                 order=reranking.order,
                 judge_share=reranking.judge_share,
+                useless_below=READER_USELESS_BELOW if reranking.judge == "reader" else 0.0,
             ),
             responder=self._responder_with(self.chat_model),
             cut=partial(cut, whole_up_to_words=200),
