@@ -35,8 +35,9 @@ class ListedModel:
         length = getattr(model, "max_model_len", None)  # vLLM's; llama.cpp tells it in `meta`
         if length is None and isinstance(meta := getattr(model, "meta", None), dict):
             length = meta.get("n_ctx")
-        is_length = isinstance(length, int) and not isinstance(length, bool) and length > 0
-        return cls(length if is_length else 0, getattr(model, "owned_by", "") == "vllm")
+        if not isinstance(length, int) or isinstance(length, bool) or length < 0:
+            length = 0
+        return cls(length, getattr(model, "owned_by", "") == "vllm")
 
 
 def split_credentials(base_url: str) -> tuple[str, str]:
