@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,7 +23,7 @@ from assistant.settings.identity import api_key, user_name
 from assistant.settings.locations import Locations, find_locations
 from assistant.settings.settings_file import load_settings
 from assistant.terminal.plain.plainness import should_be_plain
-from stores.base.errors import OverTime
+from stores.base.errors import OverTime, WrongUsage
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
@@ -68,6 +69,30 @@ class Invocation:
         self.settings: Settings = load_settings(
             self.locations.settings, environ=os.environ, explicit=self.locations.settings_are_named
         )
+
+    def use_model(self, name: str | None) -> None:
+        """Has this model answer in place of the settings'; None leaves it. Raises `WrongUsage`.
+
+        name: of one that was added, of one at the settings' server or for their backend, or extractive.
+        """
+        if name is None:
+            return
+        from assistant.settings.local_models import LocalModels
+
+        model = self.settings.model
+        added = {each.name: each for each in LocalModels(self.locations.chat_models).all()}
+        if name in added:
+            model = replace(model, backend="llamacpp", path=str(added[name].path))
+        elif name == "extractive":
+            model = replace(model, backend="extractive")
+        elif model.backend in ("extractive", "llamacpp"):
+            raise WrongUsage(
+                f"there is no model {name!r} on this machine, and the settings name no server",
+                hint="`vouch models list` shows those that were added.",
+            )
+        else:
+            model = replace(model, name=name)
+        self.settings = replace(self.settings, model=model)
 
     @property
     def api_key(self) -> str:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from agent_fakes import FakeChat
+from cli_helpers import Vouch
 from screen_fixtures import QUESTION, made_assistant, on_screen
 from scripted_server import ScriptedServer, refuses, says, unused_url
 
-from assistant.settings.config import MemorySettings, ModelSettings
+from assistant.settings.config import Json, MemorySettings, ModelSettings
 from assistant.settings.locations import Locations
 from assistant.terminal.actions.model_choice import choose_model
 from assistant.wiring.assistant import Assistant
@@ -161,3 +162,35 @@ async def test_on_the_screen_the_header_and_the_status_follow_the_model(tmp_path
             await chat.asks("/model large")
             await chat.until(lambda: "large" in chat.text.splitlines()[0])
             await chat.until(lambda: "no reply model" not in chat.text)
+
+
+def test_system_is_asked_of_all_answers_of_a_chat_and_the_settings_are_sent(tmp_path: Path) -> None:
+    with ScriptedServer(then=says(SERVER_ANSWERS)) as server, asking(tmp_path, server.base_url) as assistant:
+        sent = Json('{"top_k": 20}')
+        model = replace(assistant.settings.model, stop=Json('["END"]'), extra_body=sent)
+        answer = replace(assistant.settings.answer, system="Answer in verse.")
+        assistant.settings = replace(assistant.settings, model=model, answer=answer)
+
+        def asked() -> str:
+            ask(assistant)
+            return str(server.requests[-1].body["messages"][0]["content"])
+
+        assert asked().endswith("The user asks of all answers:\nAnswer in verse.")
+        assert (server.requests[-1].body["stop"], server.requests[-1].body["top_k"]) == (["END"], 20)
+        assistant.instruct("Be curt.")
+        assert asked().endswith("\nBe curt.")
+        assistant.instruct("")
+        assert "asks of all answers" not in asked()
+        assistant.instruct(None)
+        assert asked().endswith("\nAnswer in verse.")
+
+
+def test_ask_names_a_model_for_one_answer(tmp_path: Path, minilm_folder: Path) -> None:
+    vouch = Vouch(tmp_path, minilm_folder.parent)
+    assert "settings name no server" in vouch.run("ask", "--model", "large", QUESTION, code=2).err
+    with ScriptedServer(then=says(SERVER_ANSWERS)) as server:
+        vouch.use_server(server.base_url)
+        assert vouch.run("ask", "--json", "--model", "large", QUESTION).object["model"] == "large"
+        assert server.requests[-1].body["model"] == "large"
+        told = vouch.run("ask", "--json", "--model", "extractive", QUESTION).object
+        assert told["model"].startswith("extractive")

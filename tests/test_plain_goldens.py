@@ -88,9 +88,9 @@ def test_a_scene_through_a_pipe_reads_as_its_golden_transcript(vouch: Vouch, sce
     assert_golden(scene, vouch.chat(*PIPED[scene], code=ENDS_WITH.get(scene, 0)))
 
 
-def test_a_model_that_cannot_be_reached_is_told_and_the_message_kept(vouch: Vouch) -> None:
+def test_a_model_that_cannot_be_reached_is_told_and_what_was_found_is_quoted(vouch: Vouch) -> None:
     vouch.use_server(unused_url())
-    assert_golden("unreachable", vouch.chat(QUESTION, "/sessions", code=3))
+    assert_golden("unreachable", vouch.chat(QUESTION, "/sessions"))
 
 
 def test_a_reply_that_breaks_off_keeps_its_part(vouch: Vouch) -> None:

@@ -13,9 +13,30 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 
 from assistant.settings import settings_file
-from assistant.settings.config import FILE_KEYS, SECTIONS, RetrievalSettings, Settings
+from assistant.settings.config import FILE_KEYS, SECTIONS, Json, RetrievalSettings, Settings
 from assistant.settings.settings_file import DEEPEST_KEY, MOST_TOLD, SETTINGS_BYTES, key_lines, load_settings
 from stores.base.errors import WrongUsage
+
+
+def test_what_a_server_is_sent_beside_may_be_lists_and_sections(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(
+        '[model]\nstop = ["END"]\n[model.extra_body]\ntop_k = 20\n[model.extra_headers]\nX-Title = "Vouch"\n'
+    )
+    model = load_settings(file, environ={}, explicit=True).model
+    assert (model.stop.read(), model.extra_body.read()) == (["END"], {"top_k": 20})
+    assert model.extra_headers.read() == {"X-Title": "Vouch"}
+    for wrong, told in [
+        ('stop = "END"', "must be a list"),
+        ("stop = [1]", "must be a list of texts"),
+        ("extra_body = 3", "must be a section"),
+        ("extra_body = {stream = false}", "without messages, model, stream"),
+        ("extra_body = {from = 2026-11-25}", "without dates"),
+        ('extra_headers = {X = "a\\nb"}', "a header can carry"),
+    ]:
+        file.write_text(f"[model]\n{wrong}\n")
+        with pytest.raises(WrongUsage, match=told):
+            load_settings(file, environ={}, explicit=True)
 
 
 def loaded(folder: Path, text: str, **environ: str) -> Settings:
@@ -58,7 +79,7 @@ def test_every_default_can_be_written_in_the_file(tmp_path: Path) -> None:
         for key, value in vars(kind()).items():
             if isinstance(value, bool):
                 lines.append(f"{key} = {str(value).lower()}")
-            elif isinstance(value, int | float):
+            elif isinstance(value, int | float | Json):
                 lines.append(f"{key} = {value}")
             elif isinstance(value, str):
                 lines.append(f'{key} = "{value}"')

@@ -8,7 +8,7 @@ says by which rule. What did not fit is named in the request.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import replace
 
 from agents.base.chat_interfaces import (
@@ -35,8 +35,19 @@ from stores.base.passages import Passage
 class Responder:
     """Answers a question from passages."""
 
-    def __init__(self, chat_model: ChatModel, *, keep: int, reply_tokens: int = 1024) -> None:
-        """keep: how many passages the model sees, at most. reply_tokens: kept free for the reply."""
+    def __init__(
+        self,
+        chat_model: ChatModel,
+        *,
+        keep: int,
+        reply_tokens: int = 1024,
+        system: Callable[[], str] = lambda: "",
+    ) -> None:
+        """keep: how many passages the model sees, at most. reply_tokens: kept free for the reply.
+
+        system: what the user asks of all answers, asked for with each.
+        """
+        self._system = system
         self._chat_model = chat_model
         self._keep = keep
         self._reply_tokens = reply_tokens
@@ -75,7 +86,7 @@ class Responder:
         left_out: tuple[LeftOut, ...] = ()
         if most is not None:
             sources, turns, left_out = self._fitting(message, sources, turns, most)
-        messages = answer.messages(message, sources, turns)
+        messages = answer.messages(message, sources, turns, system=self._system())
         before = last_said(history)
         return ReplyRequest(messages, message, question, sources, is_kept, left_out, before, tuple(turns))
 
@@ -96,7 +107,7 @@ class Responder:
             *(LeftOut("passage", s.passage.version_id, count(answer.entry(s))) for s in sources),
             *(LeftOut("turn", t.turn_id, count(t.message) + count(t.answer)) for t in earlier),
         )
-        messages = answer.messages(request.message, kept, turns)
+        messages = answer.messages(request.message, kept, turns, system=self._system())
         return replace(request, messages=messages, sources=kept, history=turns, left_out=left_out)
 
     def respond(self, request: ReplyRequest, citations: Citations) -> AsyncIterator[Piece]:
@@ -118,7 +129,8 @@ class Responder:
         """The sources and turns that the model can read beside the message, and those that it cannot."""
         count = self._chat_model.count_tokens
         needed = TEMPLATE_TOKENS + sum(
-            MESSAGE_TOKENS + count(part.content) for part in answer.messages(message, (), ())
+            MESSAGE_TOKENS + count(part.content)
+            for part in answer.messages(message, (), (), system=self._system())
         )
         budget = most - self._reply_tokens - needed
         if budget < 0:

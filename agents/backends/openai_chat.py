@@ -72,6 +72,7 @@ class OpenAIChat:
         after the first reply; until then, and where it says nothing, 8,192.
     max_tokens, temperature: None leaves them to the server.
     parameters: further ones of a request, by the protocol's names, such as top_p.
+    headers: further ones of each request.
     habits: what servers refused before; None learns it anew.
     Belongs to the event loop of its first request.
     """
@@ -88,6 +89,7 @@ class OpenAIChat:
         temperature: float | None = None,
         context_tokens: int = 0,
         parameters: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
         habits: KnownHabits | None = None,
     ) -> None:
         self._base_url = base_url
@@ -98,6 +100,7 @@ class OpenAIChat:
         self._max_tokens = max_tokens
         self._temperature = temperature
         self._parameters = dict(parameters or {})
+        self._headers = dict(headers or {})
         self._server, password = split_credentials(base_url)
         self._failures = ServerFailures(
             model=model,
@@ -393,7 +396,7 @@ class OpenAIChat:
                 api_key=self._api_key or _NO_KEY,
                 timeout=self._timeout_seconds,
                 max_retries=self._max_retries,
-                default_headers=dict.fromkeys(_ABOUT_THIS_MACHINE, openai.omit),  # type: ignore[arg-type]
+                default_headers={**dict.fromkeys(_ABOUT_THIS_MACHINE, openai.omit), **self._headers},  # type: ignore[arg-type]
             )
         except httpx2.InvalidURL as error:
             raise ModelUnreachable(

@@ -25,9 +25,12 @@ _LONGEST_TITLE = 200  # characters
 
 
 def messages(
-    question: str, sources: Sequence[Source], history: Sequence[Exchange]
+    question: str, sources: Sequence[Source], history: Sequence[Exchange], *, system: str = ""
 ) -> tuple[ChatMessage, ...]:
-    """Instructions, the earlier exchanges, then the question under the day and its sources."""
+    """Instructions, the earlier exchanges, then the question under the day and its sources.
+
+    system: what the user asks of all answers.
+    """
     earlier = [
         message
         for exchange in history
@@ -38,8 +41,9 @@ def messages(
         )
     ]
     listed = "\n\n".join(entry(source) for source in sources) or "(none found)"
+    asked = f"\n\nThe user asks of all answers:\n{system}" if system else ""
     return (
-        ChatMessage("system", INSTRUCTIONS),
+        ChatMessage("system", INSTRUCTIONS + asked),
         *earlier,
         ChatMessage("user", f"{_today()}\n\nSources:\n\n{listed}\n\nMessage: {question}"),
     )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @click.argument("text", nargs=-1, type=Words())
 @click.option("--session", "session_id", type=RowId(), metavar="ID", help="Go on with this session.")
 @click.option("--last", is_flag=True, help="Go on with the session you spoke in last.")
+@click.option("--model", metavar="NAME", type=Words(), help="Have this model answer.")
 @click.option("--new", is_flag=True, help="Begin a new session (the default).")
 @click.option("--no-learn", is_flag=True, help="Remember nothing of this question.")
 @click.option("--sources", is_flag=True, help="List the sources behind the answer.")
@@ -32,6 +33,7 @@ def command(
     text: tuple[str, ...],
     session_id: int | None,
     last: bool,
+    model: str | None,
     new: bool,
     no_learn: bool,
     sources: bool,
@@ -45,6 +47,7 @@ def command(
       vouch ask --json "When does the reading room open?" | jq -r .answer
     """
     call = Invocation(ctx)
+    call.use_model(model)
     if sum((session_id is not None, last, new)) > 1:
         raise WrongUsage("--session, --last and --new exclude one another")
     if no_learn and (last or session_id is not None):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation, RowId
+from assistant.invocation import Invocation, RowId, Words
 from assistant.terminal.plain.plainness import should_be_plain, wants_colour
 from stores.base.errors import VouchError, WrongUsage
 
@@ -22,9 +22,10 @@ _WAITS_FOR_A_WRITER_SECONDS = 2.0  # at a terminal; then it is opened to be read
 @click.command("chat")
 @click.option("--session", "session_id", type=RowId(), metavar="ID", help="Go on with this session.")
 @click.option("--last", is_flag=True, help="Go on with the session you spoke in last.")
+@click.option("--model", metavar="NAME", type=Words(), help="Have this model answer.")
 @common_options
 @click.pass_context
-def command(ctx: click.Context, session_id: int | None = None, last: bool = False) -> int:
+def command(ctx: click.Context, session_id: int | None, last: bool, model: str | None) -> int:
     """Talk. What you say is remembered as yours; F1 or /help lists what else can be typed.
 
     With a pipe, each line is a message and the transcript goes to standard output.
@@ -36,6 +37,7 @@ def command(ctx: click.Context, session_id: int | None = None, last: bool = Fals
       vouch chat < questions.txt > transcript.txt
     """
     call = Invocation(ctx)
+    call.use_model(model)
     if call.as_json:
         raise WrongUsage(
             "a chat has no results to give as JSON",

@@ -8,8 +8,9 @@ inside them.
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -30,6 +31,7 @@ _OF_LOSSES = {
     "rank_weights": ("log", "reciprocal"),
     "hard_positives": ("mean", "best", "random"),
 }
+_OURS = frozenset(("messages", "model", "stream"))  # of a request
 _WEIGHERS = ("auto", "reader", "model")
 _LEVELS = ("debug", "info", "warning", "error")
 
@@ -50,6 +52,26 @@ def _require(*rules: tuple[str, object, bool, str]) -> None:
         raise InvalidSection(broken)
 
 
+class Json(str):
+    """A list or a section of the file, as JSON: text can be compared, and nobody changes it."""
+
+    __slots__ = ()
+
+    def read(self) -> Any:
+        """What it holds."""
+        return json.loads(self)
+
+
+_NO_LIST, _NO_SECTION = Json("[]"), Json("{}")
+
+
+def _are_texts(values: Iterable[object], *, of_headers: bool = False) -> bool:
+    return all(
+        isinstance(value, str) and value and (not of_headers or (value.isascii() and value.isprintable()))
+        for value in values
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelSettings:
     """Which model writes the replies: [model]."""
@@ -68,6 +90,9 @@ class ModelSettings:
     top_p: float = 1.0  # the share of likely words that are drawn from; a server's alone, as the next two
     seed: int = 0  # of what is drawn
     reasoning_effort: str = ""  # how long a model thinks, in its server's words, such as "low"
+    stop: Json = _NO_LIST  # texts that end a reply
+    extra_body: Json = _NO_SECTION  # further parameters of a request, by the server's names
+    extra_headers: Json = _NO_SECTION  # sent with each request
 
     @property
     def server(self) -> str:
@@ -118,6 +143,19 @@ class ModelSettings:
                 f"0, or above model.max_tokens, which is {self.max_tokens}",
             ),
             ("model.temperature", self.temperature, 0 <= self.temperature <= 2, "between 0 and 2"),
+            ("model.stop", self.stop, _are_texts(self.stop.read()), 'a list of texts, such as ["END"]'),
+            (
+                "model.extra_body",
+                self.extra_body,
+                _OURS.isdisjoint(self.extra_body.read()),
+                f"a section without {', '.join(sorted(_OURS))}, which are Vouch's to say",
+            ),
+            (
+                "model.extra_headers",
+                self.extra_headers,
+                _are_texts(self.extra_headers.read().values(), of_headers=True),
+                "a section whose values are text that a header can carry",
+            ),
             ("model.top_p", self.top_p, 0 < self.top_p <= 1, "above 0, and at most 1"),
         )
 
@@ -197,6 +235,7 @@ class AnswerSettings:
     sentences: int = 3  # quoted by the extractive backend, at most
     threshold: float = 0.3  # best score below it: the extractive backend is not sure, and shows the nearest
     reader: bool = True  # the extractive backend has the passages read for the answer
+    system: str = ""  # what a chat model is asked of all its answers, such as a tone or a role
 
     def __post_init__(self) -> None:
         _require(

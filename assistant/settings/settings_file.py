@@ -9,6 +9,7 @@ one that is known.
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import re
 import stat
@@ -16,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from assistant.settings.config import FILE_KEYS, SECTIONS, InvalidSection, Settings
+from assistant.settings.config import FILE_KEYS, SECTIONS, InvalidSection, Json, Settings
 from stores.base.errors import WrongUsage
 from stores.base.one_line import without_controls
 
@@ -154,7 +155,7 @@ class _SettingsFile:
                 if (name, key) == ("terminal", "keys"):
                     values[key] = self._bindings(found)
                 else:
-                    values[key] = _typed(found, type(defaults[key]))
+                    values[key] = _typed(found, defaults[key])
             except TypeError as error:
                 refused.add(f"{name}.{key}")
                 self._complain((name, key), f"{name}.{key} is {_shown(found)}, but must be {error}")
@@ -242,8 +243,17 @@ def _shortened(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[:length]}..."
 
 
-def _typed(found: object, kind: type) -> object:
+def _typed(found: object, default: object) -> object:
     """The value as the type of its default; raises TypeError saying what it must be."""
+    kind = type(default)
+    if isinstance(default, Json):
+        wanted = type(default.read())
+        if not isinstance(found, wanted):
+            raise TypeError("a list" if wanted is list else "a section")
+        try:
+            return Json(json.dumps(found, ensure_ascii=False))
+        except TypeError:
+            raise TypeError("without dates and times") from None
     if kind is bool and isinstance(found, bool):
         return found
     if kind is str and isinstance(found, str):

@@ -114,6 +114,7 @@ class Models(Search):
                 temperature=model.temperature if self._is_set("model.temperature") else None,
                 context_tokens=model.context_tokens,
                 parameters=self._parameters(model),
+                headers=model.extra_headers.read(),
                 habits=KnownHabits(self.locations.cache / "servers.json"),
             )
         if model.backend == "llamacpp":
@@ -167,7 +168,9 @@ class Models(Search):
         )
 
     def _parameters(self, model: ModelSettings) -> dict[str, object]:
-        return {name: getattr(model, name) for name in _OF_SERVERS if self._is_set(f"model.{name}")}
+        named = {name: getattr(model, name) for name in _OF_SERVERS if self._is_set(f"model.{name}")}
+        stop = model.stop.read()
+        return {**named, **({"stop": stop} if stop else {}), **model.extra_body.read()}
 
     def _is_set(self, key: str) -> bool:
         return self.settings.origin(key) != DEFAULT

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 class Turns(Models):
     """What answers messages, and what learns knowledge from them."""
 
+    _own_system: str | None = None
+
     @cached_property
     def pipeline(self) -> TurnPipeline:
         """Answers messages."""
@@ -61,6 +63,15 @@ class Turns(Models):
             quoting=lambda: self._quoting,
         )
 
+    @property
+    def system(self) -> str:
+        """What a chat model is asked of all its answers: the settings', unless a chat has its own."""
+        return self.settings.answer.system if self._own_system is None else self._own_system
+
+    def instruct(self, text: str | None) -> None:
+        """From the next turn on, this is asked of all answers; None goes back to the settings'."""
+        self._own_system = text
+
     def answer_with(self, model: ModelSettings) -> None:
         """From the next turn on, this model answers, and weighs where a chat model does; until the end.
 
@@ -96,6 +107,7 @@ class Turns(Models):
             chat_model,
             keep=self.settings.answer.passages,
             reply_tokens=self.settings.model.max_tokens,
+            system=lambda: self.system,
         )
 
     @cached_property

@@ -24,6 +24,7 @@ from assistant.terminal.comparison.training_commands import steer_training
 from assistant.terminal.engine.near_commands import did_you_mean
 from assistant.terminal.facts.answer_lines import why_lines
 from assistant.terminal.facts.memory_history import claim_lines, deciding_versions, history_lines
+from assistant.terminal.facts.messages import quotes_only
 from assistant.terminal.input.menus import asked_number
 from assistant.terminal.input.typed_ids import typed_id
 from stores.base.clock import local
@@ -57,6 +58,7 @@ SLASH_COMMANDS = {
     "/archive": "[SESSION]: archive this session or that one, or bring it back",
     "/replay": "[SESSION]: this session, or that one, by the live model and the one before",
     "/model": "[NAME]: the chat model that answers here, or another one in its place",
+    "/system": "[TEXT]: asked of all answers of a chat model here; off: nothing, back: the settings'",
     "/plain": "continue this session in plain mode",
     "/export": "[PATH]: write this session to a new file, Markdown or .json",
     "/new": "[TITLE]: begin a new session",
@@ -350,6 +352,14 @@ class SlashCommands:
 
     def _model(self, name: str) -> Iterator[str]:
         yield from choose_model(self._assistant, name, menu=self._menu)
+
+    def _system(self, text: str) -> Iterator[str]:
+        if text:
+            self._assistant.instruct({"off": "", "back": None}.get(text, text))
+        asked = one_line(self._assistant.system)
+        yield f"Of all answers is asked: {asked}" if asked else "Nothing is asked of all answers."
+        if quotes_only(self._assistant.pipeline.model_name):
+            yield "The built-in model quotes: it cannot follow that."
 
     def _plain(self, _rest: str) -> Iterator[str]:
         if self._has_screen:
