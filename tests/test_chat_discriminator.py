@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import jsonschema
 import pytest
@@ -114,56 +113,6 @@ def test_a_confidence_that_is_none_or_low_is_unknown(confidence: object) -> None
 
 def test_confidence_is_at_most_one() -> None:
     assert weighed(KNOWS, verdict(confidence=7)).confidence == 1.0
-
-
-def test_a_number_that_stands_nowhere_makes_it_unknown() -> None:
-    other = Claim("The pool opens at 8:00.", "", "fact", "world")
-    assert weighed(KNOWS, verdict(), claim=other).status == "unknown"
-    assert weighed(KNOWS, verdict(decided_by="own knowledge"), claim=other).status == "unknown"
-    assert weighed(KNOWS, verdict("incorrect"), claim=other).status == "incorrect"
-
-
-def test_a_name_that_stands_nowhere_makes_it_unknown() -> None:
-    other = Claim("The pool of Keld opens at 7:00.", "", "fact", "world")
-    assert weighed(KNOWS, verdict(), claim=other).status == "unknown"
-    of_keld = [PASSAGES[0], candidate(2, "The pool at Keld opens at 7:00.")]
-    assert weighed(KNOWS, verdict(), claim=other, candidates=of_keld).status == "correct"
-
-
-@pytest.mark.parametrize(
-    ("text", "claim"),
-    [
-        ("The pool is heated in winter.", "The pool is not heated in winter."),
-        ("Ida Moe beat Per Lund in 1907.", "Per Lund beat Ida Moe in 1907."),
-        ("Members borrow ten books for three weeks.", "Members borrow three books for ten weeks."),
-        ("The Keld line opened in 1907.", "The Keld line opened in 1907 and burned down, killing everybody."),
-    ],
-)
-def test_correct_is_not_what_the_passage_says_otherwise(text: str, claim: str) -> None:
-    said = Claim(claim, "", "fact", "world")
-    assert (
-        weighed(KNOWS, verdict(decided_by="1"), candidates=[candidate(1, text)], claim=said).status
-        == "unknown"
-    )
-    true = Claim(text, "", "fact", "world")
-    assert (
-        weighed(KNOWS, verdict(decided_by="1"), candidates=[candidate(1, text)], claim=true).status
-        == "correct"
-    )
-
-
-def test_a_name_in_the_title_counts() -> None:
-    page = candidate(1, "It opened in 1907.")
-    page = replace(page, passage=replace(page.passage, title="The Keld line"))
-    said = Claim("The Keld line opened in 1907.", "", "fact", "world")
-    assert weighed(KNOWS, verdict(decided_by="1"), candidates=[page], claim=said).status == "correct"
-
-
-@pytest.mark.parametrize("status", ["correct", "incorrect"])
-def test_what_speaks_of_other_things_decides_nothing(status: str) -> None:
-    cats = Claim("Cats purr.", "", "fact", "world")
-    assert weighed(KNOWS, verdict(status), claim=cats).status == "unknown"
-    assert weighed(KNOWS, verdict(status, decided_by="own knowledge"), claim=cats).status == "unknown"
 
 
 def test_a_paragraph_that_repeats_the_claim_is_no_knowledge() -> None:

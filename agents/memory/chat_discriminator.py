@@ -1,9 +1,8 @@
 """A chat model weighs a claim: by what it knows itself, then beside the passages found.
 
-    claim -> a paragraph of its own on the topic -> claim, passages and paragraph -> verdict -> guards
+    claim -> a paragraph of its own on the topic -> claim, passages and paragraph -> verdict
 
-What it replies is checked and never repaired: a verdict is "unknown" that names nothing that decided, or
-something that speaks of other things, or that is "correct" where the words that decided say it otherwise.
+Its verdict stands, as long as it names what decided it: a passage that was shown, or what it knows itself.
 """
 
 from __future__ import annotations
@@ -12,14 +11,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from agents.base.bindings import is_bound_otherwise
 from agents.base.chat_interfaces import ChatModel, Source
 from agents.base.claim_interfaces import Claim, Evidence, Status, Weighed
 from agents.base.interfaces import Candidate
 from agents.base.own_part import plain_text
-from agents.base.sentences import sentences
-from agents.base.values import content, values
-from agents.memory.claim_evidence import denies
+from agents.base.values import content
 from agents.prompts.weighing import (
     OWN_KNOWLEDGE,
     PRIOR_SCHEMA,
@@ -31,7 +27,6 @@ from agents.prompts.weighing import (
 
 _PASSAGES = 5
 _ASSENT = frozenset(content("yes no true false correct incorrect right wrong fact indeed statement claim"))
-_KNOWN_SHARE = 2 / 3  # of a claim's content words, that stand in what bears it out
 _LONGEST_PRIOR = 1_500  # characters; what is longer was not the paragraph asked for
 
 
@@ -69,10 +64,9 @@ class ChatDiscriminator:
         )
         status, confidence = self._verdict(reply)
         place = _decided_by(reply.get("decided_by"), shown)
-        title, text = ("", prior) if place is None else _words_of(shown[place])
         is_named = place is not None or (reply.get("decided_by") == OWN_KNOWLEDGE and prior)
         only_believed = status == "correct" and place is None and not self._believes_itself
-        if not is_named or only_believed or not _could_decide(title, text, claim.text, status):
+        if not is_named or only_believed:
             status = "unknown"
         return Weighed(
             status=status,
@@ -119,39 +113,12 @@ class ChatDiscriminator:
         return "unknown", confidence
 
 
-def _words_of(candidate: Candidate) -> tuple[str, str]:
-    return candidate.passage.title, candidate.passage.text
-
-
 def _decided_by(named: object, shown: Sequence[Candidate]) -> int | None:
     """The place of the passage that is named; None where that is not a passage shown."""
     if not isinstance(named, str) or not named.isascii() or not named.isdecimal() or len(named) > 2:
         return None
     place = int(named) - 1
     return place if 0 <= place < len(shown) else None
-
-
-def _could_decide(title: str, text: str, claim: str, status: Status) -> bool:
-    """Whether a text can decide a claim: it speaks of the same.
-
-    For "correct" it has all names and numbers of the claim and most of its words, and the sentence with most
-    of them denies what the claim denies and binds its words as the claim does.
-    """
-    wanted = set(content(claim))
-    known = set(content(f"{title} {text}")) | {item for value in values(text) for item in value.items}
-    if status != "correct":
-        return not known.isdisjoint(wanted)
-    nearest = max(
-        (one.text for one in sentences(text)),
-        key=lambda one: len(wanted.intersection(content(one))),
-        default="",
-    )
-    return (
-        known.issuperset(item for value in values(claim) for item in value.items)
-        and len(wanted & known) >= _KNOWN_SHARE * len(wanted) > 0
-        and denies(nearest) == denies(claim)
-        and not is_bound_otherwise(claim, nearest)
-    )
 
 
 def _evidence(
