@@ -1,0 +1,105 @@
+"""What Vouch adds to the wait for a chat model's first word: python -m benchmarks.first_token
+
+A server on this machine answers at once. Each question is asked by a turn of a chat over the manual and thirty
+notes, and then of the server alone, with the messages that the turn sent. The difference is Vouch's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from agents.base.chat_interfaces import ChatMessage, ChatModel, ReplyRequest
+from assistant.library.documents import UnreadableDocument, read_documents
+from assistant.settings.config import ModelSettings, Settings
+from assistant.settings.locations import find_locations
+from assistant.turns.events import Event, Wrote
+from assistant.wiring.assistant import Assistant
+from benchmarks.everyday_chat import ROOT, conversations
+from stores.base.passages import SHARED
+from tests.scripted_server import ScriptedServer, says
+
+
+def main() -> None:
+    """Prints both medians and that of the differences, in milliseconds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--questions", type=int, default=60)
+    told = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ScriptedServer(then=says("At ", "ten [1].")) as server,
+    ):
+        home = {"HOME": folder, "XDG_CACHE_HOME": str(find_locations(os.environ).cache.parent)}
+        model = ModelSettings(backend="openai", base_url=server.base_url, name="scripted")
+        settings = replace(Settings(), model=model, memory=replace(Settings().memory, learn=False))
+        assistant = Assistant(settings, find_locations(home))
+        try:
+            _measure(assistant, server, told.questions)
+        finally:
+            assistant.close()
+
+
+def _measure(assistant: Assistant, server: ScriptedServer, questions: int) -> None:
+    user = assistant.journal.user_id("ann")
+    read = (d for page in sorted((ROOT / "docs" / "manual").glob("*.md")) for d in read_documents(page))
+    documents = (d for d in read if not isinstance(d, UnreadableDocument))
+    for _ in assistant.ingest.run(user, SHARED, documents, summary="manual"):
+        pass
+    events = [
+        e for talk in conversations("calibration", ROOT / "data" / "everyday_dated") for e in talk["events"]
+    ]
+    for said in [part["text"] for event in events for part in event.get("say", ())][:30]:
+        assistant.knowledge.remember(user, said)
+    assistant.catch_up()
+    session = assistant.journal.open_session(user)
+    bare, whole = [], []
+    asked = [event["ask"] for event in events if "ask" in event][: questions + 3]
+    for number, question in enumerate(asked):
+        turn = _first_word(assistant, user, session, question)
+        alone = asyncio.run(
+            _alone(assistant.chat_model_of(assistant.settings.model), server.requests[-1].body["messages"])
+        )
+        if number >= 3:  # behind the imports
+            whole.append(turn)
+            bare.append(alone)
+    extra = [1000 * (w - b) for w, b in zip(whole, bare, strict=True)]
+    p50 = [f"{1000 * statistics.median(seconds):.0f}" for seconds in (bare, whole)]
+    p95 = statistics.quantiles(extra, n=20)[-1]
+    print(f"{len(extra)} questions, p50 in ms: server alone {p50[0]}, by Vouch {p50[1]}")
+    print(f"added: p50 {statistics.median(extra):.0f}, p95 {p95:.0f}")
+
+
+def _first_word(assistant: Assistant, user: int, session: int, question: str) -> float:
+    began, first = time.perf_counter(), []
+
+    def watch(event: Event) -> None:
+        if isinstance(event, Wrote) and not first:
+            first.append(time.perf_counter() - began)
+
+    assistant.player.play(user, session, question, watch=watch)
+    return first[0]
+
+
+async def _alone(chat: ChatModel, messages: Sequence[Mapping[str, str]]) -> float:
+    request = ReplyRequest(tuple(ChatMessage(**message) for message in messages))  # type: ignore[arg-type]
+    await _first_piece(chat, request)  # connects
+    took = await _first_piece(chat, request)
+    await chat.aclose()
+    return took
+
+
+async def _first_piece(chat: ChatModel, request: ReplyRequest) -> float:
+    began, took = time.perf_counter(), 0.0
+    async for _ in chat.stream(request):
+        took = took or time.perf_counter() - began
+    return took
+
+
+if __name__ == "__main__":
+    main()
