@@ -1,6 +1,6 @@
 """What Vouch adds to the wait for a chat model's first word: python -m benchmarks.first_token
 
-A server on this machine answers at once. Each question is asked by a turn of a chat over the manual and thirty
+A server on this machine answers at once. Each question is asked by a turn of a chat over the manual and 30
 notes, and then of the server alone, with the messages that the turn sent. The difference is Vouch's.
 """
 

@@ -29,7 +29,7 @@ SLOW = frozenset(
         "methods_benchmarks methods_learning plain_compare plain_sessions poisoned_rounds "
         "reader_benchmarks reader_examples reading_process recall_benchmark relative_places "
         "remembering_kills replay_command replay_player replayed_models scripts_view "
-        "search_cost_benchmark serve_missing shared_indexes teaching terminal_branches terminal_compare "
+        "search_cost_benchmark serve_missing server_shapes shared_indexes teaching terminal_branches terminal_compare "
         "terminal_compare_child terminal_contrast terminal_contrast_screens terminal_everywhere "
         "terminal_exits terminal_failures terminal_find terminal_key_bytes terminal_long_session "
         "terminal_memory_changes terminal_memory_screens terminal_palette terminal_question "
