@@ -11,11 +11,12 @@ import pytest
 from agent_fakes import FakeChat
 from cli_helpers import Vouch
 from screen_fixtures import QUESTION, made_assistant, on_screen
-from scripted_server import ScriptedServer, refuses, says, unused_url
+from scripted_server import Call, ScriptedServer, refuses, says, unused_url
 
 from assistant.settings.config import Json, MemorySettings, ModelSettings
 from assistant.settings.locations import Locations
 from assistant.terminal.actions.model_choice import choose_model
+from assistant.terminal.facts.answer_lines import why_lines
 from assistant.wiring.assistant import Assistant
 from stores.base.errors import NotFound
 
@@ -194,3 +195,37 @@ def test_ask_names_a_model_for_one_answer(tmp_path: Path, minilm_folder: Path) -
         assert server.requests[-1].body["model"] == "large"
         told = vouch.run("ask", "--json", "--model", "extractive", QUESTION).object
         assert told["model"].startswith("extractive")
+
+
+def test_tokens_and_their_cost_are_told_of_turn_session_and_chat(tmp_path: Path) -> None:
+    def counts(call: Call) -> None:
+        call.open_stream()
+        call.send_delta({"content": SERVER_ANSWERS})
+        call.send_delta({}, "stop")
+        call.send_data('{"choices": [], "usage": {"prompt_tokens": 1000, "completion_tokens": 20}}')
+        call.send_data("[DONE]")
+        call.close_stream()
+
+    refused = refuses(400, "Unknown parameter: stream_options")
+    with (
+        ScriptedServer([counts, counts, refused], then=says(SERVER_ANSWERS)) as server,
+        asking(tmp_path, server.base_url) as assistant,
+    ):
+        priced = replace(assistant.settings.model, price_sent=2.0, price_written=10.0)
+        assistant.settings = replace(assistant.settings, model=priced)
+        user = assistant.journal.user_id("ann")
+        session = assistant.journal.open_session(user)
+        for _ in range(2):
+            turn_id = assistant.player.play(user, session, QUESTION, watch=lambda event: None).turn_id
+        assert server.requests[0].body["stream_options"] == {"include_usage": True}
+        told = list(why_lines(assistant, user, assistant.journal.turn(user, turn_id)))
+        assert (
+            "Tokens: 1,000 sent, 20 written, 0.0022; in this session 2,000 sent, 40 written, 0.0044" in told
+        )
+        [line] = [line for line in says_of(assistant) if line.startswith("Since")]
+        assert line == (
+            "Since this chat began: 2,000 tokens sent, 40 written by answers, "
+            "0 and 0 by what follows them; 0.0044 in all."
+        )
+        assert ask(assistant)[1] == SERVER_ANSWERS  # a server that cannot count is asked without
+        assert "stream_options" not in server.requests[-1].body

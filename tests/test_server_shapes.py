@@ -58,9 +58,7 @@ OVERFLOW = {
     "Ollama": error("the prompt is too long: input exceeds the context window", type="api_error"),
     "llama.cpp": error("the request exceeds the available context size", type="exceed_context_size_error"),
     "vLLM": {"object": "error", "message": "This model's maximum context length is 128 tokens.", "code": 400},
-    "LM Studio": {
-        "error": "The model is loaded with a context length of 128 tokens: not enough."
-    },
+    "LM Studio": {"error": "The model is loaded with a context length of 128 tokens: not enough."},
 }
 DEATH = {
     "OpenAI": cuts(["At "]),

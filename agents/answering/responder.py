@@ -21,6 +21,7 @@ from agents.base.chat_interfaces import (
     ReplyRequest,
     Source,
     Thought,
+    Tokens,
 )
 from agents.base.citations import Citations
 from agents.base.interfaces import Exchange
@@ -56,6 +57,11 @@ class Responder:
     def model_name(self) -> str:
         """The name of the chat model, as shown on screen."""
         return self._chat_model.name
+
+    @property
+    def used(self) -> Tokens:
+        """What the model's server has counted so far, of other requests too; nothing where there is none."""
+        return getattr(self._chat_model, "used", Tokens())
 
     def prepare(
         self,

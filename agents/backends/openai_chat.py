@@ -24,6 +24,7 @@ from agents.backends.openai_habits import MOST_ADAPTED, Habits, KnownHabits
 from agents.backends.openai_wire import (
     ListedModel,
     as_sent,
+    counted_tokens,
     first_choice,
     read_chunk,
     read_last_words,
@@ -38,7 +39,14 @@ from agents.backends.structured_replies import (
     fitting_reply,
     with_instructions,
 )
-from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, Piece, ReplyRequest
+from agents.base.chat_interfaces import (
+    ChatMessage,
+    ContinuationScore,
+    CutAtLimit,
+    Piece,
+    ReplyRequest,
+    Tokens,
+)
 from agents.base.token_budget import estimated_tokens
 from stores.base.errors import (
     ContextTooLong,
@@ -74,6 +82,7 @@ class OpenAIChat:
     parameters: further ones of a request, by the protocol's names, such as top_p.
     headers: further ones of each request.
     habits: what servers refused before; None learns it anew.
+    counts_tokens: asks the server to count those of streamed replies, too.
     Belongs to the event loop of its first request.
     """
 
@@ -91,6 +100,7 @@ class OpenAIChat:
         parameters: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
         habits: KnownHabits | None = None,
+        counts_tokens: bool = False,
     ) -> None:
         self._base_url = base_url
         self._model = model
@@ -110,6 +120,8 @@ class OpenAIChat:
             timeout_seconds=timeout_seconds,
             models=self._models,
         )
+        self._counts = counts_tokens
+        self.used = Tokens()  # since it was made, as far as the server tells
         self._client: openai.AsyncOpenAI | None = None
         self._known_habits = habits or KnownHabits(None)
         self._habits: Habits | None = None  # read with the first request
@@ -179,7 +191,7 @@ class OpenAIChat:
             except (openai.APIError, ValueError) as error:  # ValueError: not JSON, or not UTF-8
                 raise self._failures.broken_off(error, has_begun=has_begun) from None
             if finish is not None:
-                await read_last_words(chunks)
+                self.used += counted_tokens(chunk) or await read_last_words(chunks)
         self._failures.check_finish(finish, has_begun=has_begun)
         if finish == "length":
             yield CutAtLimit(self._max_tokens)
@@ -323,6 +335,7 @@ class OpenAIChat:
     ) -> str:
         """The text of one reply. held_to: what more is sent with it. Errors are the client's own."""
         completion = await self._adapting(client, messages, held_to)
+        self.used += counted_tokens(completion)
         words, is_refusal = read_message(first_choice(completion))
         if is_refusal:
             raise ModelRefused(f"{self._model} at {self._server} refuses: {self._failures.pruned(words)}")
@@ -339,7 +352,13 @@ class OpenAIChat:
 
         for number in range(MOST_ADAPTED):
             habits = self._current_habits()
-            asked_for = {habits.limit: self._max_tokens, "temperature": self._temperature, **self._parameters}
+            counting = {"include_usage": True} if self._counts and more.get("stream") else None
+            asked_for = {
+                habits.limit: self._max_tokens,
+                "temperature": self._temperature,
+                "stream_options": counting,
+                **self._parameters,
+            }
             set_by_user = {
                 name: value
                 for name, value in asked_for.items()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from agents.base.chat_interfaces import ChatMessage, ContinuationScore, Thought
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore, Thought, Tokens
 
 if TYPE_CHECKING:
     import openai
@@ -128,11 +128,20 @@ def read_score(answer: object, reply: Sequence[int]) -> ContinuationScore:
         raise ValueError("log-probabilities of another form") from error
 
 
-async def read_last_words(chunks: openai.AsyncStream[ChatCompletionChunk]) -> None:
-    """Reads what follows a finished reply, so that the connection serves again; none of it matters."""
+async def read_last_words(chunks: openai.AsyncStream[ChatCompletionChunk]) -> Tokens:
+    """Reads what follows a finished reply, so that the connection serves again: the count of its tokens."""
     import openai
 
+    counted = Tokens()
     with suppress(TimeoutError, openai.APIError, ValueError):
         async with asyncio.timeout(_LAST_WORDS_SECONDS):
-            async for _ in chunks:
-                pass
+            async for chunk in chunks:
+                counted = counted_tokens(chunk) or counted
+    return counted
+
+
+def counted_tokens(answer: object) -> Tokens:
+    """What a reply, or a part of one, says of its tokens; nothing where it says nothing."""
+    usage = getattr(answer, "usage", None)
+    found = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
+    return Tokens(*(number if isinstance(number, int) and number > 0 else 0 for number in found))

@@ -65,6 +65,23 @@ class CutAtLimit:
 
 
 @dataclass(frozen=True)
+class Tokens:
+    """What a server counted of requests and replies."""
+
+    sent: int = 0
+    written: int = 0
+
+    def __add__(self, other: Tokens) -> Tokens:
+        return Tokens(self.sent + other.sent, self.written + other.written)
+
+    def __sub__(self, other: Tokens) -> Tokens:
+        return Tokens(self.sent - other.sent, self.written - other.written)
+
+    def __bool__(self) -> bool:
+        return bool(self.sent or self.written)
+
+
+@dataclass(frozen=True)
 class Thought:
     """What a model thinks before it answers: no part of its answer."""
 

@@ -90,6 +90,8 @@ class ModelSettings:
     top_p: float = 1.0  # the share of likely words that are drawn from; a server's alone, as the next two
     seed: int = 0  # of what is drawn
     reasoning_effort: str = ""  # how long a model thinks, in its server's words, such as "low"
+    price_sent: float = 0.0  # of a million tokens, in any currency; with it or the next, a server counts them
+    price_written: float = 0.0
     stop: Json = _NO_LIST  # texts that end a reply
     extra_body: Json = _NO_SECTION  # further parameters of a request, by the server's names
     extra_headers: Json = _NO_SECTION  # sent with each request
@@ -98,6 +100,10 @@ class ModelSettings:
     def server(self) -> str:
         """The host that is asked, with the port it names; empty where Vouch runs the model itself."""
         return self.base_url.partition("://")[2].partition("/")[0] if self.backend == "openai" else ""
+
+    def cost(self, sent: int, written: int) -> float:
+        """Of so many tokens."""
+        return (sent * self.price_sent + written * self.price_written) / 1e6
 
     @property
     def label(self) -> str:
@@ -143,6 +149,8 @@ class ModelSettings:
                 f"0, or above model.max_tokens, which is {self.max_tokens}",
             ),
             ("model.temperature", self.temperature, 0 <= self.temperature <= 2, "between 0 and 2"),
+            ("model.price_sent", self.price_sent, 0 <= self.price_sent < 1e6, "0 or more"),
+            ("model.price_written", self.price_written, 0 <= self.price_written < 1e6, "0 or more"),
             ("model.stop", self.stop, _are_texts(self.stop.read()), 'a list of texts, such as ["END"]'),
             (
                 "model.extra_body",

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
 from agents.answering.responder import Responder
-from agents.base.chat_interfaces import CutAtLimit, ReplyRequest, Thought
+from agents.base.chat_interfaces import CutAtLimit, ReplyRequest, Thought, Tokens
 from agents.base.interfaces import Encoder, Exchange
 from agents.base.message_sorting import MessageSorter
 from agents.retrieval.own_statements import OwnStatements
@@ -98,6 +98,7 @@ class TurnPipeline:
         self._quoting = quoting
         self._model_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
         self._earlier_responders: list[Responder] = []
+        self.counted = Tokens()  # of all turns so far, as far as a server tells
 
     @property
     def model_name(self) -> str:
@@ -220,6 +221,7 @@ class TurnPipeline:
         else:
             await self._on_thread(self._journal.finish, turn.turn_id, turn.outcome("done"))
             yield turn.finished("done")
+        self.counted += turn.counted
         _log.info("turn %s finished", turn.turn_id, extra=fields(turn=turn.turn_id, **turn.told_to_the_log()))
         try:
             await self._on_thread(lambda: self._searching().indexer.catch_up())
@@ -307,6 +309,7 @@ class TurnPipeline:
 async def _replied(
     responder: Responder, request: ReplyRequest, turn: TurnInProgress
 ) -> AsyncGenerator[Event]:
+    before = responder.used
     async for piece in responder.respond(request, turn.citations):
         if isinstance(piece, CutAtLimit):
             turn.was_cut(piece)
@@ -317,6 +320,8 @@ async def _replied(
         else:
             turn.heard(piece)
             yield Wrote(piece)
+    if used := responder.used - before:  # meanwhile nothing else asks the model
+        turn.note("count", tokens=used)
 
 
 def _is_being_stopped() -> bool:

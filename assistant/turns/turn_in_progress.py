@@ -6,7 +6,7 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-from agents.base.chat_interfaces import CutAtLimit, ReplyRequest
+from agents.base.chat_interfaces import CutAtLimit, ReplyRequest, Tokens
 from agents.base.citations import Citations
 from agents.retrieval.reranker import Reranked
 from agents.retrieval.retriever import Retrieved
@@ -46,6 +46,12 @@ class TurnInProgress:
         """Whether any of the reply has arrived."""
         return bool(self._pieces)
 
+    @property
+    def counted(self) -> Tokens:
+        """What the model's server counted."""
+        tokens: Tokens = self._known.get("tokens", Tokens())
+        return tokens
+
     def begin_anew(self) -> None:
         """What was taken for the reply so far was thinking."""
         self._pieces.clear()
@@ -79,6 +85,7 @@ class TurnInProgress:
                 "is_cut": "cut" in self._known,
                 **self._asked(),
                 **self._quoted_instead(),
+                **({"tokens": asdict(self.counted)} if self.counted else {}),
                 **({"sent_to": self._known["server"]} if "server" in self._known else {}),
             },
         )

@@ -115,6 +115,7 @@ class Models(Search):
                 context_tokens=model.context_tokens,
                 parameters=self._parameters(model),
                 headers=model.extra_headers.read(),
+                counts_tokens=bool(model.price_sent or model.price_written),
                 habits=KnownHabits(self.locations.cache / "servers.json"),
             )
         if model.backend == "llamacpp":

@@ -63,6 +63,14 @@ def _told(assistant: Assistant, choices: list[_Choice]) -> Iterator[str]:
         if choice.model == assistant.model_in_use:
             notes.append("answers now")
         yield f"{number:>3}  {one_line(choice.name)}  ({', '.join(notes)})"
+    answers = assistant.pipeline.counted
+    if used := getattr(assistant.chat_model, "used", answers):
+        behind, model = used - answers, assistant.settings.model
+        yield (
+            f"Since this chat began: {answers.sent:,} tokens sent, {answers.written:,} written by answers, "
+            f"{behind.sent:,} and {behind.written:,} by what follows them"
+            + (f"; {cost:.4f} in all." if (cost := model.cost(used.sent, used.written)) else ".")
+        )
     if _lists_none(choices):
         yield f"Other models of {assistant.settings.model.server}: it lists none."
 

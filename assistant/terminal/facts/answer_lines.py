@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stores.versions.states import VersionState
 
 _SHOWN = 10  # passages of a turn that are told
+_COUNTED = 10_000  # turns of a session
 
 
 def source_line(source: Source) -> str:
@@ -66,6 +67,14 @@ def in_place_of(turn: Turn) -> str:
     return one_line(f"{failed['model']}: {failed['failure']}") if failed else ""
 
 
+def tokens_line(assistant: Assistant, turns: Sequence[Turn]) -> str:
+    """What a server counted of turns, and what that costs by the settings."""
+    counted = [turn.details.get("tokens") or {"sent": 0, "written": 0} for turn in turns]
+    sent, written = (sum(each[name] for each in counted) for name in ("sent", "written"))
+    cost = assistant.settings.model.cost(sent, written)
+    return f"{sent:,} sent, {written:,} written" + (f", {cost:.4f}" if cost else "")
+
+
 def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
     """What a turn's answer was made from, as it was then, and what became of that since."""
     assert turn.id is not None, "a stored turn has an id"
@@ -79,6 +88,9 @@ def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
     yield f"Answered by {one_line(turn.model) or 'nobody'}: {turn.state}"
     if instead := in_place_of(turn):
         yield f"In place of {instead}"
+    if turn.details.get("tokens"):
+        session = assistant.journal.turns(user_id, turn.session_id, limit=_COUNTED)
+        yield f"Tokens: {tokens_line(assistant, [turn])}; in this session {tokens_line(assistant, session)}"
     if invented := invented_line(turn.details.get("invented_citations", [])):
         yield invented
     cited = turn.details.get("cited", [])
