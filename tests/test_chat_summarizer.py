@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from agent_fakes import PERSONAL, WORLD, FakeChat, FixedReader
+from agent_fakes import NOTHING, PERSONAL, WORLD, FakeChat, FixedReader
 
 from agents.base.chat_interfaces import ChatMessage
 from agents.base.claim_interfaces import Claim, Said
@@ -105,3 +105,15 @@ async def test_a_reply_that_is_none_is_an_error() -> None:
 
     with pytest.raises(MalformedReply):
         await ChatSummarizer(Broken(), READER).summarize(Said(BRIDGE))
+
+
+async def test_messages_of_one_pause_are_asked_for_in_one_request() -> None:
+    locker, thanks = "My locker is 214.", "Thanks!"
+    chat = ProposingChat(proposed(locker, about="user"), proposed(BRIDGE))
+    reader = FixedReader(sorting={BRIDGE: WORLD, locker: PERSONAL, thanks: NOTHING})
+    found = await ChatSummarizer(chat, reader).summarize_together([Said(locker), Said(thanks), Said(BRIDGE)])
+    assert [[claim.text for claim in claims] for claims in found] == [[locker], [], [BRIDGE]]
+    [asked] = chat.asked
+    assert thanks not in asked[-1].content
+    alone = await ChatSummarizer(chat, reader).summarize_together([Said(thanks), Said(BRIDGE)])
+    assert [len(claims) for claims in alone] == [0, 1]

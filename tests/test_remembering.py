@@ -14,7 +14,7 @@ from agents.base.claim_interfaces import Claim, Curation, Evidence, Said, Weighe
 from agents.base.interfaces import Candidate, Vectors
 from agents.memory.classifier import Classifier
 from agents.retrieval.retriever import Fusion, Retriever
-from assistant.background.priority import AnswersFirst
+from assistant.background.priority import AnswerBegan, AnswersFirst
 from assistant.remembering.remembering import Remembering
 from assistant.remembering.weighing import Agents
 from assistant.search.searching import Searching
@@ -78,6 +78,14 @@ class Fakes:
         return Curation("add", text=claim.text, reason="new")
 
 
+class JoiningFakes(Fakes):
+    """Takes several messages at once."""
+
+    async def summarize_together(self, said: Sequence[Said]) -> list[list[Claim]]:
+        self.fail(f"together {len(said)}")
+        return [await self.summarize(each) for each in said]
+
+
 class House:
     """Stores, fakes, and remembering over them."""
 
@@ -123,6 +131,46 @@ async def test_what_was_stated_is_found_weighed_and_kept(house: House, ann: int)
     assert (learned.turn_id, learned.text, learned.scope) == (turn, LOCKER.text, "yours")
     assert [line.text for line in house.stores.catalogue.lines(ann, kind="fact")] == [LOCKER.text]
     assert house.stores.indexer(exact_up_to=10_000).waiting() == 0
+
+
+async def test_what_an_answer_interrupts_is_asked_with_what_was_said_meanwhile(
+    stores: Stores, ann: int
+) -> None:
+    asked: list[str] = []
+
+    def begins(step: str) -> None:
+        asked.append(step)
+        if asked == ["summarize"]:  # another message comes, and is answered
+            house.tell(ann, OPENS.text)
+            raise AnswerBegan
+
+    house = House(stores, JoiningFakes(fail=begins))
+    house.tell(ann, LOCKER.text)
+    assert await house.run(ann) == 4  # two found, and two weighed
+    assert asked[:2] == ["summarize", "together 2"]
+    assert {learned.text for learned in house.learned} == {LOCKER.text, OPENS.text}
+
+
+async def test_a_message_that_failed_is_tried_alone(stores: Stores, ann: int) -> None:
+    asked: list[str] = []
+
+    def fails(step: str) -> None:
+        asked.append(step)
+        if asked == ["together 2"]:
+            raise MalformedReply("tea")
+
+    house = House(stores, JoiningFakes(fail=fails))
+    for claim in (LOCKER, OPENS):
+        house.tell(ann, claim.text)
+    await house.run(ann)
+    ClaimJobs(stores.database).retry_now(ann)
+    await house.run(ann)
+    assert [step for step in asked if step != "weigh" and step != "curate"] == [
+        "together 2",
+        "summarize",
+        "summarize",
+    ]
+    assert len(house.learned) == 2
 
 
 async def test_running_again_changes_nothing(house: House, ann: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from agents.base.interfaces import Candidate, Exchange
 from stores.base.passages import Passage
@@ -94,6 +94,14 @@ class Summarizer(Protocol):
 
         Raises a `ModelError` where a chat model cannot be asked or gives no usable reply.
         """
+
+
+@runtime_checkable
+class JoiningSummarizer(Summarizer, Protocol):
+    """A summarizer that takes several messages at once."""
+
+    async def summarize_together(self, said: Sequence[Said]) -> list[list[Claim]]:
+        """The claims of each message; as `summarize`."""
 
 
 class Discriminator(Protocol):

@@ -9,7 +9,7 @@ one in a sentence that to the reader states nothing; and of the world is what bo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from agents.base.chat_interfaces import ChatModel
@@ -50,12 +50,24 @@ class ChatSummarizer:
             reply = await self._chat.structured(messages(said), SCHEMA)
         except ContextTooLong:
             reply = await self._chat.structured(messages(Said(said.message)), SCHEMA)
-        found: dict[str, Claim] = {}
-        for proposed in cast("list[Mapping[str, object]]", reply["claims"]):
-            claim = _claim(proposed, own)
-            if claim is not None:
-                found.setdefault(claim.text, claim)
-        return [found[text] for text in own if text in found]
+        return _claims(reply, own)
+
+    async def summarize_together(self, said: Sequence[Said]) -> list[list[Claim]]:
+        """The claims of each of several messages that came in one pause, by one request for all of them.
+
+        Each is asked for alone where together they are too long for the model.
+        """
+        own = [await asyncio.to_thread(self._stating, each.message) for each in said]
+        stating = [each for each, sentences in zip(said, own, strict=True) if sentences]
+        if len(stating) < 2:
+            return [await self.summarize(each) if each in stating else [] for each in said]
+        recalled = tuple(dict.fromkeys(text for each in stating for text in each.recalled))
+        joined = Said("\n\n".join(each.message for each in stating), stating[0].earlier, recalled)
+        try:
+            reply = await self._chat.structured(messages(joined), SCHEMA)
+        except ContextTooLong:
+            return [await self.summarize(each) for each in said]
+        return [_claims(reply, sentences) for sentences in own]
 
     def _stating(self, message: str) -> dict[str, bool]:
         """The sentences that may state something, and whether it may be of the world."""
@@ -66,6 +78,16 @@ class ChatSummarizer:
             for text, one in zip(own, sorted_, strict=True)
             if one.world + one.personal >= _MAY_STATE_FROM and one.asks < _ASKS_FROM
         }
+
+
+def _claims(reply: Mapping[str, object], own: Mapping[str, bool]) -> list[Claim]:
+    """Those of a reply that stand in a message, in its order. own: its sentences, see `_stating`."""
+    found: dict[str, Claim] = {}
+    for proposed in cast("list[Mapping[str, object]]", reply["claims"]):
+        claim = _claim(proposed, own)
+        if claim is not None:
+            found.setdefault(claim.text, claim)
+    return [found[text] for text in own if text in found]
 
 
 def _claim(proposed: Mapping[str, object], own: Mapping[str, bool]) -> Claim | None:

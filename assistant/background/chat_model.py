@@ -15,7 +15,9 @@ class BackgroundChat:
     writes the next message does not wait for what is remembered of the last.
     """
 
-    def __init__(self, chat: ChatModel, answers_first: AnswersFirst) -> None:
+    def __init__(self, chat: ChatModel, answers_first: AnswersFirst, *, again: bool = True) -> None:
+        """again: if not, a structured reply that gives way raises `AnswerBegan` and is not asked for anew."""
+        self._again = again
         self._chat = chat
         self._answers_first = answers_first
 
@@ -46,7 +48,9 @@ class BackgroundChat:
     async def structured(
         self, messages: Sequence[ChatMessage], schema: Mapping[str, object]
     ) -> dict[str, object]:
-        return await self._answers_first.between(lambda: self._chat.structured(messages, schema))
+        return await self._answers_first.between(
+            lambda: self._chat.structured(messages, schema), again=self._again
+        )
 
     async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
         return await self._answers_first.between(lambda: self._chat.choose(messages, choices))

@@ -10,6 +10,10 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
+class AnswerBegan(Exception):
+    """Work was broken off because an answer began; whoever asked for it begins it anew, or not."""
+
+
 class AnswersFirst:
     """Known to both sides: who answers says so, who can wait does. For one event loop."""
 
@@ -54,8 +58,11 @@ class AnswersFirst:
             self._is_quiet.clear()
             await self._is_quiet.wait()
 
-    async def between(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Work done while no answer is given: broken off where one begins, and begun anew behind it."""
+    async def between(self, work: Callable[[], Coroutine[Any, Any, T]], *, again: bool = True) -> T:
+        """Work done while no answer is given: broken off where one begins, and begun anew behind it.
+
+        again: if not, raises `AnswerBegan` where it is broken off.
+        """
         while True:
             await self.wait()
             self._has_begun.clear()
@@ -69,6 +76,8 @@ class AnswersFirst:
                 working.cancel()
                 begun.cancel()
                 await asyncio.gather(working, begun, return_exceptions=True)
+            if not again:
+                raise AnswerBegan
 
     def _tell_who_waits(self) -> None:
         if not (self._answering or self._announced):

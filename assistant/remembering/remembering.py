@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from datetime import timedelta
 
-from agents.base.claim_interfaces import Said
+from agents.base.claim_interfaces import JoiningSummarizer, Said
 from agents.base.interfaces import Exchange
-from assistant.background.priority import AnswersFirst
+from assistant.background.priority import AnswerBegan, AnswersFirst
 from assistant.background.steps import BackgroundSteps
 from assistant.process.log import fields
 from assistant.remembering.lease import holding
@@ -31,6 +31,7 @@ from stores.database.tables import known_id
 
 _log = logging.getLogger(__name__)
 _LEASE = timedelta(minutes=5)  # renewed while the job is done: a model may take longer for one claim
+_MOST_TOGETHER = 5  # messages in one request
 _RENEWALS = 3  # of a lease before it would end
 
 
@@ -71,12 +72,21 @@ class Remembering:
         defects: list[Exception] = []
         outdated: set[int] = set()
         while (job := await self._take(user_id)) is not None:
+            together = [job]
             try:
-                async with self._held(job):
-                    learned = await self._do(user_id, job)
+                async with AsyncExitStack() as held:
+                    await held.enter_async_context(self._held(job))
+                    while self._may_join(together) and (more := await self._take(user_id, job.kind)):
+                        together.append(more)
+                        await held.enter_async_context(self._held(more))
+                    learned = await self._do(user_id, together)
             except asyncio.CancelledError:
-                self._jobs.release(job)
+                for each in together:
+                    self._jobs.release(each)
                 raise
+            except AnswerBegan:  # what was said meanwhile is taken with it
+                for each in together:
+                    await self._steps.run(self._jobs.release, each)
             except Outdated:
                 if job.id in outdated:  # once more it would go in a circle
                     await self._postpone(job, "what it would change was changed meanwhile")
@@ -84,12 +94,14 @@ class Remembering:
                     outdated.add(job.id)
                     await self._steps.run(self._jobs.release, job)
             except VouchError as error:
-                await self._postpone(job, error.message)
+                for each in together:
+                    await self._postpone(each, error.message)
             except Exception as error:  # noqa: BLE001 - a defect of ours: raised below, and the job waits
-                await self._postpone(job, type(error).__name__)
+                for each in together:
+                    await self._postpone(each, type(error).__name__)
                 defects.append(error)
             else:
-                done += 1
+                done += len(together)
                 if learned is not None:
                     tell(learned)
         try:
@@ -105,16 +117,24 @@ class Remembering:
     def close(self) -> None:
         self._steps.close()
 
-    async def _take(self, user_id: int) -> ClaimJob | None:
-        """The next job; given back where this is cancelled while it is taken."""
+    async def _take(self, user_id: int, kind: str = "") -> ClaimJob | None:
+        """The next job, if it is of this kind; given back where this is cancelled while it is taken."""
         taken: list[ClaimJob | None] = []
         try:
-            await self._steps.run(lambda: taken.append(self._jobs.take(user_id, lease=self._lease)))
+            await self._steps.run(
+                lambda: taken.append(self._jobs.take(user_id, lease=self._lease, kind=kind))
+            )
         except asyncio.CancelledError:
             for job in filter(None, taken):
                 self._jobs.release(job)
             raise
         return taken[0]
+
+    def _may_join(self, jobs: Sequence[ClaimJob]) -> bool:
+        """Whether another message goes with these; one that failed is tried alone."""
+        if jobs[0].kind != "summarize" or jobs[-1].attempts > 1 or len(jobs) == _MOST_TOGETHER:
+            return False
+        return isinstance(self._agents().summarizer, JoiningSummarizer)
 
     def _held(self, job: ClaimJob) -> AbstractAsyncContextManager[None]:
         """While a job is done. To renew its lease is no step, and waits for no answer."""
@@ -125,11 +145,11 @@ class Remembering:
         every_seconds = self._lease.total_seconds() / _RENEWALS
         return holding(renew, every_seconds=every_seconds, sleep=self._sleep)
 
-    async def _do(self, user_id: int, job: ClaimJob) -> Learned | None:
-        if job.kind == "summarize":
-            await self._summarize(user_id, job)
+    async def _do(self, user_id: int, jobs: Sequence[ClaimJob]) -> Learned | None:
+        if jobs[0].kind == "summarize":
+            await self._summarize(user_id, jobs)
             return None
-        return await self._weighing.weigh(user_id, job)
+        return await self._weighing.weigh(user_id, jobs[0])
 
     async def _postpone(self, job: ClaimJob, reason: str) -> None:
         moment = await self._steps.run(self._jobs.postpone, job, reason)
@@ -138,16 +158,20 @@ class Remembering:
             extra=fields(job=job.id, kind=job.kind, attempts=job.attempts, again=str(moment)),
         )
 
-    async def _summarize(self, user_id: int, job: ClaimJob) -> None:
-        told = await self._steps.run(self._claims.told, user_id, job.subject_id)
+    async def _summarize(self, user_id: int, jobs: Sequence[ClaimJob]) -> None:
+        said = [_said(await self._steps.run(self._claims.told, user_id, job.subject_id)) for job in jobs]
         summarizer = self._agents().summarizer
         await self._steps.may_begin()
-        found = await summarizer.summarize(_said(told))
-        new = [
-            NewClaim(text=c.text, quote=c.quote, kind=c.kind, about=c.about, is_hearsay=c.is_hearsay)
-            for c in found
-        ]
-        await self._steps.run(self._claims.put, user_id, job.id, job.subject_id, new, by=summarizer.name)
+        if len(said) > 1 and isinstance(summarizer, JoiningSummarizer):
+            found = await summarizer.summarize_together(said)
+        else:
+            found = [await summarizer.summarize(each) for each in said]
+        for job, claims in zip(jobs, found, strict=True):
+            new = [
+                NewClaim(text=c.text, quote=c.quote, kind=c.kind, about=c.about, is_hearsay=c.is_hearsay)
+                for c in claims
+            ]
+            await self._steps.run(self._claims.put, user_id, job.id, job.subject_id, new, by=summarizer.name)
 
 
 def _said(told: ToldTurn) -> Said:

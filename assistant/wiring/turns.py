@@ -160,7 +160,7 @@ class Turns(Models):
 
             chat = BackgroundChat(self.chat_model, self._answers_first)
             return Agents(
-                ChatSummarizer(chat, reader),
+                ChatSummarizer(BackgroundChat(self.chat_model, self._answers_first, again=False), reader),
                 ChatDiscriminator(chat),
                 classifier,
                 ChatCurator(chat, curator),

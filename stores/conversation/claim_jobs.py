@@ -139,8 +139,10 @@ class ClaimJobs:
         self._has_died = has_died
         self._process = process
 
-    def take(self, user_id: int, *, lease: timedelta) -> ClaimJob | None:
+    def take(self, user_id: int, *, lease: timedelta, kind: str = "") -> ClaimJob | None:
         """The oldest job that is due, which nobody else gets before the lease ends; None without one.
+
+        kind: None as well where the oldest is of another.
 
         What a killed process left is due as soon as its death is seen here; a job that has seen several
         processes die waits for its lease, so that none dies of it again and again.
@@ -151,7 +153,7 @@ class ClaimJobs:
             return None
         with self._database.writing() as sql:
             job = sql.scalar(select(Job).where(*_due(user_id, moment)).order_by(col(Job.id)).limit(1))
-            if job is None:
+            if job is None or job.kind != (kind or job.kind):
                 return None
             job.not_before, job.attempts = moment + lease, job.attempts + 1
             job.payload = {**job.payload, TAKEN_BY: self._process()}
