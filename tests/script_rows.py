@@ -49,6 +49,7 @@ FILES = {
     "notes.md": "The garden gate is painted dark green.\n",
     "chats.json": json.dumps(CHATS),
     "memory.jsonl": "",
+    "tiny.gguf": "GGUF",
     "broken.jsonl": "{\n",
     "torn.backup": "no backup",
 }
@@ -100,6 +101,10 @@ ROWS: Mapping[str, Row] = {
     "feedback": Row(Call("feedback 1 --good"), Call("feedback 999 --good", 1)),
     "train": Row(Call("train --status", 1), Call("train --budget soon", 2)),
     "replay": Row(None, Call("replay {folder}/nowhere.jsonl", 2), "tests/test_replay_command.py plays"),
+    "models add": Row(Call("models add {folder}/tiny.gguf"), Call("models add {folder}/notes.md", 2)),
+    "models list": Row(Call("models list"), Call("models list --scope cellar", 2)),
+    "models remove": Row(None, Call("models remove nowhere", 1), "tests/test_local_models.py removes"),
+    "models use": Row(Call("models use extractive"), Call("models use nowhere", 1)),
     "encoder": Row(Call("encoder"), Call("encoder --back", 1)),
     "serve": Row(None, Call("serve --port 99999999", 2), "tests/test_terminal_serve.py reads its address"),
     "doctor": Row(Call("doctor --no-repair"), Call("doctor --thorougly", 2)),

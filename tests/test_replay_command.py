@@ -421,30 +421,6 @@ def test_a_copy_knows_what_was_known_then(tmp_path: Path) -> None:
 # What cannot be remembered
 
 
-@pytest.fixture
-def without_reader(tmp_path: Path, minilm_folder: Path) -> Vouch:
-    """Nothing that a user states can be read."""
-    replay_towns.write(tmp_path)
-    (tmp_path / "encoders").symlink_to(minilm_folder.parent)
-    return Vouch(tmp_path, tmp_path / "encoders")
-
-
-def test_a_stream_whose_users_are_not_heard_ends_with_the_reason(without_reader: Vouch) -> None:
-    given = [*towns(without_reader), "--user-feedback", "--interval", "0", "--first", "4", "--quiet"]
-    ran = without_reader.run("replay", *given, code=3)
-    assert ran.out == ""
-    assert "The reader cannot be kept in " in ran.err
-    shared = (without_reader.folder / "encoders").resolve().parent / "readers"
-    (without_reader.folder / "readers").symlink_to(shared)
-    assert without_reader.run("replay", *given).cells[0] == [
-        "part",
-        "measure",
-        "frozen",
-        "luf",
-        "luf - frozen",
-    ]
-
-
 def test_a_comparison_tells_what_was_not_remembered(vouch: Vouch) -> None:
     with ScriptedServer(then=says("Ghent it is.")) as server:  # no statements, as a summarizer must give
         vouch.use_server(server.base_url)

@@ -18,6 +18,7 @@ import pytest
 import replay_towns
 from replay_child import ChildReplay, child_replay
 
+from agents.models.reader_files import SMALL, ReaderDescription
 from assistant.replay.methods.choice import MethodChoice
 from assistant.replay.report.report import report_of
 from assistant.replay.runs.replay_assistant import own_settings
@@ -250,7 +251,9 @@ def test_what_was_played_by_another_reader_model_or_version_is_another_replay(
         child_replay(home, tmp_path)._check_plan()
     other = child_replay(home, tmp_path)
     if changed == "reader":
-        monkeypatch.setattr("assistant.replay.runs.replay.reader_version", lambda *of: "reader-other")
+        read = ReaderDescription.read(SMALL)
+        other_reader = replace(read, version="reader-other")
+        monkeypatch.setattr("assistant.replay.runs.replay.ReaderDescription.read", lambda *of: other_reader)
     elif changed == "vouch":
         monkeypatch.setattr("assistant.replay.runs.replay.metadata.version", lambda name: "0.0.1")
     else:

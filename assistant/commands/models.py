@@ -73,7 +73,7 @@ def add(ctx: click.Context, model: str, yes: bool) -> int:
 
     \b
     A file stays where it is. There is one NAME:
-      smollm2   SmolLM2-135M-Instruct: 93 MB, Apache-2.0. It shows how a local model works, and writes poorly.
+      smollm2   SmolLM2-135M-Instruct: 93 MB, Apache-2.0; shows how it works, writes poorly
 
     \b
     Examples:
