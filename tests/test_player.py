@@ -416,8 +416,8 @@ def test_closing_gives_back_a_job_that_is_just_being_taken(
     handed = handed_over(monkeypatch)
     take = ClaimJobs.take
 
-    def slow_take(self: ClaimJobs, user_id: int, *, lease: timedelta) -> ClaimJob | None:
-        job = take(self, user_id, lease=lease)
+    def slow_take(self: ClaimJobs, user_id: int, *, lease: timedelta, kind: str = "") -> ClaimJob | None:
+        job = take(self, user_id, lease=lease, kind=kind)
         taken.set()
         assert closes.wait(LONG)
         assert handed.acquire(timeout=LONG)  # so that it is cancelled before it hands the job on
@@ -490,9 +490,9 @@ def test_no_step_begins_before_the_loop_has_come_to_a_message_that_is_sent(
     happened: list[str] = []
     take = ClaimJobs.take
 
-    def telling(self: ClaimJobs, user_id: int, *, lease: timedelta) -> ClaimJob | None:
+    def telling(self: ClaimJobs, user_id: int, *, lease: timedelta, kind: str = "") -> ClaimJob | None:
         happened.append("take")
-        return take(self, user_id, lease=lease)
+        return take(self, user_id, lease=lease, kind=kind)
 
     monkeypatch.setattr(ClaimJobs, "take", telling)
     house.play(LOCKER)
