@@ -227,5 +227,8 @@ def test_tokens_and_their_cost_are_told_of_turn_session_and_chat(tmp_path: Path)
             "Since this chat began: 2,000 tokens sent, 40 written by answers, "
             "0 and 0 by what follows them; 0.0044 in all."
         )
+        says_of(assistant, "extractive")
+        assert [told for told in says_of(assistant) if told.startswith("Since")] == [line]
+        says_of(assistant, "scripted")
         assert ask(assistant)[1] == SERVER_ANSWERS  # a server that cannot count is asked without
         assert "stream_options" not in server.requests[-1].body

@@ -244,8 +244,9 @@ def test_without_a_limit_nothing_is_left_out() -> None:
 def test_a_model_that_writes_gets_nothing_useless_and_nothing_that_it_reads_in_an_earlier_turn() -> None:
     said = replace(passage(2, "My cat is called Ada."), kind="message", space="user/1")
     replaced = replace(said, version_id=3, is_live=False)
+    part = replace(said, version_id=6, text="My cat is called A")
     earlier = Exchange("Hi! My cat is called Ada.", "", "Noted.", 1)
-    found = [said, replaced, passage(4), passage(5)]
+    found = [said, replaced, passage(4), passage(5), part]
 
     def sent(chat: FakeChat) -> list[int]:
         asked = Responder(chat, keep=5).prepare(
@@ -253,8 +254,8 @@ def test_a_model_that_writes_gets_nothing_useless_and_nothing_that_it_reads_in_a
         )
         return [source.passage.version_id for source in asked.sources]
 
-    assert sent(saying("x", context_tokens=10_000)) == [3, 5]
-    assert sent(saying("x")) == [2, 3, 4, 5]
+    assert sent(saying("x", context_tokens=10_000)) == [3, 5, 6]
+    assert sent(saying("x")) == [2, 3, 4, 5, 6]
 
 
 def test_the_model_is_told_the_day_and_when_the_user_said_what() -> None:

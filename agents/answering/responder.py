@@ -8,6 +8,7 @@ says by which rule. What did not fit is named in the request.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import replace
 
@@ -174,7 +175,8 @@ def _stands_in(passage: Passage, turns: Sequence[Exchange]) -> bool:
 
 
 def _folded(text: str) -> str:
-    return " ".join(text.casefold().split()).rstrip(".!")
+    """Its words alone, each with a blank on both sides: "a cat" does not stand in "a catalogue"."""
+    return " ".join(["", *re.findall(r"\w+", text.casefold()), ""])
 
 
 async def _checked(pieces: AsyncIterator[Piece], citations: Citations, model: str) -> AsyncIterator[Piece]:

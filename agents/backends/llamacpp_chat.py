@@ -21,7 +21,7 @@ from pathlib import Path
 
 from agents.backends.openai_chat import OpenAIChat
 from agents.backends.structured_replies import in_short
-from agents.base.chat_interfaces import ChatMessage, ContinuationScore, Piece, ReplyRequest, Tokens
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore, Piece, ReplyRequest
 from agents.base.token_budget import estimated_tokens
 from stores.base.errors import BackendMissing, UnknownModel
 
@@ -77,11 +77,6 @@ class LlamaCppChat:
     def context_tokens(self) -> int:
         """See `ChatModel.context_tokens`; starts the child."""
         return self._child().context_tokens
-
-    @property
-    def used(self) -> Tokens:
-        """Those of the child that runs."""
-        return self._kept.chat.used if self._kept else Tokens()
 
     def count_tokens(self, text: str) -> int:
         """A high estimate: asking the child for each text would take longer than it spares."""
@@ -182,7 +177,6 @@ class LlamaCppChat:
             temperature=self._temperature,
             context_tokens=told["context_tokens"],
             parameters=self._parameters,
-            counts_tokens=True,
         )
         return _Child(process, chat, told["context_tokens"])
 

@@ -116,7 +116,7 @@ class OpenAIChat:
             model=model,
             server=self._server,
             has_key=bool(self._api_key),
-            secrets=[secret for secret in (self._api_key, password) if secret],
+            secrets=[secret for secret in (self._api_key, password, *self._headers.values()) if secret],
             timeout_seconds=timeout_seconds,
             models=self._models,
         )

@@ -10,7 +10,7 @@ from assistant.wiring.models import Models
 
 if TYPE_CHECKING:
     from agents.answering.responder import Responder
-    from agents.base.chat_interfaces import ChatModel
+    from agents.base.chat_interfaces import ChatModel, Tokens
     from assistant.background.priority import AnswersFirst
     from assistant.library.ingest import Ingest
     from assistant.remembering.remembering import Remembering
@@ -85,6 +85,14 @@ class Turns(Models):
         self._chosen_model = model
         self.__dict__["chat_model"] = known[model]
         self.__dict__.pop("_remembering_agents", None)  # they are made anew, with this model or with none
+
+    @property
+    def used_tokens(self) -> Tokens:
+        """What servers counted of all requests so far, of every model that answered here."""
+        from agents.base.chat_interfaces import Tokens
+
+        models = {id(model): model for model in (*self._models_by_choice.values(), self.chat_model)}
+        return sum((getattr(model, "used", Tokens()) for model in models.values()), Tokens())
 
     @cached_property
     def _models_by_choice(self) -> dict[ModelSettings, ChatModel]:

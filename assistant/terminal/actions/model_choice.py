@@ -64,7 +64,7 @@ def _told(assistant: Assistant, choices: list[_Choice]) -> Iterator[str]:
             notes.append("answers now")
         yield f"{number:>3}  {one_line(choice.name)}  ({', '.join(notes)})"
     answers = assistant.pipeline.counted
-    if used := getattr(assistant.chat_model, "used", answers):
+    if used := assistant.used_tokens:
         behind, model = used - answers, assistant.settings.model
         yield (
             f"Since this chat began: {answers.sent:,} tokens sent, {answers.written:,} written by answers, "
