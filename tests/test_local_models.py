@@ -35,8 +35,10 @@ def test_a_model_is_added_listed_used_and_removed(tmp_path: Path, gguf: Path, mi
     assert "my-model" in vouch.run("models", "add", str(gguf)).out
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text("# mine\n[model]\nretries = 1  # few\n[answer]\npassages = 3\n")
+    settings.chmod(0o600)
     vouch.run("models", "use", "my-model")
     written = settings.read_text()
+    assert settings.stat().st_mode & 0o777 == 0o600
     assert "# mine" in written
     assert "retries = 1  # few" in written
     model = load_settings(settings, environ={}, explicit=True).model

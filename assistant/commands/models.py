@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import sys
 from pathlib import Path
 
@@ -163,7 +164,15 @@ def _write_settings(call: Invocation, model: LocalModel | None) -> None:
     section["backend"] = "llamacpp" if model else _BUILT_IN
     if model:
         section["path"] = str(model.path)
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    partial = file.with_name(f".{file.name}.partial")
-    partial.write_text(tomlkit.dumps(document), "utf-8")
-    partial.replace(file.resolve())
+    place = file.resolve()  # a link to it stays one
+    partial = place.with_name(f".{place.name}.partial")
+    try:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        partial.write_text(tomlkit.dumps(document), "utf-8")
+        partial.chmod(stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o600)
+        partial.replace(place)
+    except OSError as error:
+        raise WrongUsage(
+            f"{one_line(str(place))} cannot be written: {error.strerror}",
+            hint="Write backend and path into its section [model] yourself.",
+        ) from error
