@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import zipfile
 from contextlib import aclosing
 from pathlib import Path
@@ -66,6 +67,12 @@ def test_what_is_no_gguf_file_is_not_added(tmp_path: Path, content: bytes) -> No
         models.remove("m")
 
 
+def test_what_is_no_file_is_not_replaced_by_settings(tmp_path: Path, minilm_folder: Path) -> None:
+    vouch = Vouch(tmp_path, minilm_folder.parent)
+    assert "is no file" in vouch.run("--settings", "/dev/null", "models", "use", "extractive", code=2).err
+    assert not Path("/dev/null").is_file()
+
+
 def test_two_models_do_not_share_a_name(tmp_path: Path, gguf: Path) -> None:
     models = LocalModels(tmp_path / "models")
     models.add(gguf)
@@ -113,6 +120,24 @@ def test_a_damaged_file_is_told_with_its_path(gguf: Path) -> None:
         asyncio.run(_reply(LlamaCppChat(gguf), "Hello"))
     with pytest.raises(UnknownModel, match="no file"):
         asyncio.run(_reply(LlamaCppChat(gguf.with_name("gone.gguf")), "Hello"))
+
+
+async def test_a_model_that_loads_is_not_waited_for_when_the_chat_ends(
+    gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = subprocess.Popen
+
+    def loads_for_ever(command: list[str], **how: object) -> subprocess.Popen[str]:
+        return begin([command[0], "-c", "import time; time.sleep(600)"], **how)  # type: ignore[call-overload,no-any-return]
+
+    monkeypatch.setattr("agents.backends.llamacpp_chat.subprocess.Popen", loads_for_ever)
+    chat = LlamaCppChat(gguf)
+    reading = asyncio.create_task(_reply(chat, "Hello"))
+    while chat._loading is None:  # noqa: ASYNC110 - set by another thread
+        await asyncio.sleep(0.01)
+    await asyncio.wait_for(chat.aclose(), 60)
+    with pytest.raises(UnknownModel, match="ended at once"):
+        await reading
 
 
 def test_smollm2_writes_is_left_is_killed_and_writes_again(smollm2: Path) -> None:

@@ -67,6 +67,7 @@ class LlamaCppChat:
         self._wanted_context_tokens = context_tokens or _USUAL_CONTEXT_TOKENS
         self._parameters = dict(parameters or {})
         self._starting = threading.Lock()
+        self._loading: subprocess.Popen[str] | None = None  # while its model is
         self._kept: _Child | None = None
 
     @property
@@ -104,7 +105,9 @@ class LlamaCppChat:
         return await (await self._chat()).log_probability(messages, continuation)
 
     async def aclose(self) -> None:
-        """Ends the child and gives back its memory. The next request starts another."""
+        """Ends the child and gives back its memory, also while it loads. The next request starts another."""
+        if (loading := self._loading) is not None:
+            loading.kill()
         kept = await asyncio.to_thread(self._taken)
         if kept is not None:
             await kept.chat.aclose()
@@ -145,6 +148,7 @@ class LlamaCppChat:
             text=True,
             start_new_session=True,  # Ctrl+C is for who started it
         )
+        self._loading = process
         assert process.stdin is not None
         assert process.stdout is not None
         key = secrets.token_urlsafe()
@@ -164,6 +168,8 @@ class LlamaCppChat:
             if not isinstance(error, (OSError, ValueError)):
                 raise
             told = {"failed": str(error)}
+        finally:
+            self._loading = None
         if "address" not in told:
             _end(process)
             raise self._not_started(told)

@@ -158,13 +158,14 @@ def _write_settings(call: Invocation, model: LocalModel | None) -> None:
     """Changes model.backend and model.path in the settings file, and nothing else of it."""
     import tomlkit
 
-    file = call.locations.settings
-    document = tomlkit.parse(file.read_text("utf-8")) if file.exists() else tomlkit.document()
+    place = call.locations.settings.resolve()  # a link to it stays one
+    if place.exists() and not place.is_file():
+        raise WrongUsage(f"{one_line(str(place))} is no file that can be changed", hint="Look at --settings.")
+    document = tomlkit.parse(place.read_text("utf-8-sig")) if place.exists() else tomlkit.document()
     section = document.setdefault("model", tomlkit.table())
     section["backend"] = "llamacpp" if model else _BUILT_IN
     if model:
         section["path"] = str(model.path)
-    place = file.resolve()  # a link to it stays one
     partial = place.with_name(f".{place.name}.partial")
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
