@@ -140,6 +140,7 @@ async def test_a_model_that_loads_is_not_waited_for_when_the_chat_ends(
         await reading
 
 
+@pytest.mark.slow
 def test_smollm2_writes_is_left_is_killed_and_writes_again(smollm2: Path) -> None:
     async def played() -> None:
         chat = LlamaCppChat(smollm2, max_tokens=24, temperature=0.0)

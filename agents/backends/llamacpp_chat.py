@@ -178,7 +178,7 @@ class LlamaCppChat:
             model=self.name,
             api_key=key,
             timeout_seconds=_LONGEST_SILENCE_SECONDS,
-            max_retries=0,
+            max_retries=1,  # a connection that was kept may be closed just as it is used
             max_tokens=self._max_tokens,
             temperature=self._temperature,
             context_tokens=told["context_tokens"],
