@@ -115,10 +115,8 @@ class ChatDiscriminator:
 
 def _decided_by(named: object, shown: Sequence[Candidate]) -> int | None:
     """The place of the passage that is named; None where that is not a passage shown."""
-    if not isinstance(named, str) or not named.isascii() or not named.isdecimal() or len(named) > 2:
-        return None
-    place = int(named) - 1
-    return place if 0 <= place < len(shown) else None
+    places = {str(place + 1): place for place in range(len(shown))}
+    return places.get(named) if isinstance(named, str) else None
 
 
 def _evidence(
