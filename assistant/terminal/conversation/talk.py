@@ -19,6 +19,7 @@ from stores.base.one_line import one_line
 
 _LEAST_SECONDS = 0.1  # ten times a second
 _MOST_SECONDS = 0.4  # further behind, nobody would say that it is being written
+_SILENT_SECONDS = 5  # of a model that is asked, behind which they are told
 _SHARE = 1 / 3  # of the time is for painting at most; the rest is for keys
 
 
@@ -162,7 +163,7 @@ class Talk:
         self._trying = TryingAgain(self._hears.told)
         error = await self._attempt(sent, answer, view)
         while isinstance(error, ModelBusy) and not answer.text:
-            answer.state, answer.failure, answer.note = "waiting", "", ""
+            answer.state, answer.failure, answer.note, answer.silent_seconds = "waiting", "", "", 0
             view.update()
             if not await self._trying.wait_out(error):
                 answer.state, answer.failure = "failed", one_line(error.message)
@@ -183,6 +184,7 @@ class Talk:
         while not playing.done():
             await asyncio.wait([playing], timeout=pace.wait_seconds)
             self._paint(view, writing.take(), pace)
+            _tell_silence(view, writing)
         failed: VouchError | None = None
         try:
             finished = playing.result()
@@ -255,3 +257,13 @@ class Talk:
     @property
     def _first_waiting(self) -> Message | None:
         return self._queue[0] if self._queue else None
+
+
+def _tell_silence(view: MessageView, writing: Writing) -> None:
+    answer, asked_at = view.message, writing.asked_at
+    if answer.state != "waiting" or answer.thoughts or asked_at is None:
+        return
+    silent = int(time.monotonic() - asked_at)
+    if silent >= _SILENT_SECONDS and silent != answer.silent_seconds:
+        answer.silent_seconds = silent
+        view.update()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,6 +30,7 @@ class Writing:
     """A reply that is being written: filled on the turns' thread, read on the screen's."""
 
     turn_id: int | None = None  # once the message is durable
+    asked_at: float | None = None  # when the model was, in seconds of `time.monotonic`
     pieces: deque[Said] = field(default_factory=deque)
     _is_stopped: bool = False
     _task: asyncio.Task[object] | None = None
@@ -36,13 +38,15 @@ class Writing:
 
     def watch(self, event: Event) -> None:
         """Takes in what a turn tells, on the loop and within the task that plays it."""
-        from assistant.turns.events import Accepted, Thinks, Wrote
+        from assistant.turns.events import Accepted, Chosen, Thinks, Wrote
 
         if isinstance(event, Accepted):
             self.turn_id = event.turn_id
             self._task, self._loop = asyncio.current_task(), asyncio.get_running_loop()
             if self._is_stopped:
                 self._cancel()
+        elif isinstance(event, Chosen):
+            self.asked_at = time.monotonic()
         elif isinstance(event, Wrote):
             self.pieces.append(Said(event.text))
         elif isinstance(event, Thinks):

@@ -42,6 +42,7 @@ class Message:
     seconds: float | None = None
     rating: str = ""  # good, bad or taught
     failure: str = ""
+    silent_seconds: int = 0  # of the model that is asked, once they are many
     sources: tuple[CitedSource, ...] = ()
     lacks_sources: bool = False  # it cites some that are not looked up yet
     thoughts: str = ""  # of the model before it answered; of this chat alone, and no part of the text
@@ -61,7 +62,9 @@ class Message:
         if self.state == "queued":
             return "waits for its turn"
         if self.state == "waiting":
-            return "thinking · Esc stops" if self.speaker == "Assistant" else ""
+            silent = f"no word yet after {self.silent_seconds} s: the model may be loading"
+            waits = silent if self.silent_seconds else "thinking"
+            return f"{waits} · Esc stops" if self.speaker == "Assistant" else ""
         if self.state == "writing":
             return "writing · Esc stops"
         ended = {
