@@ -37,6 +37,7 @@ _COMMANDS = {  # name: file in assistant/commands, and the line in the overview
     "feedback": ("feedback", "Say of an answer that it helped or not, or what was right."),
     "train": ("training.train", "Learn to find better; only a model that wins goes live."),
     "replay": ("replay.command", "Play questions through the chat's own parts, and measure the answers."),
+    "kb": ("kb", "Add and remove knowledge bases: tables to talk over."),
     "models": ("models", "Add and choose chat models that run on this machine."),
     "encoder": ("training.encoder", "Tell which encoder finds passages, and change it."),
     "serve": ("serve", "Show the screens in a browser; only this machine can connect."),

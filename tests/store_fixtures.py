@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -225,7 +226,7 @@ def assert_words_are_exact(database: Database) -> None:
         for row in found["texts"]
     }
     kept = {row[0]: (SHARED, row[1].split()) for row in found["shared words"]}
-    kept |= {row[0]: (row[1].replace("user", "user:"), row[2].split()) for row in found["own words"]}
+    kept |= {row[0]: (re.sub(r"(?=\d)", ":", row[1], count=1), row[2].split()) for row in found["own words"]}
     assert kept == words
     counted: dict[str, tuple[int, int]] = {}
     holding: Counter[tuple[str, str]] = Counter()

@@ -4,6 +4,7 @@ documents        files, folders, records and streams, found and made ready to st
 reading_process  the same in a process of its own, with limits, where parsers can do no harm
 cutting          text becomes passages: short sections joined, long ones cut
 ingest           passages encoded and committed, batch by batch
+knowledge_file   a knowledge base as a file, checked whole: one entity a row
 chat_logs/       conversations that other chat programs exported, read one at a time
 formats/         readers of whole files: bytes become a title and sections of text
 """

@@ -60,6 +60,7 @@ class PreparedDocument:
     content_hash: str  # SHA-256 of title and text, however they are cut
     passages: tuple[PreparedPassage, ...]
     external_id: str = ""  # the id a collection gave its record
+    kind: str = "document"  # or entity: a knowledge base, each passage of which is one
 
 
 @dataclass(frozen=True)

@@ -71,13 +71,14 @@ class Ingest:
         documents: Iterable[PreparedDocument | UnreadableDocument],
         *,
         summary: str,
+        of_space: str = "",
     ) -> Iterator[Step]:
         """Stores documents; each is durable when its `Ingested` is handed out.
 
-        summary: of the receipt under which all of it can be undone.
+        summary: of the receipt under which all of it can be undone. of_space: whose that is, where another.
         """
         progress = _Progress()
-        receipt = _Receipt(self._stored_documents, user_id, space, summary)
+        receipt = _Receipt(self._stored_documents, user_id, of_space or space, summary)
         for batch in _batches(documents):
             if isinstance(batch, UnreadableDocument):
                 yield batch
@@ -186,4 +187,5 @@ def _new(document: PreparedDocument) -> NewDocument:
         document.content_hash,
         tuple(NewPassage(passage.title, passage.text) for passage in document.passages),
         document.external_id,
+        document.kind,
     )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from stores.memory.documents import StoredDocuments
     from stores.memory.edits import Knowledge
     from stores.search.encoder_versions import EncoderVersions
+    from stores.search.knowledge_bases import KnowledgeBases
     from stores.search.live_models import LiveModels
 
 
@@ -105,6 +106,13 @@ class Stores:
         from stores.memory.documents import StoredDocuments
 
         return StoredDocuments(self.database)
+
+    @cached_property
+    def knowledge_bases(self) -> KnowledgeBases:
+        """Tables of entities that can be talked over."""
+        from stores.search.knowledge_bases import KnowledgeBases
+
+        return KnowledgeBases(self.database)
 
     @cached_property
     def catalogue(self) -> Catalogue:

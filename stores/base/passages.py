@@ -19,6 +19,11 @@ def own_space(user_id: int) -> str:
     return f"user:{user_id}"
 
 
+def knowledge_space(knowledge_base_id: int) -> str:
+    """The space that holds the entities of one knowledge base, and nothing else."""
+    return f"kb:{knowledge_base_id}"
+
+
 def searchable_text(title: str, text: str) -> str:
     """What is encoded and whose words are searched: a passage under its title."""
     return f"{title}\n{text}" if title else text
@@ -31,7 +36,7 @@ class Passage:
     version_id: int  # what vectors, full-text rows and judgements refer to
     passage_id: int  # what a person names; the same over all versions
     space: str
-    kind: str  # document, message, note or correction
+    kind: str  # document, message, note, correction, or entity of a knowledge base
     title: str
     text: str
     document_id: int | None  # the document or conversation it stands in

@@ -87,6 +87,7 @@ class Session(SQLModel, table=True):
     # whose export it was taken in from, such as ChatGPT; `vouch ask` of what that began; else empty
     head_id: int | None = None  # the turn the session goes on behind; null: the newest, 0: before the first
     deleted_at: datetime | None = _moment(nullable=True)
+    knowledge_base_id: int | None = Field(default=None, foreign_key="knowledge_bases.id")
 
 
 class Turn(SQLModel, table=True):
@@ -114,6 +115,17 @@ class Turn(SQLModel, table=True):
     details: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
     # milliseconds of each step, invented citations
     parent_id: int | None = None  # the turn it follows; null: the one before it in the session, 0: none
+
+
+class KnowledgeBase(SQLModel, table=True):
+    """A table of entities that can be talked over, under a name; its rows are passages of its own space."""
+
+    __tablename__ = "knowledge_bases"
+    __table_args__ = (UniqueConstraint("space", "name"),)
+    id: int | None = Field(default=None, primary_key=True)
+    name: str
+    space: str  # whose it is: the shared one, or a user's own
+    created_at: datetime = _moment()
 
 
 class Document(SQLModel, table=True):

@@ -39,6 +39,7 @@ from stores.database.tables import (
     Feedback,
     FilledIndex,
     Job,
+    KnowledgeBase,
     PassageIdentity,
     PassageVersion,
     Receipt,
@@ -53,7 +54,7 @@ from stores.forgetting.erased_passages import (
     erase_proposed,
     erase_receipts,
 )
-from stores.forgetting.erasure_scope import Chosen, unerased
+from stores.forgetting.erasure_scope import Chosen, spaces_of, unerased
 from stores.forgetting.mentions import find_mentions
 from stores.learning.seeing_rounds import rounds_that_saw
 from stores.versions.passage_lines import PassageLine
@@ -313,7 +314,7 @@ def _erase(sql: SqlSession, chosen: Chosen, pieces: Pieces, named: Sequence[int]
 
 def _blank_what_is_left(sql: SqlSession, user_id: int) -> None:
     """What a user has written that belongs to no passage, and the names of their own documents."""
-    space = own_space(user_id)
+    space, spaces = own_space(user_id), spaces_of(sql, user_id)
     sql.execute(update(Session).where(col(Session.user_id) == user_id).values(title="", draft=""))
     for feedback in sql.scalars(select(Feedback).where(col(Feedback.user_id) == user_id)):
         feedback.reason = feedback.correction = ""
@@ -323,11 +324,14 @@ def _blank_what_is_left(sql: SqlSession, user_id: int) -> None:
     ):
         receipt.summary, receipt.grounds = FORGOTTEN, {}
         receipt.undone_at = receipt.undone_at or now()
-    sql.execute(update(PassageIdentity).where(col(PassageIdentity.space) == space).values(external_id=""))
-    sql.execute(update(DocumentVersion).where(col(DocumentVersion.space) == space).values(title=""))
-    for document in sql.scalars(select(Document).where(col(Document.space) == space)):
+    sql.execute(update(PassageIdentity).where(col(PassageIdentity.space).in_(spaces)).values(external_id=""))
+    sql.execute(update(DocumentVersion).where(col(DocumentVersion.space).in_(spaces)).values(title=""))
+    for document in sql.scalars(select(Document).where(col(Document.space).in_(spaces))):
         if not re.fullmatch(r"session \d+", document.source):  # by which a conversation finds its own
             document.source = f"{FORGOTTEN} {document.id}"
+
+    for base in sql.scalars(select(KnowledgeBase).where(col(KnowledgeBase.space) == space)):
+        base.name = f"{FORGOTTEN} {base.id}"
 
 
 def _passages_saying(sql: SqlSession, user_id: int, pieces: Pieces) -> set[int]:

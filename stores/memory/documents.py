@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.clock import now
-from stores.base.errors import CannotUndo
+from stores.base.errors import CannotUndo, NotFound
 from stores.base.passages import searchable_text
 from stores.database.database import Database
 from stores.database.tables import Document, DocumentVersion, PassageVersion, Receipt, known_id
@@ -44,6 +44,7 @@ class NewDocument:
     content_hash: str
     passages: tuple[NewPassage, ...]
     external_id: str = ""
+    kind: str = "document"
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,7 @@ class StoredDocuments:
                         NewVersion(
                             text=passage.text,
                             title=passage.title,
+                            kind=document.kind,
                             passage_id=identities[position] if identities else None,
                             document_id=document_id,
                             position=position,
@@ -160,6 +162,18 @@ class StoredDocuments:
                 encoder_version=encoder_version,
             )
         return outcome
+
+    def remove(self, user_id: int, space: str, source: str, *, of_space: str, summary: str) -> int:
+        """Takes a document out, until that is undone; returns the receipt. of_space: whose the receipt is.
+
+        Raises `NotFound` where nothing of it is left.
+        """
+        with self._database.writing() as sql:
+            document = _documents_from(sql, space, [source]).get(source)
+            receipt_id = open_receipt(sql, user_id, "delete", of_space, summary)
+            if document is None or not self._retire(sql, document, receipt_id).was_live:
+                raise NotFound(f"nothing of {source} is left")
+        return receipt_id
 
     def _retire(self, sql: SqlSession, document_id: int, receipt_id: int) -> _Replaced:
         """Turns what a document holds into tombstones that remember their places."""

@@ -4,6 +4,7 @@ spaces            what one user may search: the one place where isolation is dec
 shared_index      whether the shared space has an index, and whether it is whole
 index_fills       the rows that say so
 indexer           brings the indexes up to what the database says
+knowledge_bases   tables of entities, each in a space of its own
 live_models       which model of each role answers, and which one before it
 encoder_versions  which encoder's vectors are searched, and the swap to another's
 """

@@ -1,9 +1,9 @@
 """What one user may search: the shared space and their own. The one place where that is decided.
 
-A `Space` is made for a user and can name no other. Whatever an index returns is looked up in the
-database among live passages of exactly these two spaces before anyone sees it; what is not found there
-does not exist for this user. An index that is wrong or behind can therefore cost a hit, never show a
-passage that was removed or is somebody else's.
+A `Space` is made for a user and can name no other; that of a knowledge base holds its entities alone.
+Whatever an index returns is looked up in the database among live passages of exactly these spaces before
+anyone sees it; what is not found there does not exist for this user. An index that is wrong or behind can
+therefore cost a hit, never show a passage that was removed or is somebody else's.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session as SqlSession
 from stores.base.passages import SHARED, Found, Passage, own_space
 from stores.database.database import Database
 from stores.database.rows import rows
+from stores.search.knowledge_bases import KnownBase
 from stores.search.shared_index import SharedIndex
 from stores.vectors.exact import StoredVectors, Vector, VectorIndex, read_vectors
 from stores.versions.live import (
@@ -56,9 +57,13 @@ class Spaces:
         """The space of one user."""
         return Space(self, own_space(user_id))
 
+    def of_knowledge_base(self, base: KnownBase) -> Space:
+        """The entities of one knowledge base, which `KnowledgeBases` hands out to those who may see it."""
+        return Space(self, base.space, shared=())
+
     def same_as(self, space: Space) -> Space:
         """The space of the same user by these vectors. space: by those of another encoder version."""
-        return Space(self, space.own)
+        return space.by(self)
 
     def nearest_in(self, sql: SqlSession, space: str, vector: Vector, k: int) -> list[tuple[int, float]]:
         """Live versions of one space, best first; (version id, cosine)."""
@@ -137,15 +142,21 @@ class _Waiting:
 class Space:
     """All that one user may search, and nothing else; a `SearchableSpace`."""
 
-    def __init__(self, spaces: Spaces, own: str) -> None:
+    def __init__(self, spaces: Spaces, own: str, *, shared: tuple[str, ...] = (SHARED,)) -> None:
+        """shared: what may be searched beside its own; empty for a knowledge base."""
         self._spaces = spaces
-        self._allowed = (SHARED, own)
+        self._own, self._shared = own, shared
+        self._allowed = (*shared, own)
         self._weighed: dict[str, tuple[lexical.WordStatistics, dict[int, float]]] = {}  # by query
 
     @property
     def own(self) -> str:
         """The user's; besides it only what is shared can be searched."""
-        return self._allowed[1]
+        return self._own
+
+    def by(self, spaces: Spaces) -> Space:
+        """The same with the vectors of another encoder version."""
+        return Space(spaces, self._own, shared=self._shared)
 
     def found(
         self,
@@ -204,7 +215,7 @@ class Space:
         self, vector: Vector, k: int, *, scope: Literal["shared", "yours"]
     ) -> list[tuple[Passage, float]]:
         """The k live passages of one of its two scopes that are most similar to a vector, with cosines."""
-        space = SHARED if scope == "shared" else self._allowed[1]
+        space = SHARED if scope == "shared" else self._own
         with self._spaces.database.reading() as sql:
             near = self._spaces.nearest_in(sql, space, vector, k)
             passages = live_passages(sql, [i for i, _ in near], (space,))
@@ -246,7 +257,7 @@ class Space:
     def statements(self, most: int) -> list[tuple[int, str]]:
         """The `most` newest live statements of its user, newest first: version id and text."""
         with self._spaces.database.reading() as sql:
-            return self._spaces.statements_in(sql, self._allowed[1], most)
+            return self._spaces.statements_in(sql, self._own, most)
 
     def replaced_statements(self, most: int) -> list[Passage]:
         """Earlier versions of its user's live statements, for who asks what held before; none is live.
@@ -254,7 +265,7 @@ class Space:
         Those just before the live ones come first. Without what was undone, set aside or forgotten.
         """
         with self._spaces.database.reading() as sql:
-            return replaced_statements(sql, self._allowed[1], most)
+            return replaced_statements(sql, self._own, most)
 
     def similarities(self, vector: Vector, version_ids: Sequence[int]) -> dict[int, float]:
         """Cosine of each version that has a vector."""

@@ -119,6 +119,6 @@ def within(spaces: Sequence[str], alias: str) -> str:
 
 def _checked(space: str) -> str:
     kind, _, number = space.partition(":")
-    if space != SHARED and not (kind == "user" and number.isdigit()):
+    if space != SHARED and not (kind in ("user", "kb") and number.isdigit()):
         raise ValueError(f"{space!r} is no space")
     return space

@@ -56,9 +56,9 @@ class WordIndex(Protocol):
 
 
 class Fts5Words:
-    """SQLite's full-text index: one table for the shared space, one for all users' own.
+    """SQLite's full-text index: one table for the shared space, one for all others.
 
-    A user's passages carry a token of their space, by which alone they are matched.
+    A passage of a user or of a knowledge base carries a token of its space, by which alone it is matched.
     """
 
     def add(self, sql: SqlSession, space: str, words: Mapping[int, Sequence[str]]) -> None:
@@ -113,7 +113,7 @@ class Fts5Words:
             "WHERE v.id = w.rowid AND v.removed_at IS NULL AND replace(v.space, ':', '') = w.space)",
         )
         return [(row[0], SHARED) for row in shared] + [
-            (row[0], str(row[1]).replace("user", "user:")) for row in own
+            (row[0], str(row[1]).replace("user", "user:").replace("kb", "kb:")) for row in own
         ]
 
     def is_whole(self, sql: SqlSession) -> bool:

@@ -13,4 +13,5 @@
                                   found by their words
 0007_what_proposals_change        what a proposal does once it is accepted: adds, or modifies or deletes a
                                   version of a shared passage
+0008_knowledge_bases              tables of entities that can be talked over, and which one a session is about
 """
