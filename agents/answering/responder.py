@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from agents.base.chat_interfaces import (
     ChatMessage,
@@ -34,6 +35,15 @@ from stores.base.errors import ContextTooLong, EmptyReply
 from stores.base.passages import Passage
 
 
+class Prompt(Protocol):
+    """How a chat model is asked: a message under its sources, behind earlier exchanges."""
+
+    def __call__(
+        self, question: str, sources: Sequence[Source], history: Sequence[Exchange], *, system: str
+    ) -> tuple[ChatMessage, ...]:
+        """All that is sent."""
+
+
 class Responder:
     """Answers a question from passages."""
 
@@ -44,12 +54,14 @@ class Responder:
         keep: int,
         reply_tokens: int = 1024,
         system: Callable[[], str] = lambda: "",
+        prompt: Prompt = answer.messages,
     ) -> None:
         """keep: how many passages the model sees, at most. reply_tokens: kept free for the reply.
 
-        system: what the user asks of all answers, asked for with each.
+        system: what the user asks of all answers, asked for with each. prompt: how the model is asked.
         """
         self._system = system
+        self._prompt = prompt
         self._chat_model = chat_model
         self._keep = keep
         self._reply_tokens = reply_tokens
@@ -93,7 +105,7 @@ class Responder:
         left_out: tuple[LeftOut, ...] = ()
         if most is not None:
             sources, turns, left_out = self._fitting(message, sources, turns, most)
-        messages = answer.messages(message, sources, turns, system=self._system())
+        messages = self._prompt(message, sources, turns, system=self._system())
         before = last_said(history)
         return ReplyRequest(messages, message, question, sources, is_kept, left_out, before, tuple(turns))
 
@@ -114,7 +126,7 @@ class Responder:
             *(LeftOut("passage", s.passage.version_id, count(answer.entry(s))) for s in sources),
             *(LeftOut("turn", t.turn_id, count(t.message) + count(t.answer)) for t in earlier),
         )
-        messages = answer.messages(request.message, kept, turns, system=self._system())
+        messages = self._prompt(request.message, kept, turns, system=self._system())
         return replace(request, messages=messages, sources=kept, history=turns, left_out=left_out)
 
     def respond(self, request: ReplyRequest, citations: Citations) -> AsyncIterator[Piece]:
@@ -137,7 +149,7 @@ class Responder:
         count = self._chat_model.count_tokens
         needed = TEMPLATE_TOKENS + sum(
             MESSAGE_TOKENS + count(part.content)
-            for part in answer.messages(message, (), (), system=self._system())
+            for part in self._prompt(message, (), (), system=self._system())
         )
         budget = most - self._reply_tokens - needed
         if budget < 0:

@@ -11,30 +11,27 @@ stands in a source.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
 from agents.answering.memory_answers import MemoryAnswer, MemoryAnswers, Remembered
 from agents.answering.overview import OverviewQuestions
 from agents.answering.quoting import Quote, Quoter
-from agents.base.chat_interfaces import ChatMessage, CitingText, ContinuationScore, ReplyRequest, Source
+from agents.base.chat_interfaces import CitingText, ReplyRequest, Source
 from agents.base.message_sorting import MessageSorter
-from agents.base.token_budget import estimated_tokens
+from agents.base.quoting_only import NOTED, QuotingOnly
 from agents.retrieval.own_statements import is_own_words
 from agents.retrieval.said_here import message_passage
 from stores.base.clock import now
-from stores.base.errors import ModelRefused, NoLogProbabilities
 
 NOTHING_FOUND = "I found nothing about that."
 NOT_SURE = "I am not sure. The nearest I have:"
 NOT_TOLD = "I know nothing about that. The nearest I have:"
 YOU_TOLD = "You told me, newest first:"
 MORE_TOLD = "\nThat is not all: /memory lists it."
-NOTED = "Noted: "  # before what was stated; it is not weighed yet
 NOT_KEPT = "This session is private: I learn nothing from it, and no other session finds it."
 NOTHING_SAID = "Ask me something, or tell me something to remember; /help lists what else there is."
 
-_WRITE_INSTEAD = "Configure a chat model: [model] in settings.toml."
 _LONGEST_QUOTE = 600  # characters; a longer sentence is cut at a word
 _NEAR_FROM = 0.05  # probability of the nearest, below which it is said that nothing is known
 _MOST_NEAREST = 3  # statements and passages shown where none surely answers
@@ -43,12 +40,8 @@ _MOST_OF_ALL = 8  # statements shown where everything is asked for
 _SHORT_ANSWER = 0.6  # of a statement: an answer longer than this is the statement
 
 
-class ExtractiveChat:
+class ExtractiveChat(QuotingOnly):
     """The built-in chat model: quotes, and says so."""
-
-    name = "extractive (quotes only)"
-    can_score = False
-    context_tokens = None  # it reads its sources sentence by sentence, however many there are
 
     def __init__(
         self,
@@ -107,27 +100,6 @@ class ExtractiveChat:
             return []
         here = [Source(0, message_passage(0, "", " ".join(stated), "this message", now()))] if stated else []
         return self._memory.answers(request.message, request.before, [*here, *own])
-
-    def count_tokens(self, text: str) -> int:
-        """A high estimate; nothing is decided by it."""
-        return estimated_tokens(text)
-
-    async def structured(
-        self, messages: Sequence[ChatMessage], schema: Mapping[str, object]
-    ) -> dict[str, object]:
-        """Always refused: quoting fills no schema."""
-        raise ModelRefused("the extractive model only quotes", hint=_WRITE_INSTEAD)
-
-    async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
-        """Always refused: it chooses sentences, not replies."""
-        raise ModelRefused("the extractive model only quotes", hint=_WRITE_INSTEAD)
-
-    async def log_probability(self, messages: Sequence[ChatMessage], continuation: str) -> ContinuationScore:
-        """Always refused: quotes are found, not drawn from a distribution."""
-        raise NoLogProbabilities("the extractive model has no log-probabilities", hint=_WRITE_INSTEAD)
-
-    async def aclose(self) -> None:
-        """Nothing to give back."""
 
 
 def _nearest(told: Sequence[MemoryAnswer], ranked: Sequence[Quote]) -> list[str]:

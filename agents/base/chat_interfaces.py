@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self, TypeAlias
 
 from agents.base.interfaces import Exchange
@@ -40,6 +40,26 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
+class DialogueState:
+    """What the user wants, as far as their words name values of the knowledge base.
+
+    source: Dual-Feedback, section 2: the constraints are those of the context so far.
+    """
+
+    base: str  # the knowledge base's name
+    entities: int  # in it
+    constraints: Mapping[str, str] = field(default_factory=dict)  # column to value; the user's latest of each
+    meeting: int = 0  # entities that meet all of them
+    focus: tuple[int, ...] = ()  # versions of the entities that are talked about, the latest first
+    asks_for_more: bool = True  # the message names a value, or nothing is talked about yet
+
+    @property
+    def told(self) -> str:
+        """The constraints, on one line."""
+        return ", ".join(f"{column}: {value}" for column, value in self.constraints.items())
+
+
+@dataclass(frozen=True)
 class ReplyRequest:
     """What is to be answered, in two forms that say the same.
 
@@ -55,6 +75,7 @@ class ReplyRequest:
     left_out: tuple[LeftOut, ...] = ()  # what did not fit
     before: str = ""  # the user's message before this one, from which a follow-up is understood
     history: tuple[Exchange, ...] = ()  # earlier exchanges that the messages hold, oldest first
+    state: DialogueState | None = None  # of a conversation over a knowledge base
 
 
 @dataclass(frozen=True)

@@ -52,14 +52,20 @@ def messages(
 def entry(source: Source) -> str:
     """A source as it stands before the question: only its number and origin are not quoted."""
     passage = source.passage
-    origin = {"document": "the user's document", "material": "handed over with the message"}.get(
-        passage.kind, "said by the user"
-    )
+    origin = {
+        "document": "the user's document",
+        "material": "handed over with the message",
+        "entity": "entity",
+    }.get(passage.kind, "said by the user")
     title = " ".join(passage.title.split())[:_LONGEST_TITLE]
     lines = [f"Title: {title}"] * bool(title) + passage.text.splitlines()
     quoted = "\n".join(f"> {line}" for line in lines)  # cannot pass for another source
     whose = "shared" if passage.is_shared else origin
-    told = "" if passage.kind in ("document", "material") else f", {local(passage.created_at):%d %B %Y}"
+    told = (
+        ""
+        if passage.kind in ("document", "material", "entity")
+        else f", {local(passage.created_at):%d %B %Y}"
+    )
     since = "" if passage.is_live else ", no longer so"
     return f"[{source.number}] ({whose}{told}{since})\n{quoted}"
 

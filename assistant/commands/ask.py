@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.option("--session", "session_id", type=RowId(), metavar="ID", help="Go on with this session.")
 @click.option("--last", is_flag=True, help="Go on with the session you spoke in last.")
 @click.option("--model", metavar="NAME", type=Words(), help="Have this model answer.")
+@click.option("--kb", "base", metavar="NAME", type=Words(), help="Ask of this knowledge base.")
 @click.option("--new", is_flag=True, help="Begin a new session (the default).")
 @click.option("--no-learn", is_flag=True, help="Remember nothing of this question.")
 @click.option("--sources", is_flag=True, help="List the sources behind the answer.")
@@ -34,6 +35,7 @@ def command(
     session_id: int | None,
     last: bool,
     model: str | None,
+    base: str | None,
     new: bool,
     no_learn: bool,
     sources: bool,
@@ -70,6 +72,8 @@ def command(
             session = assistant.journal.open_session(
                 user_id, title="(private)" if no_learn else "", is_private=no_learn, is_asked=True
             )
+        if base is not None:
+            assistant.sessions.talk_over(user_id, session, assistant.knowledge_bases.named(user_id, base).id)
         chosen: list[Chosen] = []
         accepted: list[Accepted] = []
 

@@ -23,9 +23,12 @@ _WAITS_FOR_A_WRITER_SECONDS = 2.0  # at a terminal; then it is opened to be read
 @click.option("--session", "session_id", type=RowId(), metavar="ID", help="Go on with this session.")
 @click.option("--last", is_flag=True, help="Go on with the session you spoke in last.")
 @click.option("--model", metavar="NAME", type=Words(), help="Have this model answer.")
+@click.option("--kb", "base", metavar="NAME", type=Words(), help="Talk over this knowledge base.")
 @common_options
 @click.pass_context
-def command(ctx: click.Context, session_id: int | None, last: bool, model: str | None) -> int:
+def command(
+    ctx: click.Context, session_id: int | None, last: bool, model: str | None, base: str | None
+) -> int:
     """Talk. What you say is remembered as yours; F1 or /help lists what else can be typed.
 
     With a pipe, each line is a message and the transcript goes to standard output.
@@ -45,6 +48,8 @@ def command(ctx: click.Context, session_id: int | None, last: bool, model: str |
         )
     if session_id is not None and last:
         raise WrongUsage("--session and --last exclude one another")
+    if base is not None:
+        session_id, last = _session_about(call, base, session_id, last), False
     if os.environ.get("VOUCH_SERVED"):  # by `vouch serve`: the screen is a browser's
         return _on_the_screen(call, session_id, last)
     is_typed = sys.stdin.isatty()
@@ -54,6 +59,20 @@ def command(ctx: click.Context, session_id: int | None, last: bool, model: str |
     if is_typed and reason is None:
         return _on_the_screen(call, session_id, last)
     return _plain(call, session_id, last, is_typed=is_typed, reason=reason or "a pipe")
+
+
+def _session_about(call: Invocation, base: str, session_id: int | None, last: bool) -> int:
+    """The session that is to be about this knowledge base: the one that is named, or a new one."""
+    with call.assistant() as assistant:
+        journal = assistant.journal
+        user_id = journal.user_id(call.user)
+        known = assistant.knowledge_bases.named(user_id, base)
+        if last:
+            session_id = journal.last_session(user_id)
+        if session_id is None:
+            session_id = journal.open_session(user_id)
+        assistant.sessions.talk_over(user_id, session_id, known.id)
+    return session_id
 
 
 def _plain(

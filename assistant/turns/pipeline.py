@@ -15,11 +15,11 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import replace
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 from agents.answering.responder import Responder
-from agents.base.chat_interfaces import CutAtLimit, ReplyRequest, Thought, Tokens
-from agents.base.interfaces import Encoder, Exchange
+from agents.base.chat_interfaces import CutAtLimit, DialogueState, ReplyRequest, Thought, Tokens
+from agents.base.interfaces import AugmentedQuery, Encoder, Exchange
 from agents.base.message_sorting import MessageSorter
 from agents.retrieval.own_statements import OwnStatements
 from agents.retrieval.query_augmenter import QueryAugmenter
@@ -30,6 +30,7 @@ from assistant.background.priority import AnswersFirst
 from assistant.process.log import fields
 from assistant.search.searching import Searching
 from assistant.turns.events import Accepted, Chosen, Event, Searched, Thinks, Wrote
+from assistant.turns.knowledge_talk import KnowledgeTalk
 from assistant.turns.provenance import MessagesBehind, beside_their_messages
 from assistant.turns.settled import without_settled
 from assistant.turns.turn_in_progress import TurnInProgress
@@ -37,8 +38,10 @@ from stores.base.clock import now
 from stores.base.errors import ContextTooLong, ModelUnreachable, VouchError, WrongUsage
 from stores.base.passages import Passage
 from stores.base.well_formed import well_formed
+from stores.conversation.journal import Accepted as Kept
 from stores.conversation.journal import Journal
 from stores.database.tables import Turn
+from stores.search.knowledge_bases import KnownBase
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -69,6 +72,7 @@ class TurnPipeline:
         server: str = "",
         sorter: MessageSorter | None = None,
         quoting: Callable[[], Responder | None] = lambda: None,
+        knowledge: KnowledgeTalk | None = None,
     ) -> None:
         """searching: what searches now, asked once a turn. cut: a long text as passages.
 
@@ -80,6 +84,7 @@ class TurnPipeline:
         server: the host that the chat model runs at, kept with each turn; empty where that is this process.
         sorter: says what the sentences of a message do.
         quoting: answers where the chat model cannot be reached; None where the model itself quotes.
+        knowledge: finds and answers in sessions that are about a knowledge base.
         """
         self._journal = journal
         self._searching = searching
@@ -96,6 +101,7 @@ class TurnPipeline:
         self._server = server
         self._sorter = sorter or MessageSorter()
         self._quoting = quoting
+        self._knowledge = knowledge
         self._model_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
         self._earlier_responders: list[Responder] = []
         self.counted = Tokens()  # of all turns so far, as far as a server tells
@@ -136,7 +142,6 @@ class TurnPipeline:
         message, material = well_formed(message).strip(), well_formed(material)
         if not message:
             raise WrongUsage("the message is empty")
-        earlier = await self._on_thread(self._recent, user_id, session_id, instead_of)
         accepted = await self._on_thread(
             self._journal.accept,
             user_id,
@@ -151,55 +156,28 @@ class TurnPipeline:
         try:
             yield Accepted(accepted.turn_id, accepted.session_id)
 
-            query = self._augmenter.augment(message, earlier)
+            way = await self._on_thread(self._way, user_id, accepted, message, material)
+            query = way.query
             turn.note("augment", standalone=query.text, query=query.text, strategy=query.strategy)
 
-            searching = await self._on_thread(self._searching)
-            retrieved = await self._on_thread(
-                self._retrieve, searching, user_id, (message, query.text), accepted.version_ids
-            )
+            retrieved = await self._on_thread(way.retrieve)
             turn.note("retrieve", retrieved=retrieved)
             yield Searched(query, retrieved.candidates)
 
-            reranked = await self._on_thread(self._reranker.rerank, query.text, retrieved.candidates)
-            handed_over = await self._on_thread(
-                self._best_of_material, searching.encoder, material, retrieved
-            )
-            is_kept = bool(accepted.version_ids)
-            said_here = (
-                []
-                if is_kept
-                else await self._on_thread(self._said_here, user_id, session_id, accepted.turn_id, instead_of)
-            )
-            turn.note("rerank", reranked=reranked)
+            turn.note("rerank", reranked=await self._on_thread(way.rerank), state=way.state)
 
-            in_front = [*handed_over, *said_here]
-            passages = [*in_front, *await self._on_thread(self._marked, user_id, reranked)]
-
-            async def prepared(responder: Responder) -> ReplyRequest:
-                return await self._on_thread(
-                    responder.prepare,
-                    message,
-                    query.text,
-                    passages,
-                    earlier,
-                    is_kept=is_kept,
-                    at_least=len(in_front) + sum(candidate.given > 0 for candidate in reranked.order),
-                    useless=reranked.useless,
-                )
-
-            request = await prepared(self._responder)
-            turn.note("prepare", request=request, model=self._responder.model_name, server=self._server)
-            yield Chosen(request.sources, self._responder.model_name, request.left_out)
+            request = await self._on_thread(way.prepare, way.responder)
+            turn.note("prepare", request=request, model=way.responder.model_name, server=way.server)
+            yield Chosen(request.sources, way.responder.model_name, request.left_out)
 
             try:
-                async for event in self._answered(request, turn):
+                async for event in self._answered(way.responder, request, turn):
                     yield event
             except ModelUnreachable as error:
-                quoting = self._quoting()
+                quoting = way.quoting()
                 if quoting is None or turn.has_written:
                     raise
-                request = await prepared(quoting)
+                request = await self._on_thread(way.prepare, quoting)
                 model = quoting.model_name
                 turn.note("prepare", request=request, model=model, in_place_of=(self.model_name, error))
                 yield Chosen(request.sources, quoting.model_name, request.left_out)
@@ -228,18 +206,20 @@ class TurnPipeline:
         except VouchError as error:  # the answer stands, and the job waits for the next occasion
             _log.warning("not indexed yet", extra=fields(error=type(error).__name__))
 
-    async def _answered(self, request: ReplyRequest, turn: TurnInProgress) -> AsyncGenerator[Event]:
+    async def _answered(
+        self, responder: Responder, request: ReplyRequest, turn: TurnInProgress
+    ) -> AsyncGenerator[Event]:
         """The reply; asked for once more in short where the server finds the request too long."""
         try:
-            async for event in _replied(self._responder, request, turn):
+            async for event in _replied(responder, request, turn):
                 yield event
         except ContextTooLong:  # by the server's count, which is not known before
-            shorter = await self._on_thread(self._responder.shortened, request)
+            shorter = await self._on_thread(responder.shortened, request)
             if turn.has_written or shorter is None:
                 raise
             turn.note("prepare", request=shorter)
-            yield Chosen(shorter.sources, self._responder.model_name, shorter.left_out)
-            async for event in _replied(self._responder, shorter, turn):
+            yield Chosen(shorter.sources, responder.model_name, shorter.left_out)
+            async for event in _replied(responder, shorter, turn):
                 yield event
 
     async def bare_reply(self, text: str) -> str:
@@ -251,6 +231,16 @@ class TurnPipeline:
         for responder in (self._responder, *self._earlier_responders):
             await responder.aclose()
         self._model_thread.shutdown(wait=True)
+
+    def _way(self, user_id: int, accepted: Kept, message: str, material: str) -> _Way:
+        """From a knowledge base, where the session is about one; else from memory."""
+        base = self._knowledge.base_of(user_id, accepted.session_id) if self._knowledge else None
+        if self._knowledge is None or base is None:
+            return _FromMemory(self, user_id, accepted, message, material)
+        turns = self._journal.turns_before(user_id, accepted.turn_id, limit=_LOOKED_BACK)
+        return _OverKnowledge(
+            self._knowledge, base, self._searching(), self._server, user_id, accepted, message, turns
+        )
 
     def _retrieve(
         self, searching: Searching, user_id: int, queries: Sequence[str], without: Sequence[int]
@@ -271,26 +261,16 @@ class TurnPipeline:
         passages = [candidate.passage for candidate in reranked.order]
         return beside_their_messages(passages, user_id, self._messages_behind)
 
-    def _recent(self, user_id: int, session_id: int, instead_of: int | None) -> list[Exchange]:
-        turns = self._turns_before(user_id, session_id, instead_of, limit=self._history_turns)
+    def _recent(self, user_id: int, turn_id: int) -> list[Exchange]:
+        turns = self._journal.turns_before(user_id, turn_id, limit=self._history_turns)
         return [Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in turns]
 
-    def _turns_before(
-        self, user_id: int, session_id: int, instead_of: int | None, *, limit: int
-    ) -> list[Turn]:
-        if instead_of is None:
-            return self._journal.turns(user_id, session_id, limit=limit)
-        return self._journal.turns_before(user_id, instead_of, limit=limit)
-
-    def _said_here(
-        self, user_id: int, session_id: int, turn_id: int, instead_of: int | None
-    ) -> list[Passage]:
+    def _said_here(self, user_id: int, accepted: Kept) -> list[Passage]:
         """What was said before this turn in a private session: its transcript alone has it."""
-        if not self._journal.is_private(user_id, session_id):
+        if accepted.version_ids or not self._journal.is_private(user_id, accepted.session_id):
             return []
-        turns = self._turns_before(user_id, session_id, instead_of, limit=_LOOKED_BACK)
-        said = [Said(turn.id or 0, turn.message, turn.accepted_at) for turn in turns]
-        return said_before_here(one for one in said if one.turn_id != turn_id)
+        turns = self._journal.turns_before(user_id, accepted.turn_id, limit=_LOOKED_BACK)
+        return said_before_here(Said(turn.id or 0, turn.message, turn.accepted_at) for turn in turns)
 
     def _best_of_material(self, encoder: Encoder, material: str, retrieved: Retrieved) -> list[Passage]:
         """The passages of what was handed over that are nearest to the question, in reading order."""
@@ -304,6 +284,119 @@ class TurnPipeline:
     async def _on_thread(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._model_thread, lambda: work(*args, **kwargs))
+
+
+class _Way(Protocol):
+    """How one message is answered. Each step runs on the model thread, in this order."""
+
+    query: AugmentedQuery
+    responder: Responder
+    server: str
+
+    @property
+    def state(self) -> DialogueState | None:
+        """Of a conversation over a knowledge base."""
+
+    def retrieve(self) -> Retrieved:
+        """What is found."""
+
+    def rerank(self) -> Reranked:
+        """Its order."""
+
+    def prepare(self, responder: Responder) -> ReplyRequest:
+        """What to ask of what replies."""
+
+    def quoting(self) -> Responder | None:
+        """What replies where the chat model cannot be reached; None where none was to reply."""
+
+
+class _FromMemory:
+    """Answers from passages and from what the user told."""
+
+    state = None
+
+    def __init__(
+        self, pipeline: TurnPipeline, user_id: int, accepted: Kept, message: str, material: str
+    ) -> None:
+        self._pipeline = pipeline
+        self._user_id, self._accepted = user_id, accepted
+        self._message, self._material = message, material
+        self._earlier = pipeline._recent(user_id, accepted.turn_id)
+        self.query = pipeline._augmenter.augment(message, self._earlier)
+        self.responder, self.server, self.quoting = pipeline._responder, pipeline._server, pipeline._quoting
+        self._searching = pipeline._searching()
+
+    def retrieve(self) -> Retrieved:
+        queries = (self._message, self.query.text)
+        self._found = self._pipeline._retrieve(
+            self._searching, self._user_id, queries, self._accepted.version_ids
+        )
+        return self._found
+
+    def rerank(self) -> Reranked:
+        pipeline = self._pipeline
+        self._order = pipeline._reranker.rerank(self.query.text, self._found.candidates)
+        self._in_front = [
+            *pipeline._best_of_material(self._searching.encoder, self._material, self._found),
+            *pipeline._said_here(self._user_id, self._accepted),
+        ]
+        return self._order
+
+    def prepare(self, responder: Responder) -> ReplyRequest:
+        return responder.prepare(
+            self._message,
+            self.query.text,
+            [*self._in_front, *self._pipeline._marked(self._user_id, self._order)],
+            self._earlier,
+            is_kept=bool(self._accepted.version_ids),
+            at_least=len(self._in_front) + sum(candidate.given > 0 for candidate in self._order.order),
+            useless=self._order.useless,
+        )
+
+
+class _OverKnowledge:
+    """Answers over a knowledge base."""
+
+    def __init__(
+        self,
+        knowledge: KnowledgeTalk,
+        base: KnownBase,
+        searching: Searching,
+        server: str,
+        user_id: int,
+        accepted: Kept,
+        message: str,
+        turns: Sequence[Turn],
+    ) -> None:
+        self._knowledge, self._base, self._searching = knowledge, base, searching
+        self._user_id, self._accepted, self._message, self._turns = user_id, accepted, message, turns
+        self.query = AugmentedQuery(message, "original")
+        self.responder, self.server = knowledge.responder, server
+
+    @property
+    def state(self) -> DialogueState:
+        return self._talked.state
+
+    def retrieve(self) -> Retrieved:
+        self._talked = self._knowledge.find(
+            self._base,
+            self._searching,
+            self._user_id,
+            self._message,
+            self._turns,
+            self._accepted.version_ids,
+        )
+        return self._talked.retrieved
+
+    def rerank(self) -> Reranked:
+        return self._talked.reranked
+
+    def prepare(self, responder: Responder) -> ReplyRequest:
+        is_kept = bool(self._accepted.version_ids)
+        return self._knowledge.prepare(responder, self._message, self._talked, self._turns, is_kept=is_kept)
+
+    def quoting(self) -> Responder | None:
+        return self._knowledge.quoting if self.responder is not self._knowledge.quoting else None
 
 
 async def _replied(

@@ -6,7 +6,7 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-from agents.base.chat_interfaces import CutAtLimit, ReplyRequest, Tokens
+from agents.base.chat_interfaces import CutAtLimit, DialogueState, ReplyRequest, Tokens
 from agents.base.citations import Citations
 from agents.retrieval.reranker import Reranked
 from agents.retrieval.retriever import Retrieved
@@ -84,6 +84,7 @@ class TurnInProgress:
                 "left_out": [asdict(left_out) for left_out in (request.left_out if request else ())],
                 "is_cut": "cut" in self._known,
                 **self._asked(),
+                **self._talked_over(),
                 **self._quoted_instead(),
                 **({"tokens": asdict(self.counted)} if self.counted else {}),
                 **({"sent_to": self._known["server"]} if "server" in self._known else {}),
@@ -94,6 +95,14 @@ class TurnInProgress:
         """That its message asked nothing and was answered from nothing; mostly nothing."""
         is_answered = bool(self.citations.cited)
         return {"asks_nothing": True} if self._known.get("tells") and not is_answered else {}
+
+    def _talked_over(self) -> dict[str, dict[str, Any]]:
+        """Which knowledge base it is about, and what is wanted of it; mostly nothing."""
+        state: DialogueState | None = self._known.get("state")
+        if state is None:
+            return {}
+        told = {"name": state.base, "entities": state.entities, "meeting": state.meeting}
+        return {"knowledge_base": {**told, "constraints": dict(state.constraints)}}
 
     def _quoted_instead(self) -> dict[str, dict[str, str]]:
         """Which chat model could not be reached, and why; mostly nothing."""

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from assistant.wiring.models import Models
 
 if TYPE_CHECKING:
-    from agents.answering.responder import Responder
+    from agents.answering.responder import Prompt, Responder
     from agents.base.chat_interfaces import ChatModel, Tokens
     from assistant.background.priority import AnswersFirst
     from assistant.library.ingest import Ingest
     from assistant.remembering.remembering import Remembering
     from assistant.remembering.weighing import Agents
     from assistant.settings.config import ModelSettings
+    from assistant.turns.knowledge_talk import KnowledgeTalk
     from assistant.turns.pipeline import TurnPipeline
     from assistant.turns.player import TurnPlayer
 
@@ -61,7 +62,35 @@ class Turns(Models):
             server=self.model_in_use.server,
             sorter=self.sorter,
             quoting=lambda: self._quoting,
+            knowledge=self.knowledge_talk,
         )
+
+    @cached_property
+    def knowledge_talk(self) -> KnowledgeTalk:
+        """Finds and answers in sessions that are about a knowledge base."""
+        from agents.answering.memory_answers import MemoryAnswers
+        from agents.prompts import entities
+        from assistant.turns.knowledge_talk import KnowledgeTalk
+
+        prompt = partial(entities.messages, examples=self.settings.answer.examples)
+        return KnowledgeTalk(
+            self.knowledge_bases,
+            self.sessions,
+            quoting=lambda: self._entity_responder,
+            writing=lambda: None if self._quotes else self._responder_with(self.chat_model, prompt),
+            told=MemoryAnswers(lambda: self.large_reader, self.sorter).answers,
+            history_turns=self.settings.answer.history_turns,
+        )
+
+    @cached_property
+    def _entity_responder(self) -> Responder:
+        from agents.dialogue.entity_replies import EntityReplies
+
+        return self._responder_with(EntityReplies(lambda: self.searching.encoder, self.sorter))
+
+    @property
+    def _quotes(self) -> bool:
+        return self.model_in_use.backend == "extractive"
 
     @property
     def system(self) -> str:
@@ -100,7 +129,7 @@ class Turns(Models):
 
     @property
     def _quoting(self) -> Responder | None:
-        if self.model_in_use.backend == "extractive":
+        if self._quotes:
             return None
         return self._responder_with(self._extractive)
 
@@ -108,14 +137,16 @@ class Turns(Models):
     def _extractive(self) -> ChatModel:
         return self.chat_model_of(replace(self.model_in_use, backend="extractive"))
 
-    def _responder_with(self, chat_model: ChatModel) -> Responder:
+    def _responder_with(self, chat_model: ChatModel, prompt: Prompt | None = None) -> Responder:
         from agents.answering.responder import Responder
+        from agents.prompts import answer
 
         return Responder(
             chat_model,
             keep=self.settings.answer.passages,
             reply_tokens=self.settings.model.max_tokens,
             system=lambda: self.system,
+            prompt=prompt or answer.messages,
         )
 
     @cached_property

@@ -63,8 +63,10 @@ class Passage:
         return self.created_at
 
     @property
-    def scope(self) -> Literal["shared", "yours"]:
-        """Whose it is, as a person is told: a user sees the shared passages and their own."""
+    def scope(self) -> Literal["shared", "yours", "kb"]:
+        """Whose it is, as a person is told: shared, the user's own, or of a knowledge base that they see."""
+        if self.kind == "entity":
+            return "kb"
         return "shared" if self.is_shared else "yours"
 
 

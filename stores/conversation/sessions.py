@@ -93,6 +93,16 @@ class Sessions:
         with self._database.reading() as sql:
             return session_of(sql, user_id, session_id).title
 
+    def knowledge_base(self, user_id: int, session_id: int) -> int | None:
+        """The id of the knowledge base that the session is about, whether or not it is still there."""
+        with self._database.reading() as sql:
+            return session_of(sql, user_id, session_id).knowledge_base_id
+
+    def talk_over(self, user_id: int, session_id: int, knowledge_base_id: int | None) -> None:
+        """From the next turn on the session is about this knowledge base; None: about none."""
+        with self._database.writing() as sql:
+            session_of(sql, user_id, session_id).knowledge_base_id = knowledge_base_id
+
     def rename(self, user_id: int, session_id: int, title: str) -> str:
         """Gives a session another title and returns the old one."""
         written = " ".join(well_formed(title).split())[:_LONGEST_TITLE]

@@ -15,11 +15,10 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.errors import NotFound
-from stores.base.passages import SHARED, knowledge_space, own_space
+from stores.base.passages import SHARED, own_space
 from stores.database.rows import all_ids, found_by
 from stores.database.tables import (
     Document,
-    KnowledgeBase,
     PassageIdentity,
     PassageVersion,
     Receipt,
@@ -28,6 +27,7 @@ from stores.database.tables import (
     User,
     known_id,
 )
+from stores.versions.live import own_spaces
 from stores.versions.passage_lines import PassageLine, not_visible
 from stores.words.word_overlap import overlap, stands_in
 
@@ -88,7 +88,7 @@ class Chosen:
             select(PassageVersion, PassageIdentity, col(Document.source))
             .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
             .outerjoin(Document, col(Document.id) == col(PassageVersion.document_id))
-            .where(col(PassageVersion.space).in_(spaces_of(self._sql, self.user_id)), *unerased())
+            .where(col(PassageVersion.space).in_(own_spaces(self._sql, self.user_id)), *unerased())
             .order_by(col(PassageVersion.removed_at).is_(None), col(PassageVersion.number))
         )
         for version, identity, source in rows:  # the live one of a passage comes last
@@ -218,10 +218,3 @@ def _added_by_another(sql: SqlSession, version: PassageVersion) -> NotFound:
         f"passage {version.passage_id} is shared and was added by {adder or 'somebody else'}",
         hint="Who added a shared passage can forget it.",
     )
-
-
-def spaces_of(sql: SqlSession, user_id: int) -> list[str]:
-    """A user's own space, and those of their knowledge bases."""
-    own = own_space(user_id)
-    bases = sql.scalars(select(col(KnowledgeBase.id)).where(col(KnowledgeBase.space) == own))
-    return [own, *(knowledge_space(known_id(base)) for base in bases)]

@@ -54,9 +54,10 @@ from stores.forgetting.erased_passages import (
     erase_proposed,
     erase_receipts,
 )
-from stores.forgetting.erasure_scope import Chosen, spaces_of, unerased
+from stores.forgetting.erasure_scope import Chosen, unerased
 from stores.forgetting.mentions import find_mentions
 from stores.learning.seeing_rounds import rounds_that_saw
+from stores.versions.live import own_spaces
 from stores.versions.passage_lines import PassageLine
 from stores.words.turn_words import note_turns
 from stores.words.word_overlap import FORGOTTEN, Pieces
@@ -314,7 +315,7 @@ def _erase(sql: SqlSession, chosen: Chosen, pieces: Pieces, named: Sequence[int]
 
 def _blank_what_is_left(sql: SqlSession, user_id: int) -> None:
     """What a user has written that belongs to no passage, and the names of their own documents."""
-    space, spaces = own_space(user_id), spaces_of(sql, user_id)
+    space, spaces = own_space(user_id), own_spaces(sql, user_id)
     sql.execute(update(Session).where(col(Session.user_id) == user_id).values(title="", draft=""))
     for feedback in sql.scalars(select(Feedback).where(col(Feedback.user_id) == user_id)):
         feedback.reason = feedback.correction = ""

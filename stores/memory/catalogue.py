@@ -16,7 +16,7 @@ from stores.base.well_formed import well_formed
 from stores.database.database import Database
 from stores.database.tables import Document, PassageIdentity, PassageVersion, known_id
 from stores.memory.passage_history import History, history_of
-from stores.versions.live import live_passages
+from stores.versions.live import live_passages, visible_spaces
 from stores.versions.passage_lines import PassageLine, visible_line
 from stores.versions.states import VersionState, version_states
 
@@ -93,9 +93,9 @@ class Catalogue:
 
     def passages_of(self, user_id: int, version_ids: Iterable[int]) -> dict[int, tuple[Passage, bool]]:
         """Versions that this user may see, live or not, by id; with whether each is still live."""
-        allowed = (SHARED, own_space(user_id))
         found: dict[int, tuple[Passage, bool]] = {}
         with self._database.reading() as sql:
+            allowed = visible_spaces(sql, user_id)
             rows = sql.execute(
                 select(PassageVersion, PassageIdentity, col(Document.source))
                 .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
@@ -122,7 +122,7 @@ class Catalogue:
     def version_states(self, user_id: int, version_ids: Iterable[int]) -> dict[int, VersionState]:
         """What became of versions that this user may see, by id."""
         with self._database.reading() as sql:
-            return version_states(sql, version_ids, (SHARED, own_space(user_id)))
+            return version_states(sql, version_ids, visible_spaces(sql, user_id))
 
     def own_passages(self, user_id: int) -> list[int]:
         """Every live passage of the user's own space."""

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.base.passages import SHARED, own_space
+from stores.base.passages import SHARED
 from stores.database.tables import (
     Document,
     Judgement,
@@ -23,6 +23,7 @@ from stores.database.tables import (
     Turn,
     known_id,
 )
+from stores.versions.live import visible_spaces
 from stores.versions.passage_lines import PassageLine, not_visible
 from stores.versions.states import VersionState, version_states
 from stores.versions.supersession import written
@@ -48,7 +49,7 @@ class History:
 
 def history_of(sql: SqlSession, user_id: int, passage_id: int) -> History:
     """One passage with its versions, receipts and uses; also when it was forgotten."""
-    allowed = (SHARED, own_space(user_id))
+    allowed = visible_spaces(sql, user_id)
     identity = sql.get(PassageIdentity, passage_id)
     if identity is None or identity.space not in allowed:
         raise not_visible(passage_id)

@@ -12,9 +12,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.base.passages import SHARED, Passage
+from stores.base.passages import SHARED, Passage, knowledge_space, own_space
 from stores.database.rows import moment, rows
-from stores.database.tables import PassageVector, PassageVersion, known_id
+from stores.database.tables import KnowledgeBase, PassageVector, PassageVersion, known_id
 from stores.versions.supersession import LIVE_TOLD_AT
 
 _LOOK_UP = 5_000  # ids in one statement
@@ -122,3 +122,21 @@ def _checked(space: str) -> str:
     if space != SHARED and not (kind in ("user", "kb") and number.isdigit()):
         raise ValueError(f"{space!r} is no space")
     return space
+
+
+def own_spaces(sql: SqlSession, user_id: int) -> list[str]:
+    """A user's own space, and those of their knowledge bases."""
+    return _with_knowledge(sql, [own_space(user_id)])
+
+
+def visible_spaces(sql: SqlSession, user_id: int) -> list[str]:
+    """The spaces whose passages this user may be shown: shared, their own, and the knowledge bases of both.
+
+    What a search may find is decided by `Spaces`, which names fewer.
+    """
+    return _with_knowledge(sql, [SHARED, own_space(user_id)])
+
+
+def _with_knowledge(sql: SqlSession, spaces: list[str]) -> list[str]:
+    bases = sql.scalars(select(col(KnowledgeBase.id)).where(col(KnowledgeBase.space).in_(spaces)))
+    return [*spaces, *(knowledge_space(known_id(base)) for base in bases)]

@@ -22,7 +22,7 @@ class PassageLine:
 
     passage_id: int
     kind: str
-    scope: Literal["yours", "shared"]
+    scope: Literal["yours", "shared", "kb"]
     title: str
     text: str
     source: str

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agents.base.sentences import asks_only
 from assistant.terminal.actions.forgetting import OthersPassage, forget_when_sure
+from assistant.terminal.actions.knowledge_bases import talk_over
 from assistant.terminal.actions.model_choice import choose_model
 from assistant.terminal.actions.rating import rate
 from assistant.terminal.actions.removing import propose_when_sure
@@ -58,6 +59,7 @@ SLASH_COMMANDS = {
     "/archive": "[SESSION]: archive this session or that one, or bring it back",
     "/replay": "[SESSION]: this session, or that one, by the live model and the one before",
     "/model": "[NAME]: the chat model that answers here, or another one in its place",
+    "/kb": "[NAME]: talk over a knowledge base here; off: no more",
     "/system": "[TEXT]: asked of all answers of a chat model here; off: nothing, back: the settings'",
     "/plain": "continue this session in plain mode",
     "/export": "[PATH]: write this session to a new file, Markdown or .json",
@@ -352,6 +354,10 @@ class SlashCommands:
 
     def _model(self, name: str) -> Iterator[str]:
         yield from choose_model(self._assistant, name, menu=self._menu)
+
+    def _kb(self, name: str) -> Iterator[str]:
+        self.begin_session()
+        yield from talk_over(self._assistant, self._user_id, self.session_id, name)
 
     def _system(self, text: str) -> Iterator[str]:
         if text:

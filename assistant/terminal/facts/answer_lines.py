@@ -27,8 +27,8 @@ def source_line(source: Source) -> str:
         return f"Source {source.number}, handed over: {short(passage.text)}"
     if passage.is_shared:
         return f"Source {source.number}, shared: {one_line(passage.title or passage.source)}"
-    if passage.kind == "document":
-        return f"Source {source.number}, yours: {one_line(passage.title or passage.source)}"
+    if passage.kind in ("document", "entity"):
+        return f"Source {source.number}, {passage.scope}: {one_line(passage.title or passage.source)}"
     return (
         f"Source {source.number}, yours: “{short(passage.text)}” "
         f"(your {passage.kind} of {passage.created_at.astimezone():%d %B})"
@@ -75,6 +75,16 @@ def tokens_line(assistant: Assistant, turns: Sequence[Turn]) -> str:
     return f"{sent:,} sent, {written:,} written" + (f", {cost:.4f}" if cost else "")
 
 
+def over_line(turn: Turn) -> str:
+    """Which knowledge base a turn is about, and what was wanted of it by then."""
+    base = turn.details.get("knowledge_base")
+    if not base:
+        return ""
+    wanted = ", ".join(f"{column}: {value}" for column, value in base["constraints"].items())
+    met = f" · wanted: {wanted} ({base['meeting']} of {base['entities']})" if wanted else ""
+    return one_line(f"{base['name']}{met}")
+
+
 def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
     """What a turn's answer was made from, as it was then, and what became of that since."""
     assert turn.id is not None, "a stored turn has an id"
@@ -91,6 +101,8 @@ def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
     if turn.details.get("tokens"):
         session = assistant.journal.turns(user_id, turn.session_id, limit=_COUNTED)
         yield f"Tokens: {tokens_line(assistant, [turn])}; in this session {tokens_line(assistant, session)}"
+    if over := over_line(turn):
+        yield f"About {over}"
     if invented := invented_line(turn.details.get("invented_citations", [])):
         yield invented
     cited = turn.details.get("cited", [])

@@ -96,7 +96,7 @@ def passage_name(passage: Passage) -> str:
     """What a passage is called on one line."""
     if not (passage.text or passage.title):
         return FORGOTTEN
-    if passage.is_shared or passage.kind == "document":
+    if passage.is_shared or passage.kind in ("document", "entity"):
         return one_line(passage.title or passage.source) or short(passage.text)
     day = passage.created_at.astimezone()
     return f"“{short(passage.text, 56)}” (your {passage.kind} of {day.day} {day:%B})"

@@ -53,6 +53,7 @@ class WhyFacts:
 
     turn_id: int
     message: str
+    over: str  # the knowledge base it is about, and what is wanted of it; empty where it is about none
     route: str  # what the message was taken for
     searched: str  # as the message was searched with; empty where that was the message itself
     searched_by: str  # the encoder and the judge; empty where nothing was searched
@@ -70,7 +71,7 @@ class WhyFacts:
 
 def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
     """Of a turn of this user. Raises `NotFound` where there is none."""
-    from assistant.terminal.facts.answer_lines import in_place_of, invented_line
+    from assistant.terminal.facts.answer_lines import in_place_of, invented_line, over_line
 
     turn = assistant.journal.turn(user_id, turn_id)
     found = assistant.journal.found_in(user_id, turn_id)
@@ -86,6 +87,7 @@ def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
     return WhyFacts(
         turn_id=turn_id,
         message=one_line(turn.message),
+        over=over_line(turn),
         route=_route(turn, found),
         searched="" if turn.standalone in ("", turn.message) else one_line(turn.standalone),
         searched_by=_searched_by(assistant, user_id, turn_id),

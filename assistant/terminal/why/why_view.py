@@ -221,6 +221,8 @@ def _above(facts: WhyFacts, *, is_low: bool) -> str:
 def _how(facts: WhyFacts) -> list[str]:
     """How the answer was reached."""
     lines = [f"Route      {facts.route}"]
+    if facts.over:
+        lines.append(f"About      {facts.over}")
     if facts.searched:
         lines.append(f"Query      {facts.searched}")
     lines.append(f"Answered   by {facts.model} · {facts.state}")

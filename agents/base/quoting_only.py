@@ -1,0 +1,41 @@
+"""What every built-in chat model has in common: it gives words that stand somewhere, and writes none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agents.base.chat_interfaces import ChatMessage, ContinuationScore
+from agents.base.token_budget import estimated_tokens
+from stores.base.errors import ModelRefused, NoLogProbabilities
+
+NOTED = "Noted: "  # before what was stated; it is not weighed yet
+_WRITE_INSTEAD = "Configure a chat model: [model] in settings.toml."
+
+
+class QuotingOnly:
+    """A chat model that only quotes, and refuses what needs one that writes."""
+
+    name = "extractive (quotes only)"
+    can_score = False
+    context_tokens = None  # it reads its sources one by one, however many there are
+
+    def count_tokens(self, text: str) -> int:
+        """A high estimate; nothing is decided by it."""
+        return estimated_tokens(text)
+
+    async def structured(
+        self, messages: Sequence[ChatMessage], schema: Mapping[str, object]
+    ) -> dict[str, object]:
+        """Always refused: quoting fills no schema."""
+        raise ModelRefused("the extractive model only quotes", hint=_WRITE_INSTEAD)
+
+    async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
+        """Always refused: it chooses sentences, not replies."""
+        raise ModelRefused("the extractive model only quotes", hint=_WRITE_INSTEAD)
+
+    async def log_probability(self, messages: Sequence[ChatMessage], continuation: str) -> ContinuationScore:
+        """Always refused: quotes are found, not drawn from a distribution."""
+        raise NoLogProbabilities("the extractive model has no log-probabilities", hint=_WRITE_INSTEAD)
+
+    async def aclose(self) -> None:
+        """Nothing to give back."""

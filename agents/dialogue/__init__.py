@@ -1,0 +1,6 @@
+"""Talking over a knowledge base: what the user wants of it, which entities that is, and the reply.
+
+knowledge_table  the values of a knowledge base: which of them a text names, and which entities have them
+entity_ranker    entities by the constraints that they meet and contradict
+entity_replies   replies in the words of the entities, without a model that writes
+"""

@@ -1,0 +1,108 @@
+"""Replies over a knowledge base in the words of its entities, without a model that writes.
+
+state, entities best first -> of one that is talked about: the columns that the message asks for
+                           -> else: how many meet what is wanted, and the first three
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+
+import numpy as np
+
+from agents.base.chat_interfaces import CitingText, DialogueState, ReplyRequest, Source
+from agents.base.interfaces import Encoder
+from agents.base.message_sorting import MessageSorter
+from agents.base.quoting_only import NOTED, QuotingOnly
+from agents.dialogue.entity_ranker import met
+from agents.dialogue.knowledge_table import words
+from stores.base.entities import Entity, entity_of
+
+_LISTED = 3  # entities
+_COLUMNS = 4  # of each that is listed
+_ASKED_FROM = 0.65  # cosine of a column's name and words of the message; fitted on CamRest and SMD, dev part
+_LONGEST_RUN = 3  # words of the message that are compared with a column's name
+
+
+class EntityReplies(QuotingOnly):
+    """The built-in chat model of a conversation over a knowledge base."""
+
+    def __init__(self, encoder: Callable[[], Encoder], sorter: MessageSorter) -> None:
+        self._encoder = encoder
+        self._sorter = sorter
+
+    async def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
+        """The reply, an entity a piece."""
+        for piece in await asyncio.to_thread(self._reply, request):
+            yield piece
+
+    def _reply(self, request: ReplyRequest) -> list[str]:
+        state = request.state
+        assert state is not None, "it replies over a knowledge base"
+        sources = [source for source in request.sources if source.passage.kind == "entity"]
+        if not sources:
+            return [f"{state.base} holds nothing like that."]
+        found = [(source, _entity(source)) for source in sources]
+        asked = asked_columns(self._encoder(), request.message, list(found[0][1].values))
+        first, entity = found[0]
+        if not state.asks_for_more and not asked and request.is_kept:
+            said = self._sorter.sorted(request.message)
+            if said.stating and not said.asking:
+                return [NOTED + " ".join(said.stating)]
+        if not state.asks_for_more and first.passage.version_id in state.focus:
+            told = _told(entity, asked or list(entity.values))
+            return [*_remembered(request), _citing(f"{entity.name}: {told} [{first.number}]", first)]
+        if not state.constraints:
+            return [f"The nearest in {state.base}:", *(_line(s, e, asked, ()) for s, e in found[:_LISTED])]
+        return _wanted(state, found, asked)
+
+
+def asked_columns(encoder: Encoder, message: str, columns: Sequence[str]) -> list[str]:
+    """The columns that a message names, in its own words or in like ones."""
+    said = words(message)
+    runs = [
+        " ".join(said[at : at + n]) for n in range(1, _LONGEST_RUN + 1) for at in range(len(said) - n + 1)
+    ]
+    if not runs or not columns:
+        return []
+    names = [" ".join(words(column)) for column in columns]
+    vectors = encoder.encode_queries([*names, *runs])
+    likeness = np.max(vectors[: len(names)] @ vectors[len(names) :].T, axis=1)
+    return [column for column, cosine in zip(columns, likeness, strict=True) if cosine >= _ASKED_FROM]
+
+
+def _wanted(state: DialogueState, found: Sequence[tuple[Source, Entity]], asked: Sequence[str]) -> list[str]:
+    """How many meet what is wanted, and the first of these; or what comes nearest."""
+    kept = [(source, entity) for source, entity in found if len(met(entity, state)) == len(state.constraints)]
+    if kept and state.meeting:
+        verb = "meets" if state.meeting == 1 else "meet"
+        lead = f"{state.meeting} of {state.entities} {verb} {state.told}:"
+        return [lead, *(_line(s, e, asked, state.constraints) for s, e in kept[:_LISTED])]
+    lead = f"None of {state.entities} meets {state.told}. The nearest:"
+    return [lead, *(_line(s, e, [*state.constraints, *asked], ()) for s, e in found[:_LISTED])]
+
+
+def _remembered(request: ReplyRequest) -> list[str]:
+    """What the user told that an entity is chosen by, where it is."""
+    told = [source for source in request.sources if source.passage.kind != "entity"]
+    return [_citing(f"You said: “{s.passage.text}” [{s.number}]\n", s) for s in told[:1]]
+
+
+def _line(source: Source, entity: Entity, first: Sequence[str], known: Collection[str]) -> str:
+    """An entity on a line. first: columns told before others. known: columns that need not be told."""
+    others = [column for column in entity.values if column not in known and column not in first]
+    columns = [*dict.fromkeys(column for column in first if column in entity.values), *others]
+    return _citing(f"\n{entity.name}: {_told(entity, columns[:_COLUMNS])} [{source.number}]", source)
+
+
+def _told(entity: Entity, columns: Sequence[str]) -> str:
+    return ", ".join(f"{column} {entity.values[column]}" for column in columns)
+
+
+def _entity(source: Source) -> Entity:
+    return entity_of(source.passage.title, source.passage.text)
+
+
+def _citing(text: str, source: Source) -> str:
+    return CitingText(text, [source.number])

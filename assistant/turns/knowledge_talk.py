@@ -1,0 +1,190 @@
+"""What a turn over a knowledge base searches and answers with, in place of passages and memory.
+
+    the user's messages -> values that they name (state) -> entities found, and those that meet it -> ranked
+
+The user's own memory takes part where the message names nothing: "the one I liked" is an entity that a
+statement of theirs names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from agents.answering.memory_answers import MemoryAnswer
+from agents.answering.responder import Responder
+from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
+from agents.base.interfaces import Candidate, Exchange
+from agents.dialogue.entity_ranker import ranked
+from agents.dialogue.knowledge_table import NAME, KnowledgeTable
+from agents.retrieval.own_statements import is_own_words
+from agents.retrieval.reranker import Reranked
+from agents.retrieval.retriever import Retrieved
+from assistant.search.searching import Searching
+from stores.base.errors import NotFound
+from stores.conversation.sessions import Sessions
+from stores.database.tables import Turn
+from stores.search.knowledge_bases import KnowledgeBases, KnownBase
+from stores.search.spaces import Space
+
+_MEETING = 30  # entities that meet the constraints, looked at beside those found
+_SHOWN = 5  # entities put before the model
+_STATEMENTS = 5  # of the user's, read for the entity that is meant
+_SURE_FROM = 0.5  # probability from which a statement says which entity is meant
+_TABLES = 4  # kept in memory
+
+
+@dataclass(frozen=True)
+class TalkedOver:
+    """What was found in a knowledge base for one message."""
+
+    retrieved: Retrieved
+    state: DialogueState
+    statement: Candidate | None = None  # the user's own, by which an entity was chosen
+
+    @property
+    def reranked(self) -> Reranked:
+        """The order of the ranker, which has judged nothing else."""
+        return Reranked(self.retrieved.candidates, ())
+
+
+class KnowledgeTalk:
+    """Finds entities for the turns of sessions that are about a knowledge base."""
+
+    def __init__(
+        self,
+        bases: KnowledgeBases,
+        sessions: Sessions,
+        *,
+        quoting: Callable[[], Responder],
+        writing: Callable[[], Responder | None],
+        told: Callable[[str, str, Sequence[Source]], list[MemoryAnswer]],
+        history_turns: int,
+    ) -> None:
+        """quoting: replies in the words of entities. writing: the chat model, where one is set.
+
+        told: which of a user's statements answers a question, given the message before it.
+        history_turns: how many earlier turns the chat model sees.
+        """
+        self._bases = bases
+        self._sessions = sessions
+        self._quoting = quoting
+        self._writing = writing
+        self._told = told
+        self._history_turns = history_turns
+        self._tables: dict[tuple[int, int], KnowledgeTable] = {}  # by knowledge base and version
+
+    @property
+    def quoting(self) -> Responder:
+        """Replies in the words of entities."""
+        return self._quoting()
+
+    @property
+    def responder(self) -> Responder:
+        """What replies: the chat model, where one is set."""
+        return self._writing() or self._quoting()
+
+    def base_of(self, user_id: int, session_id: int) -> KnownBase | None:
+        """The knowledge base that a session is about. Raises `NotFound` where it was removed."""
+        known = self._sessions.knowledge_base(user_id, session_id)
+        return None if known is None else self._bases.with_id(user_id, known)
+
+    def state_of(self, base: KnownBase, turns: Sequence[Turn], message: str = "") -> DialogueState:
+        """What a session has come to. turns: its own, oldest first. message: that is not answered yet."""
+        messages = [*(turn.message for turn in turns), *([message] if message else [])]
+        return self._table(base).state(messages, [turn.answer for turn in turns])
+
+    def shown(self, base: KnownBase, turns: Sequence[Turn]) -> list[str]:
+        """The names of the entities that the answers of these turns tell of, in their order."""
+        named = (one for turn in turns for one in self._table(base).named_in(turn.answer))
+        return list(dict.fromkeys(one.value for one in named if one.column == NAME))
+
+    def find(
+        self,
+        base: KnownBase,
+        searching: Searching,
+        user_id: int,
+        message: str,
+        turns: Sequence[Turn],
+        without: Sequence[int],
+    ) -> TalkedOver:
+        """The entities for a message, best first. without: versions of the user's that are not looked for."""
+        space = searching.spaces.of_knowledge_base(base)
+        state = self.state_of(base, turns, message)
+        before = turns[-1].message if turns else ""
+        statement: Candidate | None = None
+        if not self._table(base).named_in(message):
+            state, statement = self._meant(base, searching, user_id, message, before, state, without)
+        query = " ".join([message, *state.constraints.values()])
+        found = searching.retriever.retrieve(query, space)
+        also = self._also(
+            space, found, [*state.focus, *self._table(base).meeting(state.constraints)[:_MEETING]]
+        )
+        candidates = ranked([*found.candidates, *also], state)
+        if not candidates and not base.entities:
+            raise NotFound(f"the knowledge base {base.name} is empty")
+        return TalkedOver(replace(found, query=message, candidates=candidates), state, statement)
+
+    def prepare(
+        self, responder: Responder, message: str, talked: TalkedOver, turns: Sequence[Turn], *, is_kept: bool
+    ) -> ReplyRequest:
+        """What to ask of what replies."""
+        passages = [candidate.passage for candidate in talked.retrieved.candidates[:_SHOWN]]
+        if talked.statement is not None:
+            passages.append(talked.statement.passage)
+        history = [
+            Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in turns[-self._history_turns :]
+        ]
+        request = responder.prepare(
+            message, message, passages, history, is_kept=is_kept, at_least=len(passages)
+        )
+        return replace(request, state=talked.state)
+
+    def _meant(
+        self,
+        base: KnownBase,
+        searching: Searching,
+        user_id: int,
+        message: str,
+        before: str,
+        state: DialogueState,
+        without: Sequence[int],
+    ) -> tuple[DialogueState, Candidate | None]:
+        """The state with the entity that a statement of the user's names, where one surely says which."""
+        found = searching.retriever.retrieve(message, searching.spaces.of(user_id), without=without)
+        naming: list[tuple[Candidate, list[int]]] = []
+        for candidate in found.candidates:
+            named = (
+                self._table(base).named_in(candidate.passage.text) if is_own_words(candidate.passage) else []
+            )
+            if entities := [e for one in named if one.column == NAME for e in one.entities]:
+                naming.append((candidate, entities))
+        naming = naming[:_STATEMENTS]
+        if not naming:
+            return state, None
+        sources = [Source(number, one.passage) for number, (one, _) in enumerate(naming, start=1)]
+        answers = self._told(message, before, sources)
+        if not answers or answers[0].probability < _SURE_FROM:
+            return state, None
+        candidate, entities = naming[answers[0].statement.source.number - 1]
+        return replace(state, focus=tuple(entities), asks_for_more=False), candidate
+
+    def _also(self, space: Space, found: Retrieved, wanted: Sequence[int]) -> list[Candidate]:
+        """Entities that are looked at, whether or not the search came upon them."""
+        known = {candidate.passage.version_id for candidate in found.candidates}
+        ids = [version_id for version_id in dict.fromkeys(wanted) if version_id not in known]
+        passages = space.passages(ids)
+        cosines, by_words = space.similarities(found.vector, ids), space.word_scores(found.query, ids)
+        return [
+            Candidate(passages[i], cosines.get(i, 0.0), by_words.get(i, 0.0), 0.0, 0.0, 0)
+            for i in ids
+            if i in passages
+        ]
+
+    def _table(self, base: KnownBase) -> KnowledgeTable:
+        key = (base.id, base.version)
+        if key not in self._tables:
+            self._tables[key] = KnowledgeTable(base.name, self._bases.entities(base))
+            for old in list(self._tables)[:-_TABLES]:
+                del self._tables[old]
+        return self._tables[key]
