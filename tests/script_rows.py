@@ -50,6 +50,7 @@ FILES = {
     "chats.json": json.dumps(CHATS),
     "memory.jsonl": "",
     "tiny.gguf": "GGUF",
+    "cafes.csv": "name,food\nKiku,japanese\n",
     "broken.jsonl": "{\n",
     "torn.backup": "no backup",
 }
@@ -101,6 +102,10 @@ ROWS: Mapping[str, Row] = {
     "feedback": Row(Call("feedback 1 --good"), Call("feedback 999 --good", 1)),
     "train": Row(Call("train --status", 1), Call("train --budget soon", 2)),
     "replay": Row(None, Call("replay {folder}/nowhere.jsonl", 2), "tests/test_replay_command.py plays"),
+    "kb add": Row(Call("kb add cafes {folder}/cafes.csv"), Call("kb add cafes {folder}/notes.md", 1)),
+    "kb list": Row(Call("kb list"), Call("kb list --scope cellar", 2)),
+    "kb remove": Row(None, Call("kb remove nowhere", 1), "tests/test_knowledge_bases.py removes"),
+    "kb show": Row(None, Call("kb show nowhere", 1), "tests/test_knowledge_bases.py shows"),
     "models add": Row(Call("models add {folder}/tiny.gguf"), Call("models add {folder}/notes.md", 2)),
     "models list": Row(Call("models list"), Call("models list --scope cellar", 2)),
     "models remove": Row(None, Call("models remove nowhere", 1), "tests/test_local_models.py removes"),
