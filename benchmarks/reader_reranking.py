@@ -1,6 +1,6 @@
 """What reading the candidates does to their order, and what each schedule of judging costs.
 
-    python -m benchmarks.reader_reranking DATA --work DIR [--only squad nq ...] [--questions 300] [--seed 1]
+    python -m benchmarks.reader_reranking DATA --work DIR [--only squad locomo] [--questions 300] [--seed 1]
 
 DATA and DIR are those of benchmarks.recall. For each question the product's search finds 40 candidates and
 the reader judges all of them, once. From these verdicts: recall at 5 of the order found, of the order of
@@ -27,10 +27,13 @@ from benchmarks.questions import interval
 from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import (
     COLLECTIONS,
+    CONVERSATIONS,
     Collection,
     Question,
     document_questions,
     ingest_collection,
+    ingest_conversations,
+    read_conversations,
 )
 
 SCHEDULES: tuple[Schedule, ...] = ("multi", "single", "every_5", "every_20")
@@ -46,6 +49,7 @@ class Read:
     """One question's candidates with the verdicts on them, in the order found."""
 
     question: Question
+    names: tuple[str, ...]  # of the candidates, as the question's evidence names them
     candidates: tuple[Candidate, ...]
     verdicts: tuple[Verdict, ...]
     tokens: tuple[int, ...]
@@ -53,7 +57,7 @@ class Read:
 
     def recall(self, order: Sequence[int]) -> float:
         """At `DEPTH`, of the candidates in this order."""
-        return self.question.recall([self.candidates[i].passage.external_id for i in order], DEPTH)
+        return self.question.recall([self.names[i] for i in order], DEPTH)
 
 
 class Known:
@@ -87,7 +91,8 @@ def read_all(data: Path, work: Path, collection: Collection, *, count: int, seed
         found = []
         for number, question in enumerate(questions):
             candidates = retriever.retrieve(question.text, space).candidates
-            found.append(_read(assistant, question, candidates))
+            names = tuple(candidate.passage.external_id for candidate in candidates)
+            found.append(_read(assistant, question, names, candidates))
             if number % 50 == 0:
                 print(f"{collection.name}: {number} of {len(questions)} questions", file=sys.stderr)
         return found
@@ -95,7 +100,32 @@ def read_all(data: Path, work: Path, collection: Collection, *, count: int, seed
         assistant.close()
 
 
-def _read(assistant: BenchmarkAssistant, question: Question, candidates: tuple[Candidate, ...]) -> Read:
+def read_conversations_all(data: Path, work: Path) -> list[Read]:
+    """Every candidate of every question of the conversations, read."""
+    assistant = BenchmarkAssistant(work / CONVERSATIONS, work / "vectors")
+    try:
+        conversations = read_conversations(data)
+        turn_of = ingest_conversations(assistant, conversations)
+        retriever = assistant.retriever_keeping(assistant.encoder, CANDIDATES)
+        found = []
+        for conversation in conversations:
+            space = assistant.spaces.of(assistant.journal.user_id(conversation.name))
+            for question in conversation.questions:
+                candidates = retriever.retrieve(question.text, space).candidates
+                names = tuple(turn_of[conversation.name][c.passage.version_id] for c in candidates)
+                found.append(_read(assistant, question, names, candidates))
+            print(f"{conversation.name}: {len(found)} questions", file=sys.stderr)
+        return found
+    finally:
+        assistant.close()
+
+
+def _read(
+    assistant: BenchmarkAssistant,
+    question: Question,
+    names: tuple[str, ...],
+    candidates: tuple[Candidate, ...],
+) -> Read:
     verdicts, tokens, times = [], [], []
     for candidate in candidates:
         began = time.process_time()
@@ -103,7 +133,7 @@ def _read(assistant: BenchmarkAssistant, question: Question, candidates: tuple[C
         times.append((time.process_time() - began) * 1000)
         verdicts.append(reading.verdict)
         tokens.append(reading.tokens)
-    return Read(question, candidates, tuple(verdicts), tuple(tokens), tuple(times))
+    return Read(question, names, candidates, tuple(verdicts), tuple(tokens), tuple(times))
 
 
 def by_score(read: Read, *, share: float = 1.0) -> list[int]:
@@ -162,12 +192,17 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--only", nargs="+", default=DEFAULT, choices=[c.name for c in COLLECTIONS])
+    parser.add_argument(
+        "--only", nargs="+", default=DEFAULT, choices=[CONVERSATIONS, *(c.name for c in COLLECTIONS)]
+    )
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--share", type=float, default=0.5)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     print(f"seed {arguments.seed}, {CANDIDATES} candidates")
+    if CONVERSATIONS in arguments.only:
+        reads = read_conversations_all(arguments.data, arguments.work)
+        report(CONVERSATIONS, reads, share=arguments.share, seed=arguments.seed)
     for collection in COLLECTIONS:
         if collection.name in arguments.only:
             reads = read_all(

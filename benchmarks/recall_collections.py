@@ -46,6 +46,7 @@ COLLECTIONS = (
     Collection("nq", "nq", ("nq/passages.jsonl.gz",), "nq/test.jsonl.gz"),
     Collection("covidqa", "covidqa", ("covidqa/passages.jsonl.gz",), "covidqa/test.jsonl.gz"),
     Collection("friendsqa", "friendsqa", ("friendsqa/passages.jsonl.gz",), "friendsqa/test.jsonl.gz"),
+    Collection("doc2dial", "doc2dial", ("doc2dial/passages.jsonl.gz",), "doc2dial/test.jsonl.gz"),
     Collection("realtimeqa", "realtimeqa", ("realtimeqa/passages.jsonl.gz",), "realtimeqa/test.jsonl.gz"),
     Collection("timeqa", "timeqa", ("timeqa/passages.jsonl.gz",), "timeqa/test.jsonl.gz"),
 )

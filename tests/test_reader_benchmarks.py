@@ -63,7 +63,8 @@ def read(*scores: float) -> Read:
     """Candidates in the order found, of which the third is right."""
     candidates = tuple(candidate(rank) for rank in range(1, len(scores) + 1))
     verdicts = tuple(Verdict("answer" if score >= 0.5 else "irrelevant", score) for score in scores)
-    return Read(Question("q", ()), candidates, verdicts, (10,) * len(scores), (1.0,) * len(scores))
+    names = tuple(each.passage.external_id for each in candidates)
+    return Read(Question("q", ()), names, candidates, verdicts, (10,) * len(scores), (1.0,) * len(scores))
 
 
 def test_the_readers_scores_order_and_equals_stay() -> None:
