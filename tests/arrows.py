@@ -131,6 +131,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "agents.base",
         "assistant.learning.recipes.templates",
         "assistant.library",
+        "stores.base",
         "stores.words",
     },
     "assistant.replay.streams": {"assistant.learning.recipes.examples", "stores.base"},

@@ -1,0 +1,189 @@
+"""Task dialogues over knowledge bases: the entities found, and the replies of the built-in chat model.
+
+    python -m benchmarks.dialogue DATA [--only camrest smd mwoz_e2e] [--split test] [--level session dataset]
+
+For each turn, with the dialogue so far as it was held: Re@K by value and by turn for the entities by cosine
+alone and as the product ranks them; BLEU and Entity-F1 of the product's replies, by nothing trained.
+Re@K counts the turns whose reply tells a value of the knowledge base; "first named" those that name an
+entity which the dialogue has not named before. At dataset level all entities of the domain are candidates.
+Nothing is fitted here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
+from agents.base.interfaces import Candidate, Encoder
+from agents.base.message_sorting import MessageSorter
+from agents.dialogue.entity_ranker import ranked
+from agents.dialogue.entity_replies import EntityReplies
+from agents.dialogue.knowledge_table import KnowledgeTable
+from assistant.learning.recipes.examples.dialogues import SETS, TaskDialogue, read_dialogues, read_entities
+from assistant.replay.metrics.dialogue import bleu, entity_f1, values_covered, values_in
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
+from assistant.wiring.assistant import Assistant
+from stores.base.clock import now
+from stores.base.entities import Entity, entity_text
+from stores.base.passages import Passage
+
+DEPTHS = (1, 3, 5)
+LEVELS = ("session", "dataset")
+_SHOWN = 5  # entities that the reply is made from
+
+
+@dataclass
+class Measured:
+    """What came of the turns of one set at one level."""
+
+    right: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    wanted: list[set[str]] = field(default_factory=list)  # values of each reply, by the annotators
+    covered: dict[str, list[list[float]]] = field(default_factory=dict)  # by way; a row a turn, by depth
+    first_named: list[bool] = field(default_factory=list)  # of the same turns
+
+
+def measure(encoder: Encoder, data: Path, name: str, split: str, level: str) -> Measured:
+    """Every turn of a set."""
+    measured = Measured()
+    of_domain: dict[str, list[Entity]] = {}
+    for domain, entity in read_entities(data, name):
+        of_domain.setdefault(domain, []).append(entity)
+    tables = {domain: _table(entities) for domain, entities in of_domain.items()}
+    replies = EntityReplies(lambda: encoder, MessageSorter())
+    for number, dialogue in enumerate(read_dialogues(data, name, split)):
+        entities = of_domain[dialogue.domain] if level == "dataset" else list(dialogue.entities)
+        table = tables[dialogue.domain] if level == "dataset" else _table(entities)
+        _play(measured, encoder, replies, dialogue, entities, table)
+        if number % 50 == 0:
+            print(f"{name}, {level}: {number} dialogues", file=sys.stderr)
+    return measured
+
+
+def _play(
+    measured: Measured,
+    encoder: Encoder,
+    replies: EntityReplies,
+    dialogue: TaskDialogue,
+    entities: Sequence[Entity],
+    table: KnowledgeTable,
+) -> None:
+    vectors = _vectors(encoder, tuple(f"{e.name}\n{entity_text(e)}" for e in entities))
+    names = {entity.name for entity in entities}
+    known = {value for entity in entities for value in (entity.name, *entity.values.values())}
+    said, shown = list[str](), list[str]()
+    for turn in dialogue.turns:
+        said.append(turn.user)
+        state = table.state(said, shown)
+        query = " ".join([turn.user, *state.constraints.values()]).replace("_", " ")
+        cosines = vectors @ encoder.encode_queries([query])[0] if entities else np.empty(0)
+        found = [_candidate(i, entity, float(cosines[i])) for i, entity in enumerate(entities)]
+        ways = {
+            "cosine": sorted(found, key=lambda candidate: -candidate.dense),
+            "product": list(ranked(found, state)),
+        }
+        gold = known.intersection(turn.entities)
+        if gold:
+            for way, order in ways.items():
+                rows = [_values(entities[candidate.passage.version_id]) for candidate in order]
+                measured.covered.setdefault(way, []).append([values_covered(gold, rows, k) for k in DEPTHS])
+            before = " ".join([*said, *shown])
+            measured.first_named.append(any(name not in before for name in gold & names))
+        measured.right.append(turn.system)
+        measured.told.append(_reply(replies, turn.user, state, ways["product"]))
+        measured.wanted.append(set(turn.entities))
+        shown.append(turn.system)
+
+
+def _table(entities: Sequence[Entity]) -> KnowledgeTable:
+    return KnowledgeTable("it", enumerate(entities))
+
+
+@cache
+def _vectors(encoder: Encoder, texts: tuple[str, ...]) -> np.ndarray:  # type: ignore[type-arg]
+    return encoder.encode_passages([text.replace("_", " ") for text in texts])
+
+
+def _candidate(number: int, entity: Entity, cosine: float) -> Candidate:
+    passage = Passage(
+        number, number, "kb:1", "entity", entity.name, entity_text(entity), 1, number, "", "", now()
+    )
+    return Candidate(passage, cosine, 0.0, 0.0, cosine, 0)
+
+
+def _values(entity: Entity) -> set[str]:
+    return {entity.name, *entity.values.values()}
+
+
+def _reply(replies: EntityReplies, message: str, state: DialogueState, order: Sequence[Candidate]) -> str:
+    sources = tuple(Source(n, candidate.passage) for n, candidate in enumerate(order[:_SHOWN], start=1))
+    request = ReplyRequest((), message, message, sources, state=state)
+
+    async def read() -> str:
+        return "".join([piece async for piece in replies.stream(request)])
+
+    text = asyncio.run(read())
+    for source in sources:
+        text = text.replace(f"[{source.number}]", "")
+    return " ".join(text.replace(",", " , ").replace(":", " ").split())
+
+
+def report(name: str, level: str, measured: Measured, values: Sequence[str]) -> None:
+    """One set's lines."""
+    turns, counted = len(measured.right), len(measured.first_named)
+    print(f"\n{name}, {level} level: {turns} turns, {counted} that tell a value of the knowledge base")
+    first = np.array(measured.first_named)
+    for way, rows in measured.covered.items():
+        of_all = np.array(rows)
+        for part, kept in (("all", of_all), ("first named", of_all[first])):
+            means = zip(DEPTHS, 100 * kept.mean(axis=0), strict=True)
+            by_value = "  ".join(f"Re@{k} {mean:.1f}" for k, mean in means)
+            whole = "  ".join(f"{v:.1f}" for v in 100 * (kept >= 1 - 1e-9).mean(axis=0))
+            print(f"  {way:<8} {part:<12} {by_value}   whole turns {whole}")
+    removes = name == "mwoz_e2e"
+    told = [values_in(text, values, removes=removes) for text in measured.told]
+    right = [values_in(text, values, removes=removes) for text in measured.right]
+    spaced = [[text.replace("_", " ") for text in texts] for texts in (measured.right, measured.told)]
+    print(
+        f"  replies  BLEU {bleu(measured.right, measured.told):.2f} (spaces {bleu(*spaced):.2f})"
+        f"  Entity-F1 {entity_f1(right, told):.2f} (strict {entity_f1(right, told, strict=True):.2f},"
+        f" annotated {entity_f1(measured.wanted, told):.2f})"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--only", nargs="+", default=SETS, choices=SETS)
+    parser.add_argument("--level", nargs="+", default=LEVELS, choices=LEVELS)
+    parser.add_argument("--split", default="test", choices=("dev", "test"))
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        places = find_locations(os.environ, data=folder)
+        with closing(Assistant(Settings(), places, offline=True)) as assistant:
+            for name in arguments.only:
+                entities = [entity for _, entity in read_entities(arguments.data, name)]
+                values = sorted({value for entity in entities for value in _values(entity)})
+                for level in arguments.level:
+                    if (name, level) == ("smd", "dataset"):
+                        continue  # each of its dialogues has a knowledge base of its own
+                    measured = measure(assistant.encoder, arguments.data, name, arguments.split, level)
+                    report(name, level, measured, values)
+
+
+if __name__ == "__main__":
+    main()
