@@ -205,6 +205,18 @@ MAY_IMPORT: dict[str, set[str]] = {
         "assistant.wiring",
         "stores.base",
     },
+    "assistant.learning.recipes.dialogue": {
+        "agents.base",
+        "agents.dialogue",
+        "agents.models",
+        "agents.models.networks",
+        "assistant.learning.recipes",
+        "assistant.learning.recipes.examples",
+        "assistant.replay.metrics",
+        "assistant.settings",
+        "assistant.wiring",
+        "stores.base",
+    },
     "assistant.replay.storage": {
         "assistant.library",
         "assistant.library.formats",

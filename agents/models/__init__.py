@@ -6,6 +6,7 @@ reader            judges, answers, verifies, sorts and relates
 reader_files      the reader's weights, and the served form that is made of them once
 reader_inputs     texts as the reader's windows
 reader_spans      answers read off the reader's start and end scores
+dialogue_inputs   what the task-dialogue generator reads
 cross_encoder     a foreign model that judges instead
 exported_folders  what the served forms share: described, verified, opened
 exporter_process  runs an exporter in a process of its own

@@ -2,6 +2,7 @@
 
 training_state  a training run's state in one file, written whole or not at all
 examples/       what the reader learns from, one file a task
+dialogue/       how the task-dialogue generator is trained
 reader/         how the reader is trained on examples
 retriever/      how the retriever is trained on lessons
 templates/      sentences made for training: templates, English word order, and statements made of questions

@@ -1,0 +1,178 @@
+"""The task-dialogue generator: a hierarchical pointer over a context and the cells of entities.
+
+    p(reply word) = p(word or column) x p(position given column), summed over all positions of the same string
+
+Context words and cells are embedded by frozen MiniLM vectors of their own strings, so that a column and a
+value that no training held can be told. Cells attend within their own row and to the context alone: what is
+computed of an entity does not depend on the others (Fusion-in-Decoder), and Eq. 3 of Dual-Feedback is the
+likelihood with one row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from agents.models.dialogue_inputs import FEATURES
+
+VECTOR = 384  # of MiniLM
+Layer = TypeVar("Layer", nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)
+_SCALE = VECTOR**0.5  # of vectors of unit length, so that each component is about 1
+_NEVER = -1e4  # a logit that is not chosen, and still a number in half precision
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Of the network."""
+
+    vocabulary: int
+    width: int = 192
+    heads: int = 4
+    inner: int = 512
+    dropout: float = 0.2
+
+
+@dataclass
+class DialogueBatch:
+    """B examples, padded: L context words, U utterances, S columns, K rows of C cells, T words of the reply.
+
+    Positions that are pointed at are the context's words and then all cells: P = L + K x C.
+    """
+
+    word_ids: Tensor  # (B, L) of the vocabulary
+    word_vectors: Tensor  # (B, L, 384)
+    word_marks: Tensor  # (B, L, 10) who said it, how far back, and padding by zeros
+    utterance_vectors: Tensor  # (B, U, 384)
+    memory_mask: Tensor  # (B, 1 + U + L) true where there is something
+    column_vectors: Tensor  # (B, S, 384)
+    cell_vectors: Tensor  # (B, K, C, 384)
+    cell_features: Tensor  # (B, K, C, FEATURES)
+    cell_columns: Tensor  # (B, K, C) place of the column, 0 where there is no cell
+    cell_mask: Tensor  # (B, K, C)
+    meeting: Tensor  # (B,) 0 to 5
+    position_columns: Tensor  # (B, P) of the column; S for a word that is copied; -1 for nothing
+    said_ids: Tensor  # (B, T) of the reply before each word, from the beginning mark
+    said_vectors: Tensor  # (B, T, 384) zeros where the word is of the vocabulary
+    target_ids: Tensor  # (B, T) of the vocabulary; -1 where the word is none of it
+    target_positions: Tensor  # (B, T, P) true where the word stands at that position
+    target_mask: Tensor  # (B, T) false for padding and for what can neither be told nor copied
+
+
+class DialogueNetwork(nn.Module):
+    """See the module's docstring."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        width = shape.width
+        self.words = nn.Embedding(shape.vocabulary, width)
+        self.of_vector = nn.Linear(VECTOR, width)
+        self.of_column = nn.Linear(VECTOR, width)
+        self.of_marks = nn.Linear(10, width)
+        self.of_features = nn.Linear(FEATURES, width)
+        self.of_meeting = nn.Embedding(6, width)
+        self.places = nn.Embedding(128, width)  # counted from the end of the context, and in the reply
+
+        def layer(kind: type[Layer]) -> Layer:
+            return kind(
+                width,
+                shape.heads,
+                shape.inner,
+                shape.dropout,
+                "gelu",
+                batch_first=True,
+                norm_first=True,
+            )
+
+        self.context = layer(nn.TransformerEncoderLayer)
+        self.cells = layer(nn.TransformerDecoderLayer)
+        self.decoder = nn.ModuleList(layer(nn.TransformerDecoderLayer) for _ in range(2))
+        self.norm = nn.LayerNorm(width)
+        self.asks = nn.Linear(width, width)
+        self.points = nn.Linear(width, width)
+        self.copies = nn.Parameter(torch.zeros(width))
+        self.drop = nn.Dropout(shape.dropout)
+        nn.init.normal_(self.words.weight, std=width**-0.5)  # it is what is told as well, so small
+
+    def memory(self, batch: DialogueBatch) -> tuple[Tensor, Tensor, Tensor]:
+        """(B, M, D) what is attended to, (B, M) where it is something, (B, P, D) what is pointed at."""
+        size, length = batch.word_ids.shape
+        places = torch.arange(length - 1, -1, -1, device=batch.word_ids.device).clamp(max=127)
+        words = (
+            self._read(batch.word_ids, batch.word_vectors)
+            + self.of_marks(batch.word_marks)
+            + self.places(places)
+        )
+        utterances = self.of_vector(batch.utterance_vectors * _SCALE)
+        count = self.of_meeting(batch.meeting)[:, None]
+        context = self.context(
+            self.drop(torch.cat([count, utterances, words], 1)), src_key_padding_mask=~batch.memory_mask
+        )
+        _, rows, columns, _ = batch.cell_vectors.shape
+        at = batch.cell_columns.flatten(1)[..., None].expand(-1, -1, VECTOR)
+        named = torch.gather(batch.column_vectors, 1, at).reshape(size, rows, columns, VECTOR)
+        cells = self.of_vector(batch.cell_vectors * _SCALE) + self.of_column(named * _SCALE)
+        cells = cells + self.of_features(batch.cell_features)
+        mask = batch.cell_mask.flatten(0, 1)
+        alive = mask | ~mask.any(1, keepdim=True)  # a row of padding attends to itself, and is masked below
+        cells = self.cells(
+            self.drop(cells.flatten(0, 1)),
+            context.repeat_interleave(rows, 0),
+            tgt_key_padding_mask=~alive,
+            memory_key_padding_mask=~batch.memory_mask.repeat_interleave(rows, 0),
+        ).reshape(size, rows * columns, -1)
+        everything = torch.cat([context, cells], 1)
+        mask = torch.cat([batch.memory_mask, batch.cell_mask.flatten(1)], 1)
+        pointed = torch.cat([context[:, -length:], cells], 1)
+        return everything, mask, pointed
+
+    def _read(self, ids: Tensor, vectors: Tensor) -> Tensor:
+        read: Tensor = self.words(ids) * self.words.embedding_dim**0.5 + self.of_vector(vectors * _SCALE)
+        return read
+
+    def log_probabilities(
+        self, batch: DialogueBatch, memory: tuple[Tensor, Tensor, Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        """(B, T, V) of the vocabulary's words, and (B, T, P) of the positions; together they sum to 1."""
+        everything, mask, pointed = memory
+        steps = batch.said_ids.shape[1]
+        said = self._read(batch.said_ids, batch.said_vectors) + self.places.weight[:steps]
+        causal = nn.Transformer.generate_square_subsequent_mask(steps, device=said.device)
+        said = self.drop(said)
+        for layer in self.decoder:
+            said = layer(said, everything, tgt_mask=causal, tgt_is_causal=True, memory_key_padding_mask=~mask)
+        said = self.norm(said)
+        named = torch.cat(
+            [self.of_column(batch.column_vectors * _SCALE), self.copies.expand(len(said), 1, -1)], 1
+        )  # (B, S + 1, D): the last is a word that is copied
+        kinds = torch.cat(
+            [said @ self.words.weight.T, said @ named.transpose(1, 2) / said.shape[2] ** 0.5], 2
+        )
+        has_position = (
+            batch.position_columns[:, None] == torch.arange(named.shape[1], device=said.device)[None, :, None]
+        )  # (B, S + 1, P)
+        vocabulary = self.words.weight.shape[0]
+        closed = torch.cat(
+            [has_position.new_zeros(len(said), vocabulary), ~has_position.any(2)], 1
+        )  # (B, V + S + 1)
+        kinds = kinds.masked_fill(closed[:, None], _NEVER).log_softmax(2)
+        scores = self.asks(said) @ self.points(pointed).transpose(1, 2) / said.shape[2] ** 0.5
+        of_kind = torch.where(has_position[:, None], scores[:, :, None], _NEVER)  # (B, T, S + 1, P)
+        within = of_kind.log_softmax(3)
+        at = batch.position_columns.clamp(min=0)[:, None, None].expand(-1, steps, 1, -1)
+        given = torch.gather(within, 2, at).squeeze(2)
+        chosen = torch.gather(kinds[:, :, vocabulary:], 2, at.squeeze(2))
+        nowhere = (batch.position_columns < 0)[:, None]
+        return kinds[:, :, :vocabulary], (given + chosen).masked_fill(nowhere, _NEVER)
+
+    def likelihood(self, batch: DialogueBatch) -> Tensor:
+        """(B,) the mean log-likelihood of each reply's words, in nats; with one row, Eq. 3."""
+        words, positions = self.log_probabilities(batch, self.memory(batch))
+        by_word = torch.gather(words, 2, batch.target_ids.clamp(min=0)[..., None]).squeeze(2)
+        by_word = by_word.masked_fill(batch.target_ids < 0, _NEVER)
+        by_position = torch.where(batch.target_positions, positions, _NEVER)
+        each = torch.logsumexp(torch.cat([by_word[..., None], by_position], 2), 2)
+        kept = batch.target_mask
+        return (each * kept).sum(1) / kept.sum(1).clamp(min=1)

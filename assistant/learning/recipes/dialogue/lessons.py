@@ -1,0 +1,155 @@
+"""Turns of task dialogues as lessons: what the generator reads, and the reply that was given."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.base.chat_interfaces import DialogueState
+from agents.base.interfaces import Candidate, Encoder
+from agents.dialogue.entity_ranker import ranked
+from agents.dialogue.knowledge_table import KnowledgeTable
+from agents.models.dialogue_inputs import MOST_ROWS, NAME, DialogueInputs, dialogue_inputs
+from assistant.learning.recipes.examples.dialogues import TaskDialogue, read_dialogues, read_entities
+from stores.base.clock import now
+from stores.base.entities import Entity, entity_text
+from stores.base.passages import Passage
+
+_ENCODED_AT_ONCE = 512
+_LEAST_WORD, _LEAST_VALUE = 2, 5  # times in replies, from which a word, or a value without a source, is told
+_MOST_REPLY = 60  # words
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One turn."""
+
+    inputs: DialogueInputs
+    reply: tuple[str, ...]
+    entities: tuple[str, ...]  # values that it tells, by the annotators
+    set_name: str
+
+
+class Strings:
+    """The vectors of words, values, columns and utterances, each encoded once."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._known: dict[str, npt.NDArray[np.float32]] = {}
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Encodes those that are new."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        for start in range(0, len(new), _ENCODED_AT_ONCE):
+            some = new[start : start + _ENCODED_AT_ONCE]
+            vectors = self._encoder.encode_passages([text.replace("_", " ") for text in some])
+            self._known.update(zip(some, vectors, strict=True))
+
+    def __getitem__(self, text: str) -> npt.NDArray[np.float32]:
+        if text not in self._known:
+            self.add([text])
+        return self._known[text]
+
+
+def lessons(
+    data: Path, set_name: str, split: str, level: str, strings: Strings, *, limit: int | None = None
+) -> Iterator[Lesson]:
+    """The turns of one part of a set. level: session or dataset, which says what is put before the model."""
+    of_domain: dict[str, list[Entity]] = {}
+    for domain, entity in read_entities(data, set_name):
+        of_domain.setdefault(domain, []).append(entity)
+    columns_of = _columns_of(entity for entities in of_domain.values() for entity in entities)
+    tables = {domain: KnowledgeTable(domain, enumerate(entities)) for domain, entities in of_domain.items()}
+    for number, dialogue in enumerate(read_dialogues(data, set_name, split)):
+        if limit is not None and number >= limit:
+            return
+        entities = of_domain[dialogue.domain] if level == "dataset" else list(dialogue.entities)
+        table = tables[dialogue.domain]
+        if level == "session":
+            table = KnowledgeTable(dialogue.domain, enumerate(entities))
+        strings.add(_text(entity) for entity in entities)
+        yield from _of_dialogue(dialogue, entities, table, columns_of, strings, set_name)
+
+
+def _of_dialogue(
+    dialogue: TaskDialogue,
+    entities: Sequence[Entity],
+    table: KnowledgeTable,
+    columns_of: Mapping[str, str],
+    strings: Strings,
+    set_name: str,
+) -> Iterator[Lesson]:
+    strings.add(turn.user for turn in dialogue.turns)
+    rows = np.zeros((len(entities), len(strings[""])), np.float32)
+    rows[:] = [strings[_text(entity)] for entity in entities]
+    said, shown, utterances = list[str](), list[str](), list[str]()
+    for turn in dialogue.turns:
+        said.append(turn.user)
+        utterances.append(turn.user)
+        state = table.state(said, shown)
+        best = _best(entities, rows @ strings[turn.user], state)
+        words = {word for utterance in utterances for word in utterance.split()}
+        inputs = dialogue_inputs(
+            utterances,
+            best,
+            state.constraints,
+            state.meeting,
+            {word: columns_of[word] for word in words if word in columns_of},
+        )
+        yield Lesson(inputs, tuple(turn.system.split()[:_MOST_REPLY]), turn.entities, set_name)
+        shown.append(turn.system)
+        utterances.append(turn.system)
+
+
+def _best(entities: Sequence[Entity], cosines: npt.NDArray[np.float32], state: DialogueState) -> list[Entity]:
+    found = [
+        Candidate(
+            Passage(i, i, "kb:1", "entity", entity.name, entity_text(entity), 1, i, "", "", now()),
+            float(cosines[i]),
+            0.0,
+            0.0,
+            float(cosines[i]),
+            0,
+        )
+        for i, entity in enumerate(entities)
+    ]
+    return [entities[candidate.passage.version_id] for candidate in ranked(found, state)[:MOST_ROWS]]
+
+
+def _text(entity: Entity) -> str:
+    return f"{entity.name}\n{entity_text(entity)}"
+
+
+def _columns_of(entities: Iterable[Entity]) -> dict[str, str]:
+    """The column that each value mostly stands in."""
+    counts: dict[str, Counter[str]] = {}
+    for entity in entities:
+        for column, value in ((NAME, entity.name), *entity.values.items()):
+            counts.setdefault(value, Counter())[column] += 1
+    return {value: counted.most_common(1)[0][0] for value, counted in counts.items()}
+
+
+def vocabulary_of(found: Sequence[Lesson], is_value: Callable[[str], bool]) -> list[str]:
+    """The words that replies are made of, besides values: those that are told often enough."""
+    counts: Counter[str] = Counter()
+    for lesson in found:
+        sources = {cell.value for row in lesson.inputs.rows for cell in row}.union(lesson.inputs.words)
+        for word in lesson.reply:
+            if not is_value(word) or word not in sources:
+                counts[word] += 1
+    return sorted(w for w, n in counts.items() if n >= (_LEAST_VALUE if is_value(w) else _LEAST_WORD))
+
+
+def values_of(data: Path, set_names: Sequence[str]) -> set[str]:
+    """Every value of the knowledge bases of these sets."""
+    return {
+        value
+        for set_name in set_names
+        for _, entity in read_entities(data, set_name)
+        for value in (entity.name, *entity.values.values())
+    }

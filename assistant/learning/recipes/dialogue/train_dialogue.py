@@ -1,0 +1,204 @@
+"""Trains the task-dialogue generator on dialogues over knowledge bases.
+
+    python -m assistant.learning.recipes.dialogue.train_dialogue DATA --out DIR [--sets camrest]
+        [--level session] [--epochs 14] [--minutes 30] [--seed 0] [--test]
+
+Written into DIR after each epoch: the state, from which the same command goes on, and the network that did
+best on the dev parts by Entity-F1 and BLEU together, which no figure of a test chooses. --test: measures
+that one on the test parts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import random
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import torch
+
+from agents.models.networks.dialogue import DialogueNetwork, Shape
+from assistant.learning.recipes.dialogue.batches import Vocabulary, batch_of
+from assistant.learning.recipes.dialogue.lessons import Lesson, Strings, lessons, values_of, vocabulary_of
+from assistant.learning.recipes.dialogue.replying import replies
+from assistant.learning.recipes.examples.dialogues import SETS
+from assistant.learning.recipes.training_state import (
+    optimizer_tensors,
+    read_checkpoint,
+    restore_optimizer,
+    write_checkpoint,
+)
+from assistant.replay.metrics.dialogue import bleu, entity_f1, values_in
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
+from assistant.wiring.assistant import Assistant
+
+LEARNING_RATE, WEIGHT_DECAY, BATCH, WARM_UP = 5e-4, 0.01, 16, 300
+ROWS = (1, 1, 2, 3, 7, 7, 7, 7)  # of a batch, drawn: one row alone has to be read as well (Eq. 3)
+WORD_DROPOUT = 0.1
+STATE, BEST = "state.safetensors", "dialogue.safetensors"
+
+
+def measured(
+    network: DialogueNetwork,
+    found: Sequence[Lesson],
+    vocabulary: Vocabulary,
+    strings: Strings,
+    values: set[str],
+) -> dict[str, float]:
+    """BLEU on `_` words and on spaces, and Entity-F1, as extracted, strict and as annotated."""
+    inputs = [each.inputs for each in found]
+    told = [" ".join(said) for said in replies(network, inputs, vocabulary, strings, most_rows=ROWS[-1])]
+    right = [" ".join(each.reply) for each in found]
+    removes = any(each.set_name == "mwoz_e2e" for each in found)
+    of_told = [values_in(text, values, removes=removes) for text in told]
+    of_right = [values_in(text, values, removes=removes) for text in right]
+    spaced = [[text.replace("_", " ") for text in texts] for texts in (right, told)]
+    exact = [values.intersection(text.split()) for text in told]
+    return {
+        "bleu": bleu(right, told),
+        "bleu_spaces": bleu(*spaced),
+        "f1": entity_f1(of_right, of_told),
+        "f1_strict": entity_f1(of_right, of_told, strict=True),
+        "f1_annotated": entity_f1([set(each.entities) for each in found], exact),
+    }
+
+
+def train(arguments: argparse.Namespace, strings: Strings) -> None:
+    """The whole training, or what is left of it."""
+    out: Path = arguments.out
+    out.mkdir(parents=True, exist_ok=True)
+    values = {name: values_of(arguments.data, [name]) for name in arguments.sets}
+    every = {value for of_set in values.values() for value in of_set}
+    parts = {
+        split: [
+            lesson
+            for name in arguments.sets
+            for lesson in lessons(arguments.data, name, split, arguments.level, strings)
+        ]
+        for split in ("train", "dev", *(["test"] if arguments.test else []))
+    }
+    vocabulary = Vocabulary(vocabulary_of(parts["train"], every.__contains__))
+    torch.manual_seed(arguments.seed)
+    shape = Shape(len(vocabulary))
+    network = DialogueNetwork(shape)
+    print(
+        f"{len(parts['train'])} turns, {len(vocabulary)} words,"
+        f" {sum(p.numel() for p in network.parameters()) / 1e6:.2f} M parameters",
+        flush=True,
+    )
+    optimizer = torch.optim.AdamW(
+        network.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), weight_decay=WEIGHT_DECAY
+    )
+    names = {parameter: name for name, parameter in network.named_parameters()}
+    steps_an_epoch = math.ceil(len(parts["train"]) / BATCH)
+    first, best = 0, -1.0
+    if (out / STATE).exists():
+        tensors, facts = read_checkpoint(out / STATE)
+        network.load_state_dict({name: tensors[name] for name in names.values()})
+        restore_optimizer(optimizer, names, tensors)
+        first, best = facts["epoch"], facts["best"]
+    began = time.monotonic()
+    for epoch in range(first, arguments.epochs):
+        if time.monotonic() - began > arguments.minutes * 60:
+            print("out of time; the same command goes on", flush=True)
+            break
+        torch.manual_seed(arguments.seed * 1_000 + epoch)  # what dropout draws, also where it goes on
+        spent, loss = time.process_time(), 0.0
+        for number, some in enumerate(_batches(parts["train"], seed=f"{arguments.seed} {epoch}")):
+            step = epoch * steps_an_epoch + number
+            for group in optimizer.param_groups:
+                group["lr"] = _rate(step, arguments.epochs * steps_an_epoch)
+            draw = random.Random(f"{arguments.seed} {step}")
+            batch = batch_of(
+                [each.inputs for each in some],
+                [each.reply for each in some],
+                vocabulary,
+                strings,
+                most_rows=draw.choice(ROWS),
+            )
+            dropped = torch.rand(batch.word_ids.shape) < WORD_DROPOUT
+            batch.word_ids[dropped] = vocabulary.read_id("")
+            batch.word_vectors[dropped] = 0
+            nll = -network.likelihood(batch).mean()
+            optimizer.zero_grad()
+            nll.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            optimizer.step()
+            loss += float(nll.detach()) / steps_an_epoch
+        line = f"epoch {epoch + 1}: loss {loss:.3f}, {time.process_time() - spent:.0f} CPU s"
+        score = 0.0
+        for name in arguments.sets:
+            dev = [each for each in parts["dev"] if each.set_name == name]
+            figures = measured(network, dev, vocabulary, strings, values[name])
+            score += figures["f1"] + figures["bleu"]
+            line += f"; {name} dev BLEU {figures['bleu']:.2f} F1 {figures['f1']:.2f}"
+        print(line, flush=True)
+        if score > best:
+            best = score
+            facts = {
+                "words": vocabulary.words,
+                "sets": arguments.sets,
+                "level": arguments.level,
+                "epoch": epoch + 1,
+            }
+            write_checkpoint(out / BEST, network.state_dict(), facts)
+        write_checkpoint(
+            out / STATE,
+            {**network.state_dict(), **optimizer_tensors(optimizer, names)},
+            {"epoch": epoch + 1, "best": best},
+        )
+    if arguments.test:
+        tensors, facts = read_checkpoint(out / BEST)
+        network.load_state_dict(tensors)
+        for name in arguments.sets:
+            part = [each for each in parts["test"] if each.set_name == name]
+            figures = measured(network, part, vocabulary, strings, values[name])
+            told = "  ".join(f"{way} {figure:.2f}" for way, figure in figures.items())
+            print(f"{name} test, {arguments.level} level, of epoch {facts['epoch']}: {told}", flush=True)
+
+
+def _rate(step: int, steps: int) -> float:
+    """Up over the first steps, then down to nothing along a cosine."""
+    warm = min(WARM_UP, steps // 10) or 1
+    if step < warm:
+        return LEARNING_RATE * (step + 1) / warm
+    return LEARNING_RATE * 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
+
+
+def _batches(found: Sequence[Lesson], *, seed: str) -> Iterator[list[Lesson]]:
+    """All of them once, those of like length together, in an order of this seed."""
+    draw = random.Random(seed)
+    order = sorted(found, key=lambda each: len(each.inputs.words) + draw.uniform(0, 10))
+    starts = list(range(0, len(order), BATCH))
+    draw.shuffle(starts)
+    for start in starts:
+        yield order[start : start + BATCH]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--sets", nargs="+", default=["camrest"], choices=SETS)
+    parser.add_argument("--level", default="session", choices=("session", "dataset"))
+    parser.add_argument("--epochs", type=int, default=14)
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--test", action="store_true")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        places = find_locations(os.environ, data=folder)
+        with closing(Assistant(Settings(), places, offline=True)) as assistant:
+            train(arguments, Strings(assistant.encoder))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""The task-dialogue generator: what it reads, what it tells, and how a reply is scored."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from agents.models.dialogue_inputs import MOST_WORDS, NAME, DialogueInputs, dialogue_inputs
+from agents.models.networks.dialogue import DialogueNetwork, Shape
+from assistant.learning.recipes.dialogue.batches import END, Vocabulary, batch_of
+from assistant.learning.recipes.dialogue.lessons import Strings, lessons, vocabulary_of
+from assistant.learning.recipes.dialogue.replying import replies
+from stores.base.entities import Entity
+
+ROWS = [
+    Entity("kiku", {"food": "japanese", "phone": "555_1"}),
+    Entity("pho_lan", {"food": "vietnamese", "phone": "555_2"}),
+    Entity("anatolia", {"food": "turkish"}),
+]
+VOCABULARY = Vocabulary(["is", "a", "restaurant", "the", "of"])
+
+
+class HashedEncoder:
+    """A vector a text, by its hash."""
+
+    version, dimension = "hashed", 384
+
+    def encode_passages(self, texts: Sequence[str]) -> np.ndarray:  # type: ignore[type-arg]
+        seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") for text in texts]
+        drawn = np.array([np.random.default_rng(seed).standard_normal(384) for seed in seeds], np.float32)
+        return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+
+    encode_queries = encode_passages
+
+
+STRINGS = Strings(HashedEncoder())
+
+
+def inputs(*utterances: str, rows: Sequence[Entity] = ROWS) -> DialogueInputs:
+    return dialogue_inputs(utterances, rows, {"food": "japanese"}, 1, {"japanese": "food"})
+
+
+@pytest.fixture
+def network() -> DialogueNetwork:
+    torch.manual_seed(1)
+    return DialogueNetwork(Shape(len(VOCABULARY), width=32, heads=4, inner=64)).eval()
+
+
+def test_the_inputs_say_what_was_said_of_each_cell() -> None:
+    read = inputs("japanese food", "kiku is japanese", "the phone ?")
+    assert read.words == ("japanese", "food", "kiku", "is", "japanese", "the", "phone", "?")
+    assert read.is_user == (True, True, False, False, False, True, True, True)
+    assert read.turns_back == (2, 2, 1, 1, 1, 0, 0, 0)
+    assert read.columns == (NAME, "food", "phone")
+    assert [read.columns[c] if c >= 0 else "" for c in read.word_columns[:3]] == ["food", "", ""]
+    (name, food, _phone), second, _ = read.rows
+    assert name.features[:4] == (0, 0, 1, 1)  # named by the system, and just now
+    assert food.features[:5] == (1, 0, 1, 1, 1)  # by the user before, and what is wanted
+    assert second[1].features[7:9] == (0, 1 / 3)  # meets nothing, contradicts one
+    assert inputs(" ".join(map(str, range(300)))).words[-1] == "299"
+    assert len(inputs(" ".join(map(str, range(300)))).words) == MOST_WORDS
+
+
+def test_probabilities_add_up_to_1_at_each_step(network: DialogueNetwork) -> None:
+    batch = batch_of(
+        [inputs("japanese food please"), inputs("hello", rows=[])],
+        [["kiku", "is", "japanese"], ["the"]],
+        VOCABULARY,
+        STRINGS,
+        most_rows=3,
+    )
+    words, positions = network.log_probabilities(batch, network.memory(batch))
+    total = words.exp().sum(2) + positions.exp().sum(2)
+    assert torch.allclose(total, torch.ones_like(total), atol=1e-5)
+
+
+def test_what_is_computed_of_an_entity_does_not_depend_on_the_others(network: DialogueNetwork) -> None:
+    whole = inputs("where is pho_lan", "it is in the centre", "its phone ?")
+    together = batch_of([whole], [[]], VOCABULARY, STRINGS, most_rows=3)
+    alone = batch_of([replace(whole, rows=whole.rows[1:2])], [[]], VOCABULARY, STRINGS, most_rows=3)
+    length, cells = together.word_ids.shape[1], together.cell_vectors.shape[2]
+    _, _, of_all = network.memory(together)
+    _, _, of_one = network.memory(alone)
+    second = of_all[0, length + cells : length + 2 * cells]
+    assert torch.allclose(second, of_one[0, length:], atol=1e-5)
+
+
+def test_a_reply_is_scored_as_the_sum_of_its_steps_and_padding_changes_nothing(
+    network: DialogueNetwork,
+) -> None:
+    first, second = inputs("japanese food please"), inputs("a very long message " * 5 + "about food")
+    reply = ["kiku", "is", "a", "japanese", "restaurant"]
+    alone = batch_of([first], [reply], VOCABULARY, STRINGS, most_rows=3)
+    padded = batch_of([first, second], [reply, [*reply, "of", "the"]], VOCABULARY, STRINGS, most_rows=3)
+    assert torch.allclose(network.likelihood(alone), network.likelihood(padded)[:1], atol=1e-5)
+    total = 0.0
+    for step in range(len(reply) + 1):  # word by word: fed what came before, asked for what comes next
+        begun = batch_of([first], [reply[:step]], VOCABULARY, STRINGS, most_rows=3)
+        words, positions = network.log_probabilities(begun, network.memory(begun))
+        right = [*reply, END][step]
+        chance = positions[0, step].exp()[alone.target_positions[0, step]].sum()
+        if VOCABULARY.id(right) >= 0:
+            chance = chance + words[0, step, VOCABULARY.id(right)].exp()
+        total += float(chance.log().detach())
+    assert float(network.likelihood(alone).detach()) == pytest.approx(total / (len(reply) + 1), abs=1e-5)
+
+
+def test_a_word_without_a_source_is_left_out_of_the_likelihood() -> None:
+    batch = batch_of([inputs("hello")], [["unheard", "is", "555_2"]], VOCABULARY, STRINGS, most_rows=3)
+    assert batch.target_mask.tolist() == [[False, True, True, True]]
+    assert int(batch.target_positions[0, 2].sum()) == 1  # the phone of the second row
+    assert not batch_of([inputs("hello")], [["555_2"]], VOCABULARY, STRINGS, most_rows=1).target_mask[0, 0]
+
+
+def test_it_learns_to_tell_a_value_that_no_training_held_by_its_column(network: DialogueNetwork) -> None:
+    rows = [Entity(f"place_{n}", {"food": f"food_{n}", "phone": f"555_{n}"}) for n in range(16)]
+    asked = [inputs(f"the {column} ?", rows=[row]) for row in rows for column in ("phone", "food")]
+    wanted = [[row.values[column]] for row in rows for column in ("phone", "food")]
+    batch = batch_of(asked, wanted, VOCABULARY, STRINGS, most_rows=1)
+    optimizer = torch.optim.Adam(network.parameters(), lr=3e-3)
+    for _ in range(100):
+        optimizer.zero_grad()
+        (-network.likelihood(batch).mean()).backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    masala = Entity("masala", {"food": "indian", "phone": "7"})
+    unseen = [inputs(f"the {column} ?", rows=[masala]) for column in ("phone", "food")]
+    assert replies(network, unseen, VOCABULARY, STRINGS, most_rows=1) == [["7"], ["indian"]]
+    assert not network.training
+
+
+def dialogue(number: int, place: str, food: str) -> dict[str, object]:
+    kb = [{"name": place, "food": food, "phone": f"555_{number}"}, {"name": "old_inn", "food": "british"}]
+    turns = [
+        {"user": f"{food} food please", "system": f"{place} serves {food} food", "entities": [place, food]},
+        {"user": "its phone ?", "system": f"it is 555_{number}", "entities": [f"555_{number}"]},
+    ]
+    return {"id": f"d{number}", "domain": "restaurant", "kb": kb, "turns": turns}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Some dialogues in the form of CamRest."""
+    folder = tmp_path / "camrest"
+    folder.mkdir()
+    for split in ("train", "dev", "test"):
+        with gzip.open(folder / f"{split}.jsonl.gz", "wt") as file:
+            for number in range(4):
+                row = dialogue(number, f"place_{number}", ["thai", "greek"][number % 2])
+                file.write(json.dumps(row) + "\n")
+    with gzip.open(folder / "kb_dataset.jsonl.gz", "wt") as file:
+        for number in range(4):
+            row = {"name": f"place_{number}", "food": ["thai", "greek"][number % 2], "phone": f"555_{number}"}
+            file.write(json.dumps({"id": str(number), "domain": "restaurant", **row}) + "\n")
+    return tmp_path
+
+
+def test_turns_become_lessons_at_both_levels(data: Path) -> None:
+    found = list(lessons(data, "camrest", "train", "session", STRINGS))
+    assert [len(lesson.inputs.rows) for lesson in found[:2]] == [2, 2]
+    assert found[0].inputs.rows[0][0].value == "place_0"  # it meets what is wanted
+    assert found[1].inputs.rows[0][0].value == "place_0"  # it is talked about
+    assert found[1].inputs.utterances == ("thai food please", "place_0 serves thai food", "its phone ?")
+    everywhere = list(lessons(data, "camrest", "train", "dataset", STRINGS))
+    assert len(everywhere[0].inputs.rows) == 4
+    words = vocabulary_of(found, {"thai", "greek", "place_0", "place_1", "place_2", "place_3"}.__contains__)
+    assert {"serves", "food", "it", "is"} <= set(words)
+    assert "thai" not in words
+
+
+@pytest.mark.slow
+def test_a_training_that_was_stopped_goes_on_to_the_same_network(data: Path, tmp_path: Path) -> None:
+    def run(out: str, *options: str) -> str:
+        command = [sys.executable, "-m", "assistant.learning.recipes.dialogue.train_dialogue", str(data)]
+        ran = subprocess.run(
+            [*command, "--out", str(tmp_path / out), "--epochs", "2", *options],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parent.parent,
+        )
+        return ran.stdout
+
+    assert "camrest test, session level" in run("whole", "--test")
+    assert "out of time" in run("parts", "--minutes", "0.0001")
+    assert "epoch 2" in run("parts")
+    whole, parts = (tmp_path / name / "state.safetensors" for name in ("whole", "parts"))
+    assert whole.read_bytes() == parts.read_bytes()
