@@ -87,10 +87,10 @@ class Watch:
             self._is_remembering.set(True)
             return await run_due(*args, **kwargs)
 
-        async def watched_do(remembering: Remembering, user_id: int, job: ClaimJob) -> Any:
-            token = self._job.set(job)
+        async def watched_do(remembering: Remembering, user_id: int, jobs: Sequence[ClaimJob]) -> Any:
+            token = self._job.set(jobs[-1])  # messages of one pause: the latest is noted for all
             try:
-                return await do(remembering, user_id, job)
+                return await do(remembering, user_id, jobs)
             finally:
                 self._job.reset(token)
 
