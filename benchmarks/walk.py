@@ -2,6 +2,7 @@
 
     python -m benchmarks.twenty_rounds DATA --work DIR --seeds 1 --domains covidqa --rounds 3 --questions 250
     python -m benchmarks.walk --trained DIR/seed-1/store --out docs/screens
+    python -m benchmarks.walk    # the pictures of a first day alone, and of a knowledge base
 
 Nothing is made up: the assistant, its encoder and its reader are the real ones, over a new data directory,
 and for training and comparing over a copy of one in which rounds were run. Only the terminal is missing.
@@ -35,6 +36,7 @@ from assistant.wiring.assistant import Assistant
 SIZE = (100, 30)
 USER = "ann"
 _MANUAL = Path(__file__).parents[1] / "docs" / "manual"
+_PLACES = Path(__file__).parents[1] / "data" / "restaurants.jsonl"
 _WAITS_SECONDS = 600.0  # ten answers are compared, at low priority beside whatever else runs
 SETTINGS = Settings(learning=LearningSettings(in_chat=False))  # a round begins when `s` is pressed
 _STEPS = re.compile(r"step [6-9]\d of")
@@ -155,6 +157,21 @@ async def first_day(folder: Path, out: Path) -> None:
         await walk.draws("6-memory")
 
 
+async def over_places(folder: Path, out: Path) -> None:
+    """A conversation over a knowledge base."""
+    async with opened(folder, out) as walk:
+        for message in (
+            "/kb restaurants",
+            "a cheap italian place",
+            "what about something expensive in the west?",
+            "and the phone number of Bellini's?",
+            "I liked Kiku best of all.",
+            "then rather the one I liked best",
+        ):
+            await walk.says(message)
+        await walk.draws("10-knowledge-base")
+
+
 async def trained(folder: Path, out: Path) -> None:
     """Rounds of training, one that runs, and answers before and after."""
     async with opened(folder, out) as walk:
@@ -176,21 +193,27 @@ async def trained(folder: Path, out: Path) -> None:
 
 def read_manual(folder: Path) -> None:
     """As `make chat` does."""
-    read = [sys.executable, "-m", "assistant.cli", "ingest", "--shared", str(_MANUAL)]
-    subprocess.run([*read, "--data", str(folder), "--user", USER, "--quiet"], check=True)
+    _vouch(folder, "ingest", "--shared", str(_MANUAL))
+
+
+def _vouch(folder: Path, *words: str) -> None:
+    command = [sys.executable, "-m", "assistant.cli", *words]
+    subprocess.run([*command, "--data", str(folder), "--user", USER, "--quiet"], check=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Writes the pictures."""
     parser = argparse.ArgumentParser(prog="walk")
-    parser.add_argument(
-        "--trained", type=Path, required=True, help="a data directory in which rounds were run"
-    )
+    parser.add_argument("--trained", type=Path, help="a data directory in which rounds were run")
     parser.add_argument("--out", type=Path, default=Path("docs/screens"))
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as new:
         read_manual(Path(new) / "new")
         asyncio.run(first_day(Path(new) / "new", options.out))
+        _vouch(Path(new) / "places", "kb", "add", "restaurants", str(_PLACES))
+        asyncio.run(over_places(Path(new) / "places", options.out))
+        if options.trained is None:
+            return
         shutil.copytree(options.trained, Path(new) / "trained")
         asyncio.run(trained(Path(new) / "trained", options.out))
 
