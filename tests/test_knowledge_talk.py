@@ -250,7 +250,7 @@ def test_a_command_asks_of_a_knowledge_base_and_a_chat_goes_on_over_it(vouch: Vo
     assert told["sources"][0]["title"] == "Kiku"
     assert "Pho Lan" in vouch.run("ask", "--last", "vietnamese food").out
     chat = vouch.run(
-        "chat", "--kb", "places", stdin="I liked Pho Lan best of all.\ntake the one I liked best\n"
+        "chat", "--kb", "places", stdin="I liked Pho Lan best of all.\nthen rather the one I liked best\n"
     ).out
     assert "Noted: I liked Pho Lan best of all." in chat
     assert "You said: “I liked Pho Lan best of all.”" in chat

@@ -46,13 +46,14 @@ class EntityReplies(QuotingOnly):
         found = [(source, _entity(source)) for source in sources]
         asked = asked_columns(self._encoder(), request.message, list(found[0][1].values))
         first, entity = found[0]
-        if not state.asks_for_more and not asked and request.is_kept:
+        remembered = _remembered(request)
+        if not (state.asks_for_more or asked or remembered) and request.is_kept:
             said = self._sorter.sorted(request.message)
             if said.stating and not said.asking:
                 return [NOTED + " ".join(said.stating)]
         if not state.asks_for_more and first.passage.version_id in state.focus:
             told = _told(entity, asked or list(entity.values))
-            return [*_remembered(request), _citing(f"{entity.name}: {told} [{first.number}]", first)]
+            return [*remembered, _citing(f"{entity.name}: {told} [{first.number}]", first)]
         if not state.constraints:
             return [f"The nearest in {state.base}:", *(_line(s, e, asked, ()) for s, e in found[:_LISTED])]
         return _wanted(state, found, asked)
