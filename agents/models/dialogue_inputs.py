@@ -35,6 +35,7 @@ class DialogueInputs:
     """A context with the rows of a knowledge base that a reply is made from."""
 
     words: tuple[str, ...]
+    windows: tuple[str, ...]  # of each word: itself between the words beside it in its utterance
     is_user: tuple[bool, ...]  # of each word: who said it
     turns_back: tuple[int, ...]  # of each word, 0 to 7
     word_columns: tuple[int, ...]  # of each word that is a value, the place of its column; else -1
@@ -63,9 +64,11 @@ def dialogue_inputs(
     words: list[str] = []
     is_user: list[bool] = []
     back: list[int] = []
+    windows: list[str] = []
     for number, utterance in enumerate(utterances):
         said = utterance.split()
         words += said
+        windows += [" ".join(said[max(0, at - 1) : at + 2]) for at in range(len(said))]
         distance = len(utterances) - 1 - number
         is_user += [distance % 2 == 0] * len(said)
         back += [min(_FAR, distance)] * len(said)
@@ -76,6 +79,7 @@ def dialogue_inputs(
     word_columns = [place.get(columns_of.get(word, ""), -1) for word in words]
     return DialogueInputs(
         tuple(words[-MOST_WORDS:]),
+        tuple(windows[-MOST_WORDS:]),
         tuple(is_user[-MOST_WORDS:]),
         tuple(back[-MOST_WORDS:]),
         tuple(word_columns[-MOST_WORDS:]),

@@ -44,6 +44,7 @@ class DialogueBatch:
 
     word_ids: Tensor  # (B, L) of the vocabulary
     word_vectors: Tensor  # (B, L, 384)
+    window_vectors: Tensor  # (B, L, 384) of each word between those beside it
     word_marks: Tensor  # (B, L, 10) who said it, how far back, and padding by zeros
     utterance_vectors: Tensor  # (B, U, 384)
     memory_mask: Tensor  # (B, 1 + U + L) true where there is something
@@ -69,6 +70,7 @@ class DialogueNetwork(nn.Module):
         width = shape.width
         self.words = nn.Embedding(shape.vocabulary, width)
         self.of_vector = nn.Linear(VECTOR, width)
+        self.of_window = nn.Linear(VECTOR, width)
         self.of_column = nn.Linear(VECTOR, width)
         self.of_marks = nn.Linear(10, width)
         self.of_features = nn.Linear(FEATURES, width)
@@ -102,6 +104,7 @@ class DialogueNetwork(nn.Module):
         places = torch.arange(length - 1, -1, -1, device=batch.word_ids.device).clamp(max=127)
         words = (
             self._read(batch.word_ids, batch.word_vectors)
+            + self.of_window(batch.window_vectors * _SCALE)
             + self.of_marks(batch.word_marks)
             + self.places(places)
         )

@@ -52,6 +52,7 @@ def batch_of(
     steps = max(len(reply) for reply in replies) + 1
     word_ids = np.zeros((size, length), np.int64)
     word_vectors = np.zeros((size, length, VECTOR), np.float32)
+    window_vectors = np.zeros((size, length, VECTOR), np.float32)
     word_marks = np.zeros((size, length, 10), np.float32)
     utterance_vectors = np.zeros((size, utterances, VECTOR), np.float32)
     memory_mask = np.zeros((size, 1 + utterances + length), bool)
@@ -73,6 +74,7 @@ def batch_of(
             column = each.word_columns[i]
             word_ids[b, at + i] = vocabulary.read_id(word)
             word_vectors[b, at + i] = strings[word]
+            window_vectors[b, at + i] = strings[each.windows[i]]
             word_marks[b, at + i, 0 if each.is_user[i] else 1] = 1
             word_marks[b, at + i, 2 + each.turns_back[i]] = 1
             if column >= 0:
@@ -105,6 +107,7 @@ def batch_of(
     return DialogueBatch(
         torch.from_numpy(word_ids),
         torch.from_numpy(word_vectors),
+        torch.from_numpy(window_vectors),
         torch.from_numpy(word_marks),
         torch.from_numpy(utterance_vectors),
         torch.from_numpy(memory_mask),

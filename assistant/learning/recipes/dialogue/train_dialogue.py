@@ -83,6 +83,7 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
         ]
         for split in ("train", "dev", *(["test"] if arguments.test else []))
     }
+    strings.add(window for part in parts.values() for lesson in part for window in lesson.inputs.windows)
     vocabulary = Vocabulary(vocabulary_of(parts["train"], every.__contains__))
     torch.manual_seed(arguments.seed)
     shape = Shape(len(vocabulary))
@@ -125,6 +126,7 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
             dropped = torch.rand(batch.word_ids.shape) < WORD_DROPOUT
             batch.word_ids[dropped] = vocabulary.read_id("")
             batch.word_vectors[dropped] = 0
+            batch.window_vectors[dropped] = 0
             nll = -network.likelihood(batch).mean()
             optimizer.zero_grad()
             nll.backward()  # type: ignore[no-untyped-call]
