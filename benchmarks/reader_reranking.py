@@ -28,12 +28,14 @@ from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import (
     COLLECTIONS,
     CONVERSATIONS,
+    LONGMEMEVAL,
     Collection,
     Question,
     document_questions,
     ingest_collection,
     ingest_conversations,
     read_conversations,
+    read_longmemeval,
 )
 
 SCHEDULES: tuple[Schedule, ...] = ("multi", "single", "every_5", "every_20")
@@ -100,11 +102,11 @@ def read_all(data: Path, work: Path, collection: Collection, *, count: int, seed
         assistant.close()
 
 
-def read_conversations_all(data: Path, work: Path) -> list[Read]:
-    """Every candidate of every question of the conversations, read."""
-    assistant = BenchmarkAssistant(work / CONVERSATIONS, work / "vectors")
+def read_conversations_all(data: Path, work: Path, name: str) -> list[Read]:
+    """Every candidate of every question about conversations, read. name: of their set."""
+    assistant = BenchmarkAssistant(work / name, work / "vectors")
     try:
-        conversations = read_conversations(data)
+        conversations = (read_longmemeval if name == LONGMEMEVAL else read_conversations)(data)
         turn_of = ingest_conversations(assistant, conversations)
         retriever = assistant.retriever_keeping(assistant.encoder, CANDIDATES)
         found = []
@@ -192,17 +194,17 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument(
-        "--only", nargs="+", default=DEFAULT, choices=[CONVERSATIONS, *(c.name for c in COLLECTIONS)]
-    )
+    sets = (CONVERSATIONS, LONGMEMEVAL, *(collection.name for collection in COLLECTIONS))
+    parser.add_argument("--only", nargs="+", default=DEFAULT, choices=sets)
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--share", type=float, default=0.5)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     print(f"seed {arguments.seed}, {CANDIDATES} candidates")
-    if CONVERSATIONS in arguments.only:
-        reads = read_conversations_all(arguments.data, arguments.work)
-        report(CONVERSATIONS, reads, share=arguments.share, seed=arguments.seed)
+    for name in (CONVERSATIONS, LONGMEMEVAL):
+        if name in arguments.only:
+            reads = read_conversations_all(arguments.data, arguments.work, name)
+            report(name, reads, share=arguments.share, seed=arguments.seed)
     for collection in COLLECTIONS:
         if collection.name in arguments.only:
             reads = read_all(

@@ -26,6 +26,7 @@ from stores.base.passages import SHARED
 
 READY = "recall.json"  # in a data directory: all of it was ingested; holds the names of what was stored
 CONVERSATIONS = "locomo"
+LONGMEMEVAL = "longmemeval"
 MIXED = "mixed"
 CHOSEN_ON = 2  # settings were chosen on so many conversations, the first of the file
 
@@ -140,6 +141,25 @@ def read_conversations(data: Path) -> list[Conversation]:
     """The conversations of the data folder, in the order of the file."""
     with gzip.open(data / CONVERSATIONS / "locomo.jsonl.gz", "rt", encoding="utf-8") as lines:
         return [_conversation(json.loads(line)) for line in lines]
+
+
+def read_longmemeval(data: Path) -> list[Conversation]:
+    """What all users of LongMemEval said as one memory: the evidence of each question beside the others'."""
+    turns: dict[str, Turn] = {}  # by text: what two questions rest on is told once
+    questions: list[Question] = []
+    session = 0
+    with gzip.open(data / LONGMEMEVAL / "evidence.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for record in map(json.loads, lines):
+            right = []
+            for told in record["sessions"]:
+                session += 1
+                for turn in told["turns"]:
+                    if turn["speaker"] == "user":
+                        known = turns.setdefault(turn["text"], Turn(str(len(turns)), session, turn["text"]))
+                        right.append(frozenset({known.name}))
+            if right and not record["abstain"]:
+                questions.append(Question(record["question"], tuple(right)))
+    return [Conversation(LONGMEMEVAL, tuple(turns.values()), tuple(questions))]
 
 
 def _conversation(record: Mapping[str, Any]) -> Conversation:
