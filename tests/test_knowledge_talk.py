@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain_fixtures import talk
 from screen_fixtures import assistant_in
-from scripted_server import ScriptedServer, refuses, says
+from scripted_server import ScriptedServer, says
 
 from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
 from agents.base.interfaces import Candidate
@@ -258,21 +258,25 @@ def test_a_command_asks_of_a_knowledge_base_and_a_chat_goes_on_over_it(vouch: Vo
     assert "no knowledge base 'bars'" in vouch.run("chat", "--kb", "bars", stdin="", code=1).err
 
 
-@pytest.mark.parametrize("examples", [True, False])
-def test_a_chat_model_is_given_the_entities_and_examples(vouch: Vouch, examples: bool) -> None:
-    with ScriptedServer([says("Kiku is in the east [1]."), refuses(401, "no")], then=says("x")) as server:
+@pytest.mark.parametrize("is_short", [False, True])
+def test_a_chat_model_is_given_the_entities_examples_and_earlier_turns(vouch: Vouch, is_short: bool) -> None:
+    with ScriptedServer(then=says("Kiku is in the east [1].")) as server:
         vouch.use_server(server.base_url)
-        if not examples:
+        if is_short:
             settings = vouch.folder / "config/vouch/settings.toml"
-            settings.write_text(settings.read_text() + "\n[answer]\nexamples = false\n")
-        assert (
-            "Kiku is in the east [1]."
-            in vouch.run("ask", "--kb", "places", "where is kiku?", "--no-learn").out
-        )
-        sent = server.requests[0].body["messages"]
-    assert "> Title: Kiku\n> food: japanese" in sent[-1]["content"]
-    assert sent[-1]["content"].endswith("Message: where is kiku?")
-    assert any("Otter Inn" in message["content"] for message in sent) is examples
+            settings.write_text(settings.read_text() + "\n[answer]\nexamples = false\nhistory_turns = 0\n")
+        assert "Kiku is in the east [1]." in vouch.run("ask", "--kb", "places", "where is kiku?").out
+        vouch.run("ask", "--last", "and its price?")
+        asked = [request.body["messages"] for request in server.requests]
+    first, second = (
+        next(sent for sent in asked if sent[-1]["content"].endswith(f"Message: {message}"))
+        for message in ("where is kiku?", "and its price?")
+    )
+    assert "> Title: Kiku\n> food: japanese" in first[-1]["content"]
+    assert "> Title: Kiku" in second[-1]["content"]
+    assert any("Otter Inn" in message["content"] for message in first) is not is_short
+    # the instructions, three examples of two messages, the earlier turn, and the message
+    assert (len(first), len(second)) == ((2, 2) if is_short else (8, 10))
 
 
 def test_where_the_chat_model_is_gone_the_entities_are_quoted(vouch: Vouch) -> None:

@@ -132,9 +132,8 @@ class KnowledgeTalk:
         passages = [candidate.passage for candidate in talked.retrieved.candidates[:_SHOWN]]
         if talked.statement is not None:
             passages.append(talked.statement.passage)
-        history = [
-            Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in turns[-self._history_turns :]
-        ]
+        recent = turns[max(0, len(turns) - self._history_turns) :]
+        history = [Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in recent]
         request = responder.prepare(
             message, message, passages, history, is_kept=is_kept, at_least=len(passages)
         )
