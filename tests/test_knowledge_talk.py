@@ -249,6 +249,8 @@ def test_a_command_asks_of_a_knowledge_base_and_a_chat_goes_on_over_it(vouch: Vo
     assert told["answer"].startswith("Kiku: ")
     assert told["sources"][0]["title"] == "Kiku"
     assert "Pho Lan" in vouch.run("ask", "--last", "vietnamese food").out
+    piped = vouch.run("ask", "--kb", "places", "where is kiku?", stdin="some text", code=2)
+    assert "--kb answers from the knowledge base alone" in piped.err
     chat = vouch.run(
         "chat", "--kb", "places", stdin="I liked Pho Lan best of all.\nthen rather the one I liked best\n"
     ).out

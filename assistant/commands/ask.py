@@ -55,6 +55,10 @@ def command(
     if no_learn and (last or session_id is not None):
         raise WrongUsage("--no-learn needs a session of its own", hint="Leave out --session and --last.")
     message, material = _message(text)
+    if base is not None and material.strip():
+        raise WrongUsage(
+            "--kb answers from the knowledge base alone", hint="Leave out --kb or what is piped in."
+        )
 
     from agents.backends.extractive import is_sure
     from assistant.terminal.facts.answer_lines import WAS_THOUGHT, below_answer, source_line
