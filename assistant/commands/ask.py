@@ -57,7 +57,7 @@ def command(
     message, material = _message(text)
     if base is not None and material.strip():
         raise WrongUsage(
-            "--kb answers from the knowledge base alone", hint="Leave out --kb or what is piped in."
+            "--kb answers from the knowledge base alone", hint="Leave out --kb or the piped text."
         )
 
     from agents.backends.extractive import is_sure
