@@ -21,7 +21,6 @@ from agents.retrieval.own_statements import is_own_words
 from agents.retrieval.reranker import Reranked
 from agents.retrieval.retriever import Retrieved
 from assistant.search.searching import Searching
-from stores.base.errors import NotFound
 from stores.conversation.sessions import Sessions
 from stores.database.tables import Turn
 from stores.search.knowledge_bases import KnowledgeBases, KnownBase
@@ -121,8 +120,6 @@ class KnowledgeTalk:
             space, found, [*state.focus, *self._table(base).meeting(state.constraints)[:_MEETING]]
         )
         candidates = ranked([*found.candidates, *also], state)
-        if not candidates and not base.entities:
-            raise NotFound(f"the knowledge base {base.name} is empty")
         return TalkedOver(replace(found, query=message, candidates=candidates), state, statement)
 
     def prepare(

@@ -56,18 +56,14 @@ class Strings:
         return self._known[text]
 
 
-def lessons(
-    data: Path, set_name: str, split: str, level: str, strings: Strings, *, limit: int | None = None
-) -> Iterator[Lesson]:
+def lessons(data: Path, set_name: str, split: str, level: str, strings: Strings) -> Iterator[Lesson]:
     """The turns of one part of a set. level: session or dataset, which says what is put before the model."""
     of_domain: dict[str, list[Entity]] = {}
     for domain, entity in read_entities(data, set_name):
         of_domain.setdefault(domain, []).append(entity)
     columns_of = _columns_of(entity for entities in of_domain.values() for entity in entities)
     tables = {domain: KnowledgeTable(domain, enumerate(entities)) for domain, entities in of_domain.items()}
-    for number, dialogue in enumerate(read_dialogues(data, set_name, split)):
-        if limit is not None and number >= limit:
-            return
+    for dialogue in read_dialogues(data, set_name, split):
         entities = of_domain[dialogue.domain] if level == "dataset" else list(dialogue.entities)
         table = tables[dialogue.domain]
         if level == "session":
