@@ -15,11 +15,14 @@ import numpy as np
 import pytest
 import torch
 
-from agents.models.dialogue_inputs import MOST_WORDS, NAME, DialogueInputs, dialogue_inputs
-from agents.models.networks.dialogue import DialogueNetwork, Shape
-from assistant.learning.recipes.dialogue.batches import END, Vocabulary, batch_of
-from assistant.learning.recipes.dialogue.lessons import Strings, lessons, vocabulary_of
+from agents.models.dialogue_arrays import END, Strings, Vocabulary, decoded
+from agents.models.dialogue_generator import DialogueGenerator, DialogueUnavailable
+from agents.models.dialogue_inputs import MOST_WORDS, NAME, DialogueInputs, as_value, dialogue_inputs, spoken
+from agents.models.networks.dialogue import DialogueBatch, DialogueNetwork, Shape
+from assistant.learning.recipes.dialogue.batches import batch_of
+from assistant.learning.recipes.dialogue.lessons import lessons, vocabulary_of
 from assistant.learning.recipes.dialogue.replying import replies
+from assistant.learning.recipes.training_state import write_checkpoint
 from stores.base.entities import Entity
 
 ROWS = [
@@ -56,6 +59,12 @@ def network() -> DialogueNetwork:
     return DialogueNetwork(Shape(len(VOCABULARY), width=32, heads=4, inner=64)).eval()
 
 
+def chances(network: DialogueNetwork, batch: DialogueBatch) -> tuple[torch.Tensor, torch.Tensor]:
+    past = network.nothing_said(len(batch.said_ids))
+    words, positions, _ = network.told(batch.said_ids, batch.said_vectors, past, network.prepared(batch))
+    return words, positions
+
+
 def test_the_inputs_say_what_was_said_of_each_cell() -> None:
     read = inputs("japanese food", "kiku is japanese", "the phone ?")
     assert read.words == ("japanese", "food", "kiku", "is", "japanese", "the", "phone", "?")
@@ -79,7 +88,7 @@ def test_probabilities_add_up_to_1_at_each_step(network: DialogueNetwork) -> Non
         STRINGS,
         most_rows=3,
     )
-    words, positions = network.log_probabilities(batch, network.memory(batch))
+    words, positions = chances(network, batch)
     total = words.exp().sum(2) + positions.exp().sum(2)
     assert torch.allclose(total, torch.ones_like(total), atol=1e-5)
 
@@ -106,7 +115,7 @@ def test_a_reply_is_scored_as_the_sum_of_its_steps_and_padding_changes_nothing(
     total = 0.0
     for step in range(len(reply) + 1):  # word by word: fed what came before, asked for what comes next
         begun = batch_of([first], [reply[:step]], VOCABULARY, STRINGS, most_rows=3)
-        words, positions = network.log_probabilities(begun, network.memory(begun))
+        words, positions = chances(network, begun)
         right = [*reply, END][step]
         chance = positions[0, step].exp()[alone.target_positions[0, step]].sum()
         if VOCABULARY.id(right) >= 0:
@@ -136,6 +145,58 @@ def test_it_learns_to_tell_a_value_that_no_training_held_by_its_column(network: 
     unseen = [inputs(f"the {column} ?", rows=[masala]) for column in ("phone", "food")]
     assert replies(network, unseen, VOCABULARY, STRINGS, most_rows=1) == [["7"], ["indian"]]
     assert not network.training
+
+
+def test_values_of_several_words_are_one_word_of_what_is_spoken() -> None:
+    values = {as_value("7 Milton Road, Chesterton"), as_value("Milton Road"), "thai"}
+    told = spoken("It's at 7 Milton Road, Chesterton; don't go to the 'Thai' on Milton road at 3.50!", values)
+    assert told == (
+        "it 's at 7_milton_road_,_chesterton ; do n't go to the ' thai ' on milton_road at 3.50 !"
+    )
+    assert spoken("", values) == as_value(" ") == ""
+
+
+def test_groups_of_a_beam_differ_and_no_value_is_told_twice() -> None:
+    texts: dict[str, list[int]] = {"kiku": [0, 2], "555_1": [1], "is": [3]}
+
+    def step(ids: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+        words = np.log(np.full((len(ids), len(VOCABULARY)), 0.01, np.float32))
+        words[:, VOCABULARY.id(END)] = np.log(0.1)
+        return words, np.log(np.tile(np.array([[0.1, 0.3, 0.3, 0.0001]], np.float32), (len(ids), 1)))
+
+    alone, *_ = decoded(step, [texts], VOCABULARY, STRINGS)
+    assert alone.words == ["kiku", "555_1"]  # the likeliest at both its places together, then the other
+    assert alone.positions == [2, 1]
+    assert alone.log_likelihood == pytest.approx((np.log(0.4) + np.log(0.3) + np.log(0.1)) / 3, abs=1e-3)
+    beam = decoded(step, [texts] * 3, VOCABULARY, STRINGS, penalty=5.0)
+    assert [told.words[:1] for told in beam] == [["kiku"], ["555_1"], []]
+
+
+def exported(weights: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "agents.models.exporters.export_dialogue", str(weights), str(folder)]
+    home = Path(__file__).parent.parent
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=home)
+
+
+@pytest.mark.slow
+def test_what_is_served_replies_as_the_network_does(network: DialogueNetwork, tmp_path: Path) -> None:
+    file = tmp_path / "dialogue.safetensors"
+    facts = {"words": VOCABULARY.words, "shape": {"width": 32, "heads": 4, "inner": 64}}
+    write_checkpoint(file, network.state_dict(), facts)
+    assert exported(file, tmp_path / "served").returncode == 0
+    served = DialogueGenerator(tmp_path / "served", HashedEncoder())
+    for asked in (inputs("japanese food"), inputs("the phone of kiku ?", "555_1", "and pho_lan"), inputs("")):
+        greedy, *_ = served.replies(asked, most=1)
+        assert greedy.words == replies(network, [asked], VOCABULARY, STRINGS, most_rows=7)[0]
+    assert served.replies(inputs("hello", rows=[]))
+    (tmp_path / "served" / "step.onnx").write_bytes(b"something else")
+    with pytest.raises(DialogueUnavailable, match="has changed since it was exported"):
+        DialogueGenerator(tmp_path / "served", HashedEncoder())
+    (tmp_path / "broken").write_bytes(b"nothing")
+    refused = exported(tmp_path / "broken", tmp_path / "never")
+    assert refused.returncode == 3
+    assert "holds no task-dialogue generator" in refused.stderr
+    assert not (tmp_path / "never").exists()
 
 
 def dialogue(number: int, place: str, food: str) -> dict[str, object]:

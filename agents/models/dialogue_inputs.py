@@ -2,13 +2,13 @@
 
     utterances, entities best first, state -> words of the context, cells of the rows -> `DialogueInputs`
 
-A text is words between spaces; a value of several words is one word, joined by `_`.
+A text is words between spaces, as `spoken` makes it; a value of several words is one word, joined by `_`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from stores.base.entities import Entity
@@ -19,6 +19,9 @@ MOST_ROWS = 7
 FEATURES = 14  # of a cell, each 0 to 1
 _FAR = 7  # turns back, or more
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_TOKEN = re.compile(
+    r"\d+(?:[.,:]\d+)*|n't\b|(?<=[^\W_])'[^\W\d_]{1,2}\b|[^\W\d_]+?(?=n't\b)|[^\W\d_]+|[^\w\s]"
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,25 @@ class DialogueInputs:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]  # best first
     meeting: int  # entities that meet what is wanted, 5 for more
+
+
+def as_value(text: str) -> str:
+    """A value as one word."""
+    return "_".join(_TOKEN.findall(text.lower()))
+
+
+def spoken(text: str, values: Collection[str]) -> str:
+    """A text as the words that the generator reads. values: those that are read as one word, so made."""
+    said = _TOKEN.findall(text.lower())
+    known = {tuple(value.split("_")) for value in values if "_" in value}
+    longest = max(map(len, known), default=1)
+    words, at = list[str](), 0
+    while at < len(said):
+        lengths = range(min(longest, len(said) - at), 1, -1)
+        length = next((n for n in lengths if tuple(said[at : at + n]) in known), 1)
+        words.append("_".join(said[at : at + length]))
+        at += length
+    return " ".join(words)
 
 
 def dialogue_inputs(

@@ -15,11 +15,13 @@ from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import gelu, scaled_dot_product_attention
 
+from agents.models.dialogue_arrays import VECTOR
 from agents.models.dialogue_inputs import FEATURES
 
-VECTOR = 384  # of MiniLM
 Layer = TypeVar("Layer", nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)
+LAYERS = 2  # of the decoder
 _SCALE = VECTOR**0.5  # of vectors of unit length, so that each component is about 1
 _NEVER = -1e4  # a logit that is not chosen, and still a number in half precision
 
@@ -62,11 +64,69 @@ class DialogueBatch:
     target_mask: Tensor  # (B, T) false for padding and for what can neither be told nor copied
 
 
+class ReplyLayer(nn.Module):
+    """A layer of the decoder, whose keys and values are kept from word to word."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        width = shape.width
+        self.heads = shape.heads
+        self.own, self.own_out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.asks, self.crossed = nn.Linear(width, width), nn.Linear(width, 2 * width)
+        self.crossed_out = nn.Linear(width, width)
+        self.widens, self.narrows = nn.Linear(width, shape.inner), nn.Linear(shape.inner, width)
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(3))
+        self.drop = nn.Dropout(shape.dropout)
+        for layer in (self.own, self.asks, self.crossed):
+            nn.init.xavier_uniform_(layer.weight)
+            nn.init.zeros_(layer.bias)
+
+    def of_memory(self, everything: Tensor) -> Tensor:
+        """(B, M, D) -> (2, B, H, M, D / H) keys and values."""
+        return self._parted(self.crossed(everything), 2)
+
+    def forward(
+        self, said: Tensor, past: Tensor, crossed: Tensor, mask: Tensor, earlier: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """(B, T, D) of the words, with keys and values of those before: (2, B, H, t, D / H).
+
+        mask: (B, 1, 1, M). earlier: (T, t + T) true where a word may look. Returns both with T words more.
+        """
+        dropped = self.drop.p if self.training else 0.0
+        own = self._parted(self.own(self.norms[0](said)), 3)
+        kept = torch.cat([past, own[1:]], 3)
+        looked = scaled_dot_product_attention(own[0], kept[0], kept[1], earlier, dropped)
+        said = said + self.drop(self.own_out(looked.transpose(1, 2).flatten(2)))
+        asked = self._parted(self.asks(self.norms[1](said)), 1)[0]
+        looked = scaled_dot_product_attention(asked, crossed[0], crossed[1], mask, dropped)
+        said = said + self.drop(self.crossed_out(looked.transpose(1, 2).flatten(2)))
+        inner = self.drop(gelu(self.widens(self.norms[2](said))))
+        return said + self.drop(self.narrows(inner)), kept
+
+    def _parted(self, of_all: Tensor, parts: int) -> Tensor:
+        size, length, width = of_all.shape
+        parted = of_all.reshape(size, length, parts, self.heads, width // parts // self.heads)
+        return parted.permute(2, 0, 3, 1, 4)
+
+
+@dataclass
+class Prepared:
+    """What every word of a reply looks at, computed once."""
+
+    crossed: Tensor  # (layers, 2, B, H, M, D / H) keys and values of the memory
+    mask: Tensor  # (B, M)
+    pointed: Tensor  # (B, P, D) keys of what is pointed at
+    named: Tensor  # (B, S + 1, D) of the columns; the last is a word that is copied
+    position_columns: Tensor  # (B, P)
+    meeting: Tensor  # (B,)
+
+
 class DialogueNetwork(nn.Module):
     """See the module's docstring."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
+        self.shape = shape
         width = shape.width
         self.words = nn.Embedding(shape.vocabulary, width)
         self.of_vector = nn.Linear(VECTOR, width)
@@ -75,6 +135,7 @@ class DialogueNetwork(nn.Module):
         self.of_marks = nn.Linear(10, width)
         self.of_features = nn.Linear(FEATURES, width)
         self.of_meeting = nn.Embedding(6, width)
+        self.reminds = nn.Embedding(6, width)  # of the same, at each word of the reply
         self.places = nn.Embedding(128, width)  # counted from the end of the context, and in the reply
 
         def layer(kind: type[Layer]) -> Layer:
@@ -90,12 +151,13 @@ class DialogueNetwork(nn.Module):
 
         self.context = layer(nn.TransformerEncoderLayer)
         self.cells = layer(nn.TransformerDecoderLayer)
-        self.decoder = nn.ModuleList(layer(nn.TransformerDecoderLayer) for _ in range(2))
+        self.decoder = nn.ModuleList(ReplyLayer(shape) for _ in range(LAYERS))
         self.norm = nn.LayerNorm(width)
         self.asks = nn.Linear(width, width)
         self.points = nn.Linear(width, width)
         self.copies = nn.Parameter(torch.zeros(width))
         self.drop = nn.Dropout(shape.dropout)
+        nn.init.zeros_(self.reminds.weight)
         nn.init.normal_(self.words.weight, std=width**-0.5)  # it is what is told as well, so small
 
     def memory(self, batch: DialogueBatch) -> tuple[Tensor, Tensor, Tensor]:
@@ -135,44 +197,65 @@ class DialogueNetwork(nn.Module):
         read: Tensor = self.words(ids) * self.words.embedding_dim**0.5 + self.of_vector(vectors * _SCALE)
         return read
 
-    def log_probabilities(
-        self, batch: DialogueBatch, memory: tuple[Tensor, Tensor, Tensor]
-    ) -> tuple[Tensor, Tensor]:
-        """(B, T, V) of the vocabulary's words, and (B, T, P) of the positions; together they sum to 1."""
-        everything, mask, pointed = memory
-        steps = batch.said_ids.shape[1]
-        said = self._read(batch.said_ids, batch.said_vectors) + self.places.weight[:steps]
-        causal = nn.Transformer.generate_square_subsequent_mask(steps, device=said.device)
-        said = self.drop(said)
-        for layer in self.decoder:
-            said = layer(said, everything, tgt_mask=causal, tgt_is_causal=True, memory_key_padding_mask=~mask)
+    def prepared(self, batch: DialogueBatch) -> Prepared:
+        """What a reply is made from."""
+        everything, mask, pointed = self.memory(batch)
+        columns = self.of_column(batch.column_vectors * _SCALE)
+        return Prepared(
+            torch.stack([layer.of_memory(everything) for layer in self.decoder]),  # type: ignore[operator]
+            mask,
+            self.points(pointed),
+            torch.cat([columns, self.copies.expand(columns.shape[0], 1, -1)], 1),
+            batch.position_columns,
+            batch.meeting,
+        )
+
+    def nothing_said(self, size: int) -> Tensor:
+        """(layers, 2, B, H, 0, D / H): the past of the first word."""
+        shape = self.shape
+        return self.copies.new_zeros(LAYERS, 2, size, shape.heads, 0, shape.width // shape.heads)
+
+    def told(
+        self, said_ids: Tensor, said_vectors: Tensor, past: Tensor, at: Prepared
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Log-probabilities of what comes after each of T words, (B, T, V) and (B, T, P), and the past.
+
+        The vocabulary's words and the positions together sum to 1. past: of the t words before these.
+        """
+        steps, before = said_ids.shape[1], past.shape[4]
+        places = torch.arange(steps, device=said_ids.device) + before
+        said = self._read(said_ids, said_vectors) + self.places(places) + self.reminds(at.meeting)[:, None]
+        earlier = places[:, None] >= torch.arange(before + steps, device=said.device)
+        said, kept = self.drop(said), []
+        for number, layer in enumerate(self.decoder):
+            said, own = layer(said, past[number], at.crossed[number], at.mask[:, None, None], earlier)
+            kept.append(own)
         said = self.norm(said)
-        named = torch.cat(
-            [self.of_column(batch.column_vectors * _SCALE), self.copies.expand(len(said), 1, -1)], 1
-        )  # (B, S + 1, D): the last is a word that is copied
         kinds = torch.cat(
-            [said @ self.words.weight.T, said @ named.transpose(1, 2) / said.shape[2] ** 0.5], 2
+            [said @ self.words.weight.T, said @ at.named.transpose(1, 2) / said.shape[2] ** 0.5], 2
         )
         has_position = (
-            batch.position_columns[:, None] == torch.arange(named.shape[1], device=said.device)[None, :, None]
+            at.position_columns[:, None] == torch.arange(at.named.shape[1], device=said.device)[None, :, None]
         )  # (B, S + 1, P)
         vocabulary = self.words.weight.shape[0]
         closed = torch.cat(
-            [has_position.new_zeros(len(said), vocabulary), ~has_position.any(2)], 1
+            [has_position.new_zeros(said.shape[0], vocabulary), ~has_position.any(2)], 1
         )  # (B, V + S + 1)
         kinds = kinds.masked_fill(closed[:, None], _NEVER).log_softmax(2)
-        scores = self.asks(said) @ self.points(pointed).transpose(1, 2) / said.shape[2] ** 0.5
+        scores = self.asks(said) @ at.pointed.transpose(1, 2) / said.shape[2] ** 0.5
         of_kind = torch.where(has_position[:, None], scores[:, :, None], _NEVER)  # (B, T, S + 1, P)
         within = of_kind.log_softmax(3)
-        at = batch.position_columns.clamp(min=0)[:, None, None].expand(-1, steps, 1, -1)
-        given = torch.gather(within, 2, at).squeeze(2)
-        chosen = torch.gather(kinds[:, :, vocabulary:], 2, at.squeeze(2))
-        nowhere = (batch.position_columns < 0)[:, None]
-        return kinds[:, :, :vocabulary], (given + chosen).masked_fill(nowhere, _NEVER)
+        column = at.position_columns.clamp(min=0)[:, None, None].expand(-1, steps, 1, -1)
+        given = torch.gather(within, 2, column).squeeze(2)
+        chosen = torch.gather(kinds[:, :, vocabulary:], 2, column.squeeze(2))
+        nowhere = (at.position_columns < 0)[:, None]
+        positions = (given + chosen).masked_fill(nowhere, _NEVER)
+        return kinds[:, :, :vocabulary], positions, torch.stack(kept)
 
     def likelihood(self, batch: DialogueBatch) -> Tensor:
         """(B,) the mean log-likelihood of each reply's words, in nats; with one row, Eq. 3."""
-        words, positions = self.log_probabilities(batch, self.memory(batch))
+        past = self.nothing_said(len(batch.said_ids))
+        words, positions, _ = self.told(batch.said_ids, batch.said_vectors, past, self.prepared(batch))
         by_word = torch.gather(words, 2, batch.target_ids.clamp(min=0)[..., None]).squeeze(2)
         by_word = by_word.masked_fill(batch.target_ids < 0, _NEVER)
         by_position = torch.where(batch.target_positions, positions, _NEVER)

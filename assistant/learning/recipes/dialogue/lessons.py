@@ -11,16 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base.chat_interfaces import DialogueState
-from agents.base.interfaces import Candidate, Encoder
+from agents.base.interfaces import Candidate
 from agents.dialogue.entity_ranker import ranked
 from agents.dialogue.knowledge_table import KnowledgeTable
+from agents.models.dialogue_arrays import Strings
 from agents.models.dialogue_inputs import MOST_ROWS, NAME, DialogueInputs, dialogue_inputs
 from assistant.learning.recipes.examples.dialogues import TaskDialogue, read_dialogues, read_entities
 from stores.base.clock import now
 from stores.base.entities import Entity, entity_text
 from stores.base.passages import Passage
 
-_ENCODED_AT_ONCE = 512
 _LEAST_WORD, _LEAST_VALUE = 2, 5  # times in replies, from which a word, or a value without a source, is told
 _MOST_REPLY = 60  # words
 
@@ -33,27 +33,7 @@ class Lesson:
     reply: tuple[str, ...]
     entities: tuple[str, ...]  # values that it tells, by the annotators
     set_name: str
-
-
-class Strings:
-    """The vectors of words, values, columns and utterances, each encoded once."""
-
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
-        self._known: dict[str, npt.NDArray[np.float32]] = {}
-
-    def add(self, texts: Iterable[str]) -> None:
-        """Encodes those that are new."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        for start in range(0, len(new), _ENCODED_AT_ONCE):
-            some = new[start : start + _ENCODED_AT_ONCE]
-            vectors = self._encoder.encode_passages([text.replace("_", " ") for text in some])
-            self._known.update(zip(some, vectors, strict=True))
-
-    def __getitem__(self, text: str) -> npt.NDArray[np.float32]:
-        if text not in self._known:
-            self.add([text])
-        return self._known[text]
+    tells: bool = True  # see `TaskTurn`
 
 
 def lessons(data: Path, set_name: str, split: str, level: str, strings: Strings) -> Iterator[Lesson]:
@@ -65,9 +45,11 @@ def lessons(data: Path, set_name: str, split: str, level: str, strings: Strings)
     tables = {domain: KnowledgeTable(domain, enumerate(entities)) for domain, entities in of_domain.items()}
     for dialogue in read_dialogues(data, set_name, split):
         entities = of_domain[dialogue.domain] if level == "dataset" else list(dialogue.entities)
-        table = tables[dialogue.domain]
-        if level == "session":
-            table = KnowledgeTable(dialogue.domain, enumerate(entities))
+        table = (
+            tables[dialogue.domain]
+            if level == "dataset"
+            else KnowledgeTable(dialogue.domain, enumerate(entities))
+        )
         strings.add(_text(entity) for entity in entities)
         yield from _of_dialogue(dialogue, entities, table, columns_of, strings, set_name)
 
@@ -82,7 +64,8 @@ def _of_dialogue(
 ) -> Iterator[Lesson]:
     strings.add(turn.user for turn in dialogue.turns)
     rows = np.zeros((len(entities), len(strings[""])), np.float32)
-    rows[:] = [strings[_text(entity)] for entity in entities]
+    if entities:
+        rows[:] = [strings[_text(entity)] for entity in entities]
     said, shown, utterances = list[str](), list[str](), list[str]()
     for turn in dialogue.turns:
         said.append(turn.user)
@@ -97,7 +80,8 @@ def _of_dialogue(
             state.meeting,
             {word: columns_of[word] for word in words if word in columns_of},
         )
-        yield Lesson(inputs, tuple(turn.system.split()[:_MOST_REPLY]), turn.entities, set_name)
+        reply = tuple(turn.system.split()[:_MOST_REPLY])
+        yield Lesson(inputs, reply, turn.entities, set_name, turn.tells)
         shown.append(turn.system)
         utterances.append(turn.system)
 

@@ -1,11 +1,11 @@
 """Trains the task-dialogue generator on dialogues over knowledge bases.
 
     python -m assistant.learning.recipes.dialogue.train_dialogue DATA --out DIR [--sets camrest]
-        [--level session] [--epochs 14] [--minutes 30] [--seed 0] [--test]
+        [--level session] [--for-chat] [--epochs 14] [--minutes 30] [--seed 0] [--test]
 
 Written into DIR after each epoch: the state, from which the same command goes on, and the network that did
 best on the dev parts by Entity-F1 and BLEU together, which no figure of a test chooses. --test: measures
-that one on the test parts.
+that one on the test parts. --for-chat: without the turns that promise a booking, which a chat cannot keep.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from pathlib import Path
 
 import torch
 
+from agents.models.dialogue_arrays import Strings, Vocabulary
 from agents.models.networks.dialogue import DialogueNetwork, Shape
-from assistant.learning.recipes.dialogue.batches import Vocabulary, batch_of
-from assistant.learning.recipes.dialogue.lessons import Lesson, Strings, lessons, values_of, vocabulary_of
+from assistant.learning.recipes.dialogue.batches import batch_of
+from assistant.learning.recipes.dialogue.lessons import Lesson, lessons, values_of, vocabulary_of
 from assistant.learning.recipes.dialogue.replying import replies
 from assistant.learning.recipes.examples.dialogues import SETS
 from assistant.learning.recipes.training_state import (
@@ -80,6 +81,7 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
             lesson
             for name in arguments.sets
             for lesson in lessons(arguments.data, name, split, arguments.level, strings)
+            if lesson.tells or not (arguments.for_chat or name == "star")
         ]
         for split in ("train", "dev", *(["test"] if arguments.test else []))
     }
@@ -191,6 +193,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--sets", nargs="+", default=["camrest"], choices=SETS)
     parser.add_argument("--level", default="session", choices=("session", "dataset"))
+    parser.add_argument("--for-chat", action="store_true")
     parser.add_argument("--epochs", type=int, default=14)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=0)
