@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "stores.conversation": {"stores.base", "stores.database", "stores.versions", "stores.words"},
     "stores.search": {"stores.base", "stores.database", "stores.vectors", "stores.versions", "stores.words"},
     "agents.answering": {"agents.base", "agents.prompts", "agents.retrieval", "stores.base", "stores.words"},
-    "agents.dialogue": {"agents.base", "stores.base"},
+    "agents.dialogue": {"agents.base", "agents.models", "stores.base"},
     "agents.memory": {"agents.base", "agents.prompts", "stores.base", "stores.words"},
     "agents.models.networks": {"agents.models"},
     "assistant.library.chat_logs": {"stores.base", "stores.conversation"},

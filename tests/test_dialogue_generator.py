@@ -61,7 +61,8 @@ def network() -> DialogueNetwork:
 
 def chances(network: DialogueNetwork, batch: DialogueBatch) -> tuple[torch.Tensor, torch.Tensor]:
     past = network.nothing_said(len(batch.said_ids))
-    words, positions, _ = network.told(batch.said_ids, batch.said_vectors, past, network.prepared(batch))
+    said = batch.said_ids, batch.said_vectors, batch.said_columns
+    words, positions, _ = network.told(said, past, network.prepared(batch))
     return words, positions
 
 
@@ -137,13 +138,14 @@ def test_it_learns_to_tell_a_value_that_no_training_held_by_its_column(network: 
     wanted = [[row.values[column]] for row in rows for column in ("phone", "food")]
     batch = batch_of(asked, wanted, VOCABULARY, STRINGS, most_rows=1)
     optimizer = torch.optim.Adam(network.parameters(), lr=3e-3)
-    for _ in range(100):
+    for _ in range(200):
         optimizer.zero_grad()
         (-network.likelihood(batch).mean()).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     masala = Entity("masala", {"food": "indian", "phone": "7"})
     unseen = [inputs(f"the {column} ?", rows=[masala]) for column in ("phone", "food")]
-    assert replies(network, unseen, VOCABULARY, STRINGS, most_rows=1) == [["7"], ["indian"]]
+    told = replies(network, unseen, VOCABULARY, STRINGS, most_rows=1)
+    assert [words[0] for words in told] == ["7", "indian"]
     assert not network.training
 
 
@@ -159,16 +161,17 @@ def test_values_of_several_words_are_one_word_of_what_is_spoken() -> None:
 def test_groups_of_a_beam_differ_and_no_value_is_told_twice() -> None:
     texts: dict[str, list[int]] = {"kiku": [0, 2], "555_1": [1], "is": [3]}
 
-    def step(ids: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+    def step(ids: np.ndarray, *_: object) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
         words = np.log(np.full((len(ids), len(VOCABULARY)), 0.01, np.float32))
         words[:, VOCABULARY.id(END)] = np.log(0.1)
         return words, np.log(np.tile(np.array([[0.1, 0.3, 0.3, 0.0001]], np.float32), (len(ids), 1)))
 
-    alone, *_ = decoded(step, [texts], VOCABULARY, STRINGS)
+    columns = np.array([[0, 1, 0, 2]] * 3)
+    alone, *_ = decoded(step, [texts], columns, VOCABULARY, STRINGS)
     assert alone.words == ["kiku", "555_1"]  # the likeliest at both its places together, then the other
     assert alone.positions == [2, 1]
     assert alone.log_likelihood == pytest.approx((np.log(0.4) + np.log(0.3) + np.log(0.1)) / 3, abs=1e-3)
-    beam = decoded(step, [texts] * 3, VOCABULARY, STRINGS, penalty=5.0)
+    beam = decoded(step, [texts] * 3, columns, VOCABULARY, STRINGS, penalty=5.0)
     assert [told.words[:1] for told in beam] == [["kiku"], ["555_1"], []]
 
 

@@ -1,6 +1,7 @@
-"""Replies over a knowledge base in the words of its entities, without a model that writes.
+"""Replies over a knowledge base without a chat model: of the dialogue generator, or in the entities' words.
 
-state, entities best first -> of one that is talked about: the columns that the message asks for
+state, entities best first -> a sound reply of the generator, where there is one
+                           -> of one that is talked about: the columns that the message asks for
                            -> else: how many meet what is wanted, and the first three
 """
 
@@ -17,6 +18,7 @@ from agents.base.message_sorting import MessageSorter
 from agents.base.quoting_only import NOTED, QuotingOnly
 from agents.dialogue.entity_ranker import met
 from agents.dialogue.knowledge_table import words
+from agents.dialogue.reply_writer import ReplyWriter
 from stores.base.entities import Entity, entity_of
 
 _LISTED = 3  # entities
@@ -28,9 +30,16 @@ _LONGEST_RUN = 3  # words of the message that are compared with a column's name
 class EntityReplies(QuotingOnly):
     """The built-in chat model of a conversation over a knowledge base."""
 
-    def __init__(self, encoder: Callable[[], Encoder], sorter: MessageSorter) -> None:
+    def __init__(
+        self,
+        encoder: Callable[[], Encoder],
+        sorter: MessageSorter,
+        writer: Callable[[], ReplyWriter] | None = None,
+    ) -> None:
+        """writer: of the dialogue generator; None for the words of the entities alone."""
         self._encoder = encoder
         self._sorter = sorter
+        self._writer = writer
 
     async def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
         """The reply, an entity a piece."""
@@ -51,6 +60,10 @@ class EntityReplies(QuotingOnly):
             said = self._sorter.sorted(request.message)
             if said.stating and not said.asking:
                 return [NOTED + " ".join(said.stating)]
+        if self._writer and not remembered:
+            written = self._writer().write(request, state, found, asked)
+            if written is not None:
+                return [written]
         if not state.asks_for_more and first.passage.version_id in state.focus:
             told = _told(entity, asked or list(entity.values))
             return [*remembered, _citing(f"{entity.name}: {told} [{first.number}]", first)]

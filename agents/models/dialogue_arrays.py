@@ -24,7 +24,8 @@ _MOST_WORDS = 50  # of a reply
 
 Floats = npt.NDArray[np.float32]
 Arrays = dict[str, npt.NDArray[Any]]
-Step = Callable[[npt.NDArray[np.int64], Floats], tuple[Floats, Floats]]
+Ids = npt.NDArray[np.int64]
+Step = Callable[[Ids, Floats, Ids], tuple[Floats, Floats]]
 
 
 class Vocabulary:
@@ -169,6 +170,7 @@ class Told:
 def decoded(
     step: Step,
     texts: Sequence[dict[str, list[int]]],
+    position_columns: Ids,
     vocabulary: Vocabulary,
     strings: Strings,
     *,
@@ -176,9 +178,10 @@ def decoded(
 ) -> list[Told]:
     """The likeliest word after another of B replies (greedy).
 
-    step: (B, 1) ids and (B, 1, 384) vectors of the last words -> log chances of words (B, V) and of
-    positions (B, P). penalty: of what an earlier reply tells at the same step, in nats: with B times the same
-    context, a beam of B groups of one (diverse beam search, as in Dual-Feedback, section 5.3).
+    step: of the last words (B, 1) ids, (B, 1, 384) vectors and (B, 1) columns -> log chances of words (B, V)
+    and of positions (B, P). texts, position_columns: of each reply's context.
+    penalty: of what an earlier reply tells at the same step, in nats: with B times the same context, a beam
+    of B groups of one (diverse beam search, as in Dual-Feedback, section 5.3).
     A value is told once in a reply.
     """
     size = len(texts)
@@ -187,8 +190,9 @@ def decoded(
     ended = [False] * size
     ids = np.full((size, 1), vocabulary.id(BEGIN))
     vectors = np.zeros((size, 1, VECTOR), np.float32)
+    columns = np.full((size, 1), -1)
     for _ in range(_MOST_WORDS):
-        of_words, of_positions = step(ids, vectors)
+        of_words, of_positions = step(ids, vectors, columns)
         chosen: dict[str, int] = {}  # at this step, by how many
         for b in range(size):
             if ended[b]:
@@ -203,6 +207,7 @@ def decoded(
                 told[b].words.append(word)
                 told[b].positions.append(place)
             ids[b, 0] = vocabulary.read_id(word)
+            columns[b, 0] = position_columns[b, place] if place >= 0 else -1
             vectors[b, 0] = strings[word] if vocabulary.id(word) < 0 else 0
         if all(ended):
             break

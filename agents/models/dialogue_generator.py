@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from agents.base.interfaces import Encoder
 from agents.models.dialogue_arrays import (
     Arrays,
     Floats,
+    Ids,
     Step,
     Strings,
     Told,
@@ -49,9 +49,10 @@ MEMORY_INPUTS = (
     "cell_columns",
     "cell_mask",
     "meeting",
+    "position_columns",
 )
 PREPARED = ("crossed", "mask", "pointed", "named")
-STEP_INPUTS = ("said_ids", "said_vectors", "past", *PREPARED, "position_columns", "meeting")
+STEP_INPUTS = ("said_ids", "said_vectors", "said_columns", "past", *PREPARED, "position_columns", "meeting")
 STEP_OUTPUTS = ("words", "positions", "kept")
 GROUPS, PENALTY = 4, 1.0  # of the diverse beam; the first group is greedy
 _MOST_STRINGS = 20_000  # vectors kept, 30 MB
@@ -135,7 +136,8 @@ class DialogueGenerator:
         arrays = arrays_of([inputs], self._vocabulary, self._strings, most_rows=MOST_ROWS)
         step = open_step(self._memory, self._step, arrays, self._facts, size=most)
         texts = [texts_at(inputs, arrays)] * most
-        found = decoded(step, texts, self._vocabulary, self._strings, penalty=PENALTY)
+        columns = np.repeat(arrays["position_columns"], most, 0)
+        found = decoded(step, texts, columns, self._vocabulary, self._strings, penalty=PENALTY)
         different = {tuple(told.words): told for told in reversed(found)}
         return sorted(different.values(), key=lambda told: -told.log_likelihood)
 
@@ -149,9 +151,9 @@ def open_step(memory: Any, step: Any, arrays: Arrays, shape: OfNetwork, *, size:
     layers = fixed["crossed"].shape[0]
     past = np.zeros((layers, 2, size, shape.heads, 0, shape.width // shape.heads), np.float32)
 
-    def next_chances(ids: npt.NDArray[np.int64], vectors: Floats) -> tuple[Floats, Floats]:
+    def next_chances(ids: Ids, vectors: Floats, columns: Ids) -> tuple[Floats, Floats]:
         nonlocal past
-        given = fixed | {"said_ids": ids, "said_vectors": vectors, "past": past}
+        given = fixed | {"said_ids": ids, "said_vectors": vectors, "said_columns": columns, "past": past}
         words, positions, past = step.run(list(STEP_OUTPUTS), given)
         return words, positions
 

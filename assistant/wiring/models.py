@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agents.base.chat_interfaces import ChatModel
     from agents.base.interfaces import Judge, Vectors
     from agents.base.message_sorting import MessageSorter
+    from agents.models.dialogue_generator import DialogueGenerator
     from agents.models.reader import OnnxReader
     from agents.retrieval.reader_judge import Readings
     from assistant.settings.config import ModelSettings
@@ -45,6 +46,14 @@ class Models(Search):
         from agents.models.reader_files import LARGE
 
         return OnnxReader(LARGE, threads=self.settings.encoder.threads)
+
+    @cached_property
+    def dialogue_generator(self) -> DialogueGenerator:
+        """What replies over a knowledge base; it reads by the vectors of the packaged encoder."""
+        from agents.models.dialogue_generator import SHIPPED, DialogueGenerator
+
+        encoder = self._prepared("") if self.settings.encoder.source else self.wanted_encoder
+        return DialogueGenerator(SHIPPED, encoder, threads=self.settings.encoder.threads)
 
     @cached_property
     def readings(self) -> Readings:

@@ -11,6 +11,7 @@ from assistant.wiring.models import Models
 if TYPE_CHECKING:
     from agents.answering.responder import Prompt, Responder
     from agents.base.chat_interfaces import ChatModel, Tokens
+    from agents.dialogue.reply_writer import ReplyWriter
     from assistant.background.priority import AnswersFirst
     from assistant.library.ingest import Ingest
     from assistant.remembering.remembering import Remembering
@@ -86,7 +87,14 @@ class Turns(Models):
     def _entity_responder(self) -> Responder:
         from agents.dialogue.entity_replies import EntityReplies
 
-        return self._responder_with(EntityReplies(lambda: self.searching.encoder, self.sorter))
+        writer = (lambda: self._reply_writer) if self.settings.answer.generator else None
+        return self._responder_with(EntityReplies(lambda: self.searching.encoder, self.sorter, writer))
+
+    @cached_property
+    def _reply_writer(self) -> ReplyWriter:
+        from agents.dialogue.reply_writer import ReplyWriter
+
+        return ReplyWriter(self.dialogue_generator)
 
     @property
     def _quotes(self) -> bool:

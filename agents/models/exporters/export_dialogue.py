@@ -54,9 +54,9 @@ class _Memory(nn.Module):
         at = self.network.prepared(
             DialogueBatch(
                 **given,
-                position_columns=none,
                 said_ids=none,
                 said_vectors=none,
+                said_columns=none,
                 target_ids=none,
                 target_positions=none,
                 target_mask=none,
@@ -71,9 +71,9 @@ class _Step(nn.Module):
         self.network = network
 
     def forward(self, *arrays: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        said_ids, said_vectors, past, crossed, mask, pointed, named, columns, meeting = arrays
+        ids, vectors, of_columns, past, crossed, mask, pointed, named, columns, meeting = arrays
         at = Prepared(crossed, mask, pointed, named, columns, meeting)
-        words, positions, past = self.network.told(said_ids, said_vectors, past, at)
+        words, positions, past = self.network.told((ids, vectors, of_columns), past, at)
         return words[:, -1], positions[:, -1], past
 
 
@@ -103,7 +103,7 @@ def export(weights: Path, target: Path, *, say: Callable[[str], None]) -> None:
         memory = [torch.from_numpy(arrays[name]) for name in MEMORY_INPUTS]
         _write(_Memory(network), memory, folder / MEMORY_FILE, MEMORY_INPUTS, PREPARED, _MEMORY_SHAPES)
         prepared = _Memory(network)(*memory)
-        past = network.told(*_said(_SIZE), network.nothing_said(_SIZE), _for_all(prepared, arrays))[2]
+        past = network.told(_said(_SIZE), network.nothing_said(_SIZE), _for_all(prepared, arrays))[2]
         step = [*_said(_SIZE), past, *_repeated(prepared), *_rest(arrays)]
         _write(_Step(network), step, folder / STEP_FILE, STEP_INPUTS, STEP_OUTPUTS, _STEP_SHAPES)
         say("Comparing it with the original.")
@@ -129,11 +129,13 @@ _MEMORY_SHAPES: dict[str, dict[int, object]] = {
     "cell_columns": {1: _K, 2: _C},
     "cell_mask": {1: _K, 2: _C},
     "meeting": {},
+    "position_columns": {1: torch.export.Dim.AUTO},
 }
 _B, _T, _M, _P, _N = (torch.export.Dim(name) for name in ("batch", "past", "memory", "positions", "names"))
 _STEP_SHAPES: dict[str, dict[int, object]] = {
     "said_ids": {0: _B},
     "said_vectors": {0: _B},
+    "said_columns": {0: _B},
     "past": {2: _B, 4: _T},
     "crossed": {2: _B, 4: _M},
     "mask": {0: _B, 1: _M},
@@ -201,9 +203,10 @@ def _example(vocabulary: int, *, rows: int, seed: int = 0) -> dict[str, np.ndarr
     }
 
 
-def _said(size: int) -> tuple[Tensor, Tensor]:
+def _said(size: int) -> tuple[Tensor, Tensor, Tensor]:
     draw = torch.Generator().manual_seed(size)
-    return torch.ones(size, 1, dtype=torch.long), torch.randn(size, 1, VECTOR, generator=draw) / 20
+    vectors = torch.randn(size, 1, VECTOR, generator=draw) / 20
+    return torch.ones(size, 1, dtype=torch.long), vectors, torch.arange(size)[:, None] - 1
 
 
 def _repeated(prepared: tuple[Tensor, ...]) -> list[Tensor]:
@@ -230,7 +233,7 @@ def _difference(network: DialogueNetwork, folder: Path) -> float:
         at = _for_all(_Memory(network)(*(torch.from_numpy(arrays[name]) for name in MEMORY_INPUTS)), arrays)
         past, said = network.nothing_said(_SIZE), _said(_SIZE)
         for _ in range(_STEPS):
-            words, positions, past = network.told(*said, past, at)
+            words, positions, past = network.told(said, past, at)
             for of_torch, of_served in zip(
                 (words, positions), served(*(s.numpy() for s in said)), strict=True
             ):

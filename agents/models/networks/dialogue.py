@@ -59,6 +59,7 @@ class DialogueBatch:
     position_columns: Tensor  # (B, P) of the column; S for a word that is copied; -1 for nothing
     said_ids: Tensor  # (B, T) of the reply before each word, from the beginning mark
     said_vectors: Tensor  # (B, T, 384) zeros where the word is of the vocabulary
+    said_columns: Tensor  # (B, T) of what it was copied from, as in position_columns; -1 for nothing
     target_ids: Tensor  # (B, T) of the vocabulary; -1 where the word is none of it
     target_positions: Tensor  # (B, T, P) true where the word stands at that position
     target_mask: Tensor  # (B, T) false for padding and for what can neither be told nor copied
@@ -78,7 +79,7 @@ class ReplyLayer(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(3))
         self.drop = nn.Dropout(shape.dropout)
         for layer in (self.own, self.asks, self.crossed):
-            nn.init.xavier_uniform_(layer.weight)
+            nn.init.uniform_(layer.weight, -((1.5 / width) ** 0.5), (1.5 / width) ** 0.5)
             nn.init.zeros_(layer.bias)
 
     def of_memory(self, everything: Tensor) -> Tensor:
@@ -166,6 +167,7 @@ class DialogueNetwork(nn.Module):
         places = torch.arange(length - 1, -1, -1, device=batch.word_ids.device).clamp(max=127)
         words = (
             self._read(batch.word_ids, batch.word_vectors)
+            + self._of_columns(self.named(batch.column_vectors), batch.position_columns[:, :length])
             + self.of_window(batch.window_vectors * _SCALE)
             + self.of_marks(batch.word_marks)
             + self.places(places)
@@ -197,15 +199,24 @@ class DialogueNetwork(nn.Module):
         read: Tensor = self.words(ids) * self.words.embedding_dim**0.5 + self.of_vector(vectors * _SCALE)
         return read
 
+    def named(self, column_vectors: Tensor) -> Tensor:
+        """(B, S + 1, D) of the columns; the last is a word that is copied."""
+        columns = self.of_column(column_vectors * _SCALE)
+        return torch.cat([columns, self.copies.expand(columns.shape[0], 1, -1)], 1)
+
+    def _of_columns(self, named: Tensor, places: Tensor) -> Tensor:
+        """(B, L, D) of the columns at these places, 0 at -1."""
+        at = places.clamp(min=0)[..., None].expand(-1, -1, named.shape[2])
+        return torch.gather(named, 1, at) * (places >= 0)[..., None]
+
     def prepared(self, batch: DialogueBatch) -> Prepared:
         """What a reply is made from."""
         everything, mask, pointed = self.memory(batch)
-        columns = self.of_column(batch.column_vectors * _SCALE)
         return Prepared(
             torch.stack([layer.of_memory(everything) for layer in self.decoder]),  # type: ignore[operator]
             mask,
             self.points(pointed),
-            torch.cat([columns, self.copies.expand(columns.shape[0], 1, -1)], 1),
+            self.named(batch.column_vectors),
             batch.position_columns,
             batch.meeting,
         )
@@ -216,15 +227,18 @@ class DialogueNetwork(nn.Module):
         return self.copies.new_zeros(LAYERS, 2, size, shape.heads, 0, shape.width // shape.heads)
 
     def told(
-        self, said_ids: Tensor, said_vectors: Tensor, past: Tensor, at: Prepared
+        self, last: tuple[Tensor, Tensor, Tensor], past: Tensor, at: Prepared
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Log-probabilities of what comes after each of T words, (B, T, V) and (B, T, P), and the past.
 
-        The vocabulary's words and the positions together sum to 1. past: of the t words before these.
+        The vocabulary's words and the positions together sum to 1. last: ids, vectors and
+        columns of the T words, as in `DialogueBatch`. past: of the t words before these.
         """
+        said_ids, said_vectors, said_columns = last
         steps, before = said_ids.shape[1], past.shape[4]
         places = torch.arange(steps, device=said_ids.device) + before
-        said = self._read(said_ids, said_vectors) + self.places(places) + self.reminds(at.meeting)[:, None]
+        said = self._read(said_ids, said_vectors) + self._of_columns(at.named, said_columns)
+        said = said + self.places(places) + self.reminds(at.meeting)[:, None]
         earlier = places[:, None] >= torch.arange(before + steps, device=said.device)
         said, kept = self.drop(said), []
         for number, layer in enumerate(self.decoder):
@@ -255,7 +269,8 @@ class DialogueNetwork(nn.Module):
     def likelihood(self, batch: DialogueBatch) -> Tensor:
         """(B,) the mean log-likelihood of each reply's words, in nats; with one row, Eq. 3."""
         past = self.nothing_said(len(batch.said_ids))
-        words, positions, _ = self.told(batch.said_ids, batch.said_vectors, past, self.prepared(batch))
+        said = batch.said_ids, batch.said_vectors, batch.said_columns
+        words, positions, _ = self.told(said, past, self.prepared(batch))
         by_word = torch.gather(words, 2, batch.target_ids.clamp(min=0)[..., None]).squeeze(2)
         by_word = by_word.masked_fill(batch.target_ids < 0, _NEVER)
         by_position = torch.where(batch.target_positions, positions, _NEVER)

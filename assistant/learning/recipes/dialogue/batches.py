@@ -26,6 +26,7 @@ def batch_of(
     position_columns = arrays["position_columns"]
     said_ids = np.zeros((size, steps), np.int64)
     said_vectors = np.zeros((size, steps, VECTOR), np.float32)
+    said_columns = np.full((size, steps), -1, np.int64)
     target_ids = np.full((size, steps), -1, np.int64)
     target_positions = np.zeros((size, steps, position_columns.shape[1]), bool)
     target_mask = np.zeros((size, steps), bool)
@@ -33,17 +34,19 @@ def batch_of(
     for b, (each, reply) in enumerate(zip(inputs, replies, strict=True)):
         texts = texts_at(each, arrays)
         for t, word in enumerate((*reply, END)):
+            places = [i for i in texts.get(word, ()) if position_columns[b, i] >= 0]
             if t + 1 < steps:
                 said_ids[b, t + 1] = vocabulary.read_id(word)
                 if vocabulary.id(word) < 0:
                     said_vectors[b, t + 1] = strings[word]
+                    said_columns[b, t + 1] = position_columns[b, places[-1]] if places else -1
             target_ids[b, t] = vocabulary.id(word)
-            places = [i for i in texts.get(word, ()) if position_columns[b, i] >= 0]
             target_positions[b, t, places] = True
             target_mask[b, t] = bool(places) or target_ids[b, t] >= 0
     arrays |= {
         "said_ids": said_ids,
         "said_vectors": said_vectors,
+        "said_columns": said_columns,
         "target_ids": target_ids,
         "target_positions": target_positions,
         "target_mask": target_mask,

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
-from agents.models.dialogue_arrays import Floats, Strings, Told, Vocabulary, arrays_of, decoded, texts_at
+from agents.models.dialogue_arrays import Floats, Ids, Strings, Told, Vocabulary, arrays_of, decoded, texts_at
 from agents.models.dialogue_inputs import DialogueInputs
 from agents.models.networks.dialogue import DialogueNetwork
 from assistant.learning.recipes.dialogue.batches import batch_of
@@ -47,17 +45,16 @@ def _told(
     *,
     most_rows: int,
 ) -> list[Told]:
-    prepared = network.prepared(
-        batch_of(inputs, [[]] * len(inputs), vocabulary, strings, most_rows=most_rows)
-    )
+    batch = batch_of(inputs, [[]] * len(inputs), vocabulary, strings, most_rows=most_rows)
+    prepared = network.prepared(batch)
     past = network.nothing_said(len(inputs))
 
-    def step(ids: npt.NDArray[np.int64], vectors: Floats) -> tuple[Floats, Floats]:
+    def step(ids: Ids, vectors: Floats, columns: Ids) -> tuple[Floats, Floats]:
         nonlocal past
-        words, positions, past = network.told(
-            torch.from_numpy(ids), torch.from_numpy(vectors), past, prepared
-        )
+        last = torch.from_numpy(ids), torch.from_numpy(vectors), torch.from_numpy(columns)
+        words, positions, past = network.told(last, past, prepared)
         return words[:, -1].numpy(), positions[:, -1].numpy()
 
     sizes = arrays_of(inputs, vocabulary, strings, most_rows=most_rows)
-    return decoded(step, [texts_at(each, sizes) for each in inputs], vocabulary, strings)
+    texts = [texts_at(each, sizes) for each in inputs]
+    return decoded(step, texts, sizes["position_columns"], vocabulary, strings)

@@ -1,0 +1,148 @@
+"""Replies of the dialogue generator, as far as they can be believed.
+
+    entities, dialogue so far -> different replies, the likeliest first -> the first that is sound
+
+Sound is a reply whose values are those of one entity that it names, or of several that it names, each its
+own. Nothing of what it says besides is checked, so it cites each entity that it tells of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from agents.base.chat_interfaces import CitingText, DialogueState, ReplyRequest, Source
+from agents.base.citations import without_citations
+from agents.models.dialogue_arrays import Told
+from agents.models.dialogue_inputs import NAME, DialogueInputs, as_value, dialogue_inputs, spoken
+from stores.base.entities import Entity
+
+Found = Sequence[tuple[Source, Entity]]
+
+_ENDS = (".", "?", "!")
+_NO_SPACE_BEFORE = re.compile(r" (?=[.,;:?!)]|'\w{1,2}\b|n't\b)")
+_SMALL_I = re.compile(r"\bi\b")
+
+
+class Generator(Protocol):
+    """What makes replies."""
+
+    def replies(self, inputs: DialogueInputs) -> list[Told]:
+        """Different ones, the likeliest first."""
+
+
+class ReplyWriter:
+    """Writes replies over a knowledge base by the dialogue generator."""
+
+    def __init__(self, generator: Generator) -> None:
+        self._generator = generator
+
+    def write(
+        self, request: ReplyRequest, state: DialogueState, found: Found, asked: Sequence[str]
+    ) -> CitingText | None:
+        """The reply; None where none is sound. found: best first. asked: columns that the message names."""
+        if state.constraints and not state.meeting:
+            return None  # the nearest are to be shown, and that nothing meets all
+        rows = [_as_values(entity) for _, entity in found]
+        inputs = _inputs(request, state, rows)
+        for told in self._generator.replies(inputs):
+            of_rows = _told_of(told, inputs)
+            if of_rows is not None and _answers(of_rows, rows, state, asked):
+                return _written(told, of_rows, found, inputs)
+        return None
+
+
+def _as_values(entity: Entity) -> Entity:
+    return Entity(
+        as_value(entity.name), {c: v for c, value in entity.values.items() if (v := as_value(value))}
+    )
+
+
+def _inputs(request: ReplyRequest, state: DialogueState, rows: Sequence[Entity]) -> DialogueInputs:
+    wanted = {column: as_value(value) for column, value in state.constraints.items()}
+    columns_of = {value: column for row in rows for column, value in row.values.items()}
+    columns_of |= {value: column for column, value in wanted.items()} | {row.name: NAME for row in rows}
+    said = [text for e in request.history for text in (e.message, without_citations(e.answer))]
+    utterances = [spoken(text, columns_of) for text in (*said, request.message)]
+    return dialogue_inputs(utterances, rows, wanted, state.meeting, columns_of)
+
+
+def _told_of(told: Told, inputs: DialogueInputs) -> list[tuple[int, str] | None] | None:
+    """Of each word the row and the column that it tells; None in all where values of rows are mixed up."""
+    length, cells = len(inputs.words) or 1, max((len(row) for row in inputs.rows), default=0)
+    named = [
+        number
+        for number, row in enumerate(inputs.rows)
+        if row and row[0].value in told.words and inputs.columns[row[0].column] == NAME
+    ]
+    of_words: list[tuple[int, str] | None] = []
+    for word, position in zip(told.words, told.positions, strict=True):
+        at = position - length
+        if at < 0 or not cells:
+            of_words.append(None)
+            continue
+        column = inputs.columns[inputs.rows[at // cells][at % cells].column]
+        having = [
+            number
+            for number, row in enumerate(inputs.rows)
+            if any(cell.value == word and inputs.columns[cell.column] == column for cell in row)
+        ]
+        among = [number for number in having if number in named] if named else having
+        if not among:
+            return None
+        of_words.append((among[0], column))
+    return of_words
+
+
+def _answers(
+    of_words: Sequence[tuple[int, str] | None],
+    rows: Sequence[Entity],
+    state: DialogueState,
+    asked: Sequence[str],
+) -> bool:
+    """Whether it tells what the message asks for of what is talked about, or names one that is wanted."""
+    told = {one for one in of_words if one is not None}
+    if state.asks_for_more:
+        return any(column == NAME and _meets(rows[row], state) for row, column in told)
+    rows_told = {row for row, _ in told}
+    return rows_told <= {0} and bool(told) and {(0, column) for column in asked} <= told
+
+
+def _meets(row: Entity, state: DialogueState) -> bool:
+    return all(row.values.get(column) == as_value(value) for column, value in state.constraints.items())
+
+
+def _written(
+    told: Told, of_words: Sequence[tuple[int, str] | None], found: Found, inputs: DialogueInputs
+) -> CitingText:
+    """The words as they are read: values as the knowledge base has them, sentences with what they cite."""
+    values = _values_of(found, inputs)
+    sentences: list[str] = []
+    words, cited, all_cited = list[str](), list[int](), list[int]()
+    for word, of_word in zip((*told.words, "."), (*of_words, None), strict=True):
+        if word in _ENDS:
+            if words:
+                numbers = "".join(f" [{number}]" for number in dict.fromkeys(cited))
+                sentences.append(_capital(_NO_SPACE_BEFORE.sub("", " ".join(words))) + numbers + word)
+            words, cited = [], []
+            continue
+        if of_word is not None:
+            cited.append(found[of_word[0]][0].number)
+            all_cited.append(cited[-1])
+        words.append(values.get(word, word) if of_word is None else _value(found[of_word[0]][1], of_word[1]))
+    return CitingText(" ".join(sentences), dict.fromkeys(all_cited))
+
+
+def _values_of(found: Found, inputs: DialogueInputs) -> Mapping[str, str]:
+    written = {as_value(value): value for _, e in found for value in (e.name, *e.values.values())}
+    return {word: word.replace("_", " ") for word in inputs.words if "_" in word} | written
+
+
+def _value(entity: Entity, column: str) -> str:
+    return entity.name if column == NAME else entity.values[column]
+
+
+def _capital(sentence: str) -> str:
+    sentence = _SMALL_I.sub("I", sentence)
+    return sentence[:1].upper() + sentence[1:]

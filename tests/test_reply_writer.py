@@ -1,0 +1,111 @@
+"""Replies of the dialogue generator: which are believed, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
+from agents.base.interfaces import Exchange
+from agents.dialogue.reply_writer import ReplyWriter
+from agents.models.dialogue_arrays import Told
+from agents.models.dialogue_inputs import DialogueInputs
+from stores.base.clock import now
+from stores.base.entities import Entity, entity_text
+from stores.base.passages import Passage
+
+KIKU = Entity("Kiku Sushi", {"Food": "Japanese", "Phone": "555 1", "Area": "north"})
+NOBU = Entity("Nobu", {"Food": "Japanese", "Phone": "555 2", "Area": "south"})
+WANTED = {"Food": "Japanese"}
+
+
+class Scripted:
+    """Tells these replies; a word that a row or the context has is copied from there."""
+
+    def __init__(self, *replies: str) -> None:
+        self._replies = replies
+        self.read: DialogueInputs | None = None
+
+    def replies(self, inputs: DialogueInputs) -> list[Told]:
+        self.read = inputs
+        cells = max(len(row) for row in inputs.rows)
+        places = {word: number for number, word in enumerate(inputs.words)}
+        for r, row in reversed(list(enumerate(inputs.rows))):
+            places |= {cell.value: len(inputs.words) + r * cells + c for c, cell in enumerate(row)}
+        told = (reply.split() for reply in self._replies)
+        return [Told(words, [places.get(word, -1) for word in words], -1.0) for words in told]
+
+
+def written(
+    generator: Scripted,
+    message: str,
+    *,
+    state: DialogueState,
+    asked: Sequence[str] = (),
+    history: Sequence[Exchange] = (),
+) -> tuple[str, tuple[int, ...]] | None:
+    found = []
+    for number, entity in enumerate((KIKU, NOBU), start=1):
+        text = entity_text(entity)
+        passage = Passage(number, 1, "kb:1", "entity", entity.name, text, 1, number, "", "", now())
+        found.append((Source(number, passage), entity))
+    request = ReplyRequest(
+        (), message, message, tuple(s for s, _ in found), history=tuple(history), state=state
+    )
+    told = ReplyWriter(generator).write(request, state, found, asked)
+    return None if told is None else (str(told), told.cites)
+
+
+def looking(meeting: int = 2) -> DialogueState:
+    return DialogueState("places", 2, WANTED, meeting)
+
+
+def talking() -> DialogueState:
+    return DialogueState("places", 2, WANTED, 2, focus=(1,), asks_for_more=False)
+
+
+def test_a_reply_is_read_as_people_write_and_cites_what_it_tells() -> None:
+    generator = Scripted(
+        "i 'd say kiku_sushi is a japanese place , in the north . would you like its phone ?"
+    )
+    told = written(generator, "Japanese food, please!", state=looking())
+    assert told == (
+        "I'd say Kiku Sushi is a Japanese place, in the north [1]. Would you like its phone?",
+        (1,),
+    )
+    assert generator.read is not None
+    assert generator.read.words == ("japanese", "food", ",", "please", "!")
+    assert [cell.value for cell in generator.read.rows[0]] == ["kiku_sushi", "japanese", "555_1", "north"]
+
+
+def test_two_that_are_named_are_both_cited() -> None:
+    told = written(Scripted("there are kiku_sushi and nobu"), "japanese", state=looking())
+    assert told == ("There are Kiku Sushi and Nobu [1] [2].", (1, 2))
+
+
+@pytest.mark.parametrize(
+    "reply", ["kiku_sushi is in the south", "sorry , there is nothing", "would you like the north ?"]
+)
+def test_what_mixes_entities_or_names_none_is_passed_over(reply: str) -> None:
+    sound = "nobu serves japanese food"
+    assert written(Scripted(reply), "japanese", state=looking()) is None
+    assert written(Scripted(reply, sound), "japanese", state=looking()) == (
+        "Nobu serves Japanese food [2].",
+        (2,),
+    )
+
+
+def test_what_is_asked_is_told_of_the_one_that_is_talked_about() -> None:
+    earlier = [Exchange("japanese food", "", "Kiku Sushi is in the north [1].", 1)]
+    others = Scripted("nobu 's phone is 555_2", "it is in the north", "its phone is 555_1")
+    told = written(others, "the phone?", state=talking(), asked=["Phone"], history=earlier)
+    assert told == ("Its phone is 555 1 [1].", (1,))
+    assert others.read is not None
+    assert others.read.utterances[1] == "kiku_sushi is in the north ."  # its number stood for another source
+
+
+def test_where_nothing_meets_what_is_wanted_the_nearest_are_left_to_be_shown() -> None:
+    generator = Scripted("kiku_sushi is a japanese restaurant")
+    assert written(generator, "japanese", state=looking(meeting=0)) is None
+    assert generator.read is None
