@@ -1,6 +1,7 @@
 """Task dialogues over knowledge bases: the entities found, and the replies of the built-in chat model.
 
     python -m benchmarks.dialogue DATA [--only camrest smd mwoz_e2e] [--split test] [--level session dataset]
+        [--encoder DIR]
 
 For each turn, with the dialogue so far as it was held: Re@K by value and by turn for the entities by cosine
 alone and as the product ranks them; BLEU and Entity-F1 of the product's replies, by nothing trained.
@@ -30,7 +31,15 @@ from agents.base.message_sorting import MessageSorter
 from agents.dialogue.entity_ranker import ranked
 from agents.dialogue.entity_replies import EntityReplies
 from agents.dialogue.knowledge_table import KnowledgeTable
-from assistant.learning.recipes.examples.dialogues import SETS, TaskDialogue, read_dialogues, read_entities
+from agents.models.encoder import OnnxEncoder
+from assistant.learning.recipes.dialogue.lessons import encoded_text, entity_query
+from assistant.learning.recipes.examples.dialogues import (
+    WITH_BASE,
+    TaskDialogue,
+    read_dialogues,
+    read_entities,
+)
+from assistant.learning.recipes.retriever.network import SERVED
 from assistant.replay.metrics.dialogue import bleu, entity_f1, values_covered, values_in
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
@@ -80,15 +89,15 @@ def _play(
     entities: Sequence[Entity],
     table: KnowledgeTable,
 ) -> None:
-    vectors = _vectors(encoder, tuple(f"{e.name}\n{entity_text(e)}" for e in entities))
+    vectors = _vectors(encoder, tuple(map(encoded_text, entities)))
     names = {entity.name for entity in entities}
     known = {value for entity in entities for value in (entity.name, *entity.values.values())}
     said, shown = list[str](), list[str]()
     for turn in dialogue.turns:
         said.append(turn.user)
         state = table.state(said, shown)
-        query = " ".join([turn.user, *state.constraints.values()]).replace("_", " ")
-        cosines = vectors @ encoder.encode_queries([query])[0] if entities else np.empty(0)
+        query = encoder.encode_queries([entity_query(turn.user, state)])[0]
+        cosines = vectors @ query if entities else np.empty(0)
         found = [_candidate(i, entity, float(cosines[i])) for i, entity in enumerate(entities)]
         ways = {
             "cosine": sorted(found, key=lambda candidate: -candidate.dense),
@@ -113,7 +122,7 @@ def _table(entities: Sequence[Entity]) -> KnowledgeTable:
 
 @cache
 def _vectors(encoder: Encoder, texts: tuple[str, ...]) -> np.ndarray:  # type: ignore[type-arg]
-    return encoder.encode_passages([text.replace("_", " ") for text in texts])
+    return encoder.encode_passages(texts)
 
 
 def _candidate(number: int, entity: Entity, cosine: float) -> Candidate:
@@ -168,20 +177,24 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path)
-    parser.add_argument("--only", nargs="+", default=SETS, choices=SETS)
+    parser.add_argument("--only", nargs="+", default=WITH_BASE, choices=WITH_BASE)
     parser.add_argument("--level", nargs="+", default=LEVELS, choices=LEVELS)
+    parser.add_argument("--encoder", type=Path, help="of `entity_retriever`, instead of the packaged one")
     parser.add_argument("--split", default="test", choices=("dev", "test"))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         places = find_locations(os.environ, data=folder)
         with closing(Assistant(Settings(), places, offline=True)) as assistant:
+            encoder: Encoder = assistant.encoder
+            if arguments.encoder:
+                encoder = OnnxEncoder(arguments.encoder / SERVED)
             for name in arguments.only:
                 entities = [entity for _, entity in read_entities(arguments.data, name)]
                 values = sorted({value for entity in entities for value in _values(entity)})
                 for level in arguments.level:
                     if (name, level) == ("smd", "dataset"):
                         continue  # each of its dialogues has a knowledge base of its own
-                    measured = measure(assistant.encoder, arguments.data, name, arguments.split, level)
+                    measured = measure(encoder, arguments.data, name, arguments.split, level)
                     report(name, level, measured, values)
 
 

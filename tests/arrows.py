@@ -208,10 +208,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "assistant.learning.recipes.dialogue": {
         "agents.base",
         "agents.dialogue",
+        "agents.losses",
         "agents.models",
         "agents.models.networks",
         "assistant.learning.recipes",
         "assistant.learning.recipes.examples",
+        "assistant.learning.recipes.retriever",
         "assistant.replay.metrics",
         "assistant.settings",
         "assistant.wiring",

@@ -20,6 +20,7 @@ from agents.models.dialogue_generator import DialogueGenerator, DialogueUnavaila
 from agents.models.dialogue_inputs import MOST_WORDS, NAME, DialogueInputs, as_value, dialogue_inputs, spoken
 from agents.models.networks.dialogue import DialogueBatch, DialogueNetwork, Shape
 from assistant.learning.recipes.dialogue.batches import batch_of
+from assistant.learning.recipes.dialogue.entity_retriever import supervised
 from assistant.learning.recipes.dialogue.lessons import lessons, vocabulary_of
 from assistant.learning.recipes.dialogue.replying import replies
 from assistant.learning.recipes.training_state import write_checkpoint
@@ -239,6 +240,15 @@ def test_turns_become_lessons_at_both_levels(data: Path) -> None:
     words = vocabulary_of(found, {"thai", "greek", "place_0", "place_1", "place_2", "place_3"}.__contains__)
     assert {"serves", "food", "it", "is"} <= set(words)
     assert "thai" not in words
+
+
+def test_a_turn_is_about_the_entity_whose_values_are_told_most() -> None:
+    assert supervised(ROWS, "japanese food", "kiku 's phone is 555_1") == 0
+    assert supervised(ROWS, "japanese or turkish", "anatolia") == 2  # more of its values
+    assert supervised(ROWS, "japanese or turkish", "turkish") == 2  # as many, and more in the reply
+    assert supervised(ROWS, "japanese or turkish", "well") == 0  # the first
+    assert supervised([Entity("x", {"parking": "yes"})], "yes x", "yes") is None
+    assert supervised([], "japanese", "kiku") is None
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ def lessons(data: Path, set_name: str, split: str, level: str, strings: Strings)
             if level == "dataset"
             else KnowledgeTable(dialogue.domain, enumerate(entities))
         )
-        strings.add(_text(entity) for entity in entities)
+        strings.add(encoded_text(entity) for entity in entities)
         yield from _of_dialogue(dialogue, entities, table, columns_of, strings, set_name)
 
 
@@ -65,7 +65,7 @@ def _of_dialogue(
     strings.add(turn.user for turn in dialogue.turns)
     rows = np.zeros((len(entities), len(strings[""])), np.float32)
     if entities:
-        rows[:] = [strings[_text(entity)] for entity in entities]
+        rows[:] = [strings[encoded_text(entity)] for entity in entities]
     said, shown, utterances = list[str](), list[str](), list[str]()
     for turn in dialogue.turns:
         said.append(turn.user)
@@ -101,8 +101,14 @@ def _best(entities: Sequence[Entity], cosines: npt.NDArray[np.float32], state: D
     return [entities[candidate.passage.version_id] for candidate in ranked(found, state)[:MOST_ROWS]]
 
 
-def _text(entity: Entity) -> str:
-    return f"{entity.name}\n{entity_text(entity)}"
+def encoded_text(entity: Entity) -> str:
+    """An entity as it is encoded."""
+    return f"{entity.name}\n{entity_text(entity)}".replace("_", " ")
+
+
+def entity_query(message: str, state: DialogueState) -> str:
+    """What entities are searched by: the message and what is wanted so far."""
+    return " ".join([message, *state.constraints.values()]).replace("_", " ")
 
 
 def _columns_of(entities: Iterable[Entity]) -> dict[str, str]:
