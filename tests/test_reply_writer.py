@@ -85,11 +85,18 @@ def test_two_that_are_named_are_both_cited() -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", ["kiku_sushi is in the south", "sorry , there is nothing", "would you like the north ?"]
+    "reply",
+    [
+        "kiku_sushi is in the south",
+        "kiku_sushi is at 12 high street",
+        "sorry , there is nothing",
+        "would you like the north ?",
+    ],
 )
 def test_what_mixes_entities_or_names_none_is_passed_over(reply: str) -> None:
     sound = "nobu serves japanese food"
     assert written(Scripted(reply), "japanese", state=looking()) is None
+    assert written(Scripted(reply), "japanese in the south", state=looking()) is None  # copied from there
     assert written(Scripted(reply, sound), "japanese", state=looking()) == (
         "Nobu serves Japanese food [2].",
         (2,),
@@ -102,6 +109,7 @@ def test_what_is_asked_is_told_of_the_one_that_is_talked_about() -> None:
     told = written(others, "the phone?", state=talking(), asked=["Phone"], history=earlier)
     assert told == ("Its phone is 555 1 [1].", (1,))
     assert others.read is not None
+    assert written(others, "a garden?", state=talking()) is None  # no column: it would tell something else
     assert others.read.utterances[1] == "kiku_sushi is in the north ."  # its number stood for another source
 
 

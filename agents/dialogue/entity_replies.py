@@ -63,7 +63,7 @@ class EntityReplies(QuotingOnly):
         if self._writer and not remembered:
             written = self._writer().write(request, state, found, asked)
             if written is not None:
-                return [written]
+                return [written, *_others(state, found, written.cites)]
         if not state.asks_for_more and first.passage.version_id in state.focus:
             told = _told(entity, asked or list(entity.values))
             return [*remembered, _citing(f"{entity.name}: {told} [{first.number}]", first)]
@@ -95,6 +95,25 @@ def _wanted(state: DialogueState, found: Sequence[tuple[Source, Entity]], asked:
         return [lead, *(_line(s, e, asked, state.constraints) for s, e in kept[:_LISTED])]
     lead = f"None of {state.entities} meets {state.told}. The nearest:"
     return [lead, *(_line(s, e, [*state.constraints, *asked], ()) for s, e in found[:_LISTED])]
+
+
+def _others(state: DialogueState, found: Sequence[tuple[Source, Entity]], cited: Sequence[int]) -> list[str]:
+    """What else meets what is wanted, by name."""
+    more = state.meeting - len(cited)
+    if not state.asks_for_more or more < 1:
+        return []
+    kept = [
+        (s, e) for s, e in found if len(met(e, state)) == len(state.constraints) and s.number not in cited
+    ]
+    names = "".join(
+        f" {e.name} [{s.number}]" + ("," if n + 1 < len(kept) else "") for n, (s, e) in enumerate(kept)
+    )
+    verb = "meets" if more == 1 else "meet"
+    return (
+        [CitingText(f"\n{more} more {verb} {state.told}:{names}", [s.number for s, _ in kept])]
+        if kept
+        else []
+    )
 
 
 def _remembered(request: ReplyRequest) -> list[str]:

@@ -17,7 +17,7 @@ from stores.base.entities import Entity
 
 NAME = ""  # stands for the column that names an entity
 _WORD = re.compile(r"[^\W_]+")
-_TRUTHS = frozenset(("yes", "no", "true", "false"))  # of a column of these, none is a value that a text names
+TRUTHS = frozenset(("yes", "no", "true", "false"))  # of a column of these, none is a value that a text names
 _MANY_ROWS = 20  # from here on, a column whose values hardly repeat tells entities apart and constrains none
 _LEAST_REPEATED = 2.0  # rows a value, on average, of a column that constrains
 
@@ -113,7 +113,7 @@ class KnowledgeTable:
             for column, different in values.items()
             if column != NAME
             and (
-                different <= _TRUTHS
+                different <= TRUTHS
                 or (rows[column] >= _MANY_ROWS and rows[column] < _LEAST_REPEATED * len(different))
             )
         }

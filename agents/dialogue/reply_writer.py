@@ -14,6 +14,7 @@ from typing import Protocol
 
 from agents.base.chat_interfaces import CitingText, DialogueState, ReplyRequest, Source
 from agents.base.citations import without_citations
+from agents.dialogue.knowledge_table import TRUTHS
 from agents.models.dialogue_arrays import Told
 from agents.models.dialogue_inputs import NAME, DialogueInputs, as_value, dialogue_inputs, spoken
 from stores.base.entities import Entity
@@ -44,6 +45,8 @@ class ReplyWriter:
         """The reply; None where none is sound. found: best first. asked: columns that the message names."""
         if state.constraints and not state.meeting:
             return None  # the nearest are to be shown, and that nothing meets all
+        if not state.asks_for_more and not asked:
+            return None  # what it asks for is none of the columns
         rows = [_as_values(entity) for _, entity in found]
         inputs = _inputs(request, state, rows)
         for told in self._generator.replies(inputs):
@@ -69,29 +72,25 @@ def _inputs(request: ReplyRequest, state: DialogueState, rows: Sequence[Entity])
 
 
 def _told_of(told: Told, inputs: DialogueInputs) -> list[tuple[int, str] | None] | None:
-    """Of each word the row and the column that it tells; None in all where values of rows are mixed up."""
-    length, cells = len(inputs.words) or 1, max((len(row) for row in inputs.rows), default=0)
-    named = [
-        number
-        for number, row in enumerate(inputs.rows)
-        if row and row[0].value in told.words and inputs.columns[row[0].column] == NAME
-    ]
+    """Of each word the row and the column that it tells; None in all where a value is of no row that is named.
+
+    It does not matter where a value was copied from. A number that no row has is unsound as well.
+    """
+    rows = [{cell.value: inputs.columns[cell.column] for cell in reversed(row)} for row in inputs.rows]
+    named = [n for n, row in enumerate(rows) if any(row.get(word) == NAME for word in told.words)]
     of_words: list[tuple[int, str] | None] = []
     for word, position in zip(told.words, told.positions, strict=True):
-        at = position - length
-        if at < 0 or not cells:
+        having = [number for number, row in enumerate(rows) if word in row]
+        is_value = position >= 0 or word not in TRUTHS  # of the vocabulary, "no" is a word as others are
+        if not having or not is_value:
+            if any(c.isdigit() for c in word):
+                return None
             of_words.append(None)
             continue
-        column = inputs.columns[inputs.rows[at // cells][at % cells].column]
-        having = [
-            number
-            for number, row in enumerate(inputs.rows)
-            if any(cell.value == word and inputs.columns[cell.column] == column for cell in row)
-        ]
-        among = [number for number in having if number in named] if named else having
+        among = [number for number in having if number in named or not named]
         if not among:
             return None
-        of_words.append((among[0], column))
+        of_words.append((among[0], rows[among[0]][word]))
     return of_words
 
 
@@ -105,8 +104,7 @@ def _answers(
     told = {one for one in of_words if one is not None}
     if state.asks_for_more:
         return any(column == NAME and _meets(rows[row], state) for row, column in told)
-    rows_told = {row for row, _ in told}
-    return rows_told <= {0} and bool(told) and {(0, column) for column in asked} <= told
+    return {row for row, _ in told} == {0} and {(0, column) for column in asked} <= told
 
 
 def _meets(row: Entity, state: DialogueState) -> bool:
