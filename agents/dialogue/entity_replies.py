@@ -103,17 +103,15 @@ def _others(state: DialogueState, found: Sequence[tuple[Source, Entity]], cited:
     if not state.asks_for_more or more < 1:
         return []
     kept = [
-        (s, e) for s, e in found if len(met(e, state)) == len(state.constraints) and s.number not in cited
+        (source, entity)
+        for source, entity in found
+        if len(met(entity, state)) == len(state.constraints) and source.number not in cited
     ]
-    names = "".join(
-        f" {e.name} [{s.number}]" + ("," if n + 1 < len(kept) else "") for n, (s, e) in enumerate(kept)
-    )
-    verb = "meets" if more == 1 else "meet"
-    return (
-        [CitingText(f"\n{more} more {verb} {state.told}:{names}", [s.number for s, _ in kept])]
-        if kept
-        else []
-    )
+    if not kept:
+        return []
+    names = ", ".join(f"{entity.name} [{source.number}]" for source, entity in kept)
+    lead = f"\n{more} more {'meets' if more == 1 else 'meet'} {state.told}: "
+    return [CitingText(lead + names, [source.number for source, _ in kept])]
 
 
 def _remembered(request: ReplyRequest) -> list[str]:

@@ -72,7 +72,7 @@ def _inputs(request: ReplyRequest, state: DialogueState, rows: Sequence[Entity])
 
 
 def _told_of(told: Told, inputs: DialogueInputs) -> list[tuple[int, str] | None] | None:
-    """Of each word the row and the column that it tells; None in all where a value is of no row that is named.
+    """Of each word the row and column that it tells; None in all where a value is of no row that is named.
 
     It does not matter where a value was copied from. A number that no row has is unsound as well.
     """
