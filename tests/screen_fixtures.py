@@ -212,7 +212,7 @@ def made_assistant(
         fresh_database(place.data).close()
     settings = Settings(
         reranking=RerankingSettings(judge="scores"),
-        answer=AnswerSettings(reader=False),
+        answer=AnswerSettings(reader=False, generator=False),  # neither reads these vectors
         memory=MemorySettings(learn=learns),
     )
     assistant = Assistant(settings, place, tell=tell)
