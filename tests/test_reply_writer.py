@@ -116,4 +116,6 @@ def test_what_is_asked_is_told_of_the_one_that_is_talked_about() -> None:
 def test_where_nothing_meets_what_is_wanted_the_nearest_are_left_to_be_shown() -> None:
     generator = Scripted("kiku_sushi is a japanese restaurant")
     assert written(generator, "japanese", state=looking(meeting=0)) is None
+    nothing = DialogueState("places", 2)
+    assert written(generator, "hello", state=nothing) is None
     assert generator.read is None

@@ -45,8 +45,8 @@ class ReplyWriter:
         """The reply; None where none is sound. found: best first. asked: columns that the message names."""
         if state.constraints and not state.meeting:
             return None  # the nearest are to be shown, and that nothing meets all
-        if not state.asks_for_more and not asked:
-            return None  # what it asks for is none of the columns
+        if not (state.constraints if state.asks_for_more else asked):
+            return None  # nothing is wanted yet, or what is asked for is none of the columns
         rows = [_as_values(entity) for _, entity in found]
         inputs = _inputs(request, state, rows)
         for told in self._generator.replies(inputs):
