@@ -165,6 +165,10 @@ async def over_places(folder: Path, out: Path) -> None:
             "a cheap italian place",
             "what about something expensive in the west?",
             "and the phone number of Bellini's?",
+            "what is the address?",
+            "something thai in the north",
+            "what is its postcode?",
+            "does it have a garden?",
             "I liked Kiku best of all.",
             "then rather the one I liked best",
         ):

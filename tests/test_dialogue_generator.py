@@ -16,7 +16,12 @@ import pytest
 import torch
 
 from agents.models.dialogue_arrays import END, Strings, Vocabulary, decoded
-from agents.models.dialogue_generator import DialogueGenerator, DialogueUnavailable
+from agents.models.dialogue_generator import (
+    SHIPPED,
+    DialogueDescription,
+    DialogueGenerator,
+    DialogueUnavailable,
+)
 from agents.models.dialogue_inputs import MOST_WORDS, NAME, DialogueInputs, as_value, dialogue_inputs, spoken
 from agents.models.networks.dialogue import DialogueBatch, DialogueNetwork, Shape
 from assistant.learning.recipes.dialogue.batches import batch_of
@@ -249,6 +254,16 @@ def test_a_turn_is_about_the_entity_whose_values_are_told_most() -> None:
     assert supervised(ROWS, "japanese or turkish", "well") == 0  # the first
     assert supervised([Entity("x", {"parking": "yes"})], "yes x", "yes") is None
     assert supervised([], "japanese", "kiku") is None
+
+
+def test_the_shipped_generator_is_whole_small_and_described() -> None:
+    facts, files = DialogueDescription.read(SHIPPED)
+    assert facts.largest_difference < 1e-3
+    assert sum(map(len, files.values())) < 20_000_000
+    assert "restaurant" in facts.words
+    assert not any(word.startswith(("book", "reserv")) for word in facts.words)  # it promises no booking
+    with pytest.raises(DialogueUnavailable, match="not whole"):
+        DialogueDescription.read(SHIPPED.parent)
 
 
 @pytest.mark.slow

@@ -244,7 +244,7 @@ class AnswerSettings:
     threshold: float = 0.3  # best score below it: the extractive backend is not sure, and shows the nearest
     reader: bool = True  # the extractive backend has the passages read for the answer
     system: str = ""  # what a chat model is asked of all its answers, such as a tone or a role
-    generator: bool = False  # replies over a knowledge base are generated; false quotes its entities
+    generator: bool = True  # replies over a knowledge base are generated; false quotes its entities
     examples: bool = True  # a chat model that talks over a knowledge base is shown three examples
 
     def __post_init__(self) -> None:
