@@ -17,7 +17,7 @@ from pathlib import Path
 
 import torch
 
-from agents.dialogue.knowledge_table import KnowledgeTable
+from agents.dialogue.knowledge_table import TRUTHS, KnowledgeTable
 from agents.losses.contrastive import strict
 from assistant.learning.recipes.dialogue.lessons import encoded_text, entity_query
 from assistant.learning.recipes.examples.dialogues import SETS, read_dialogues
@@ -36,7 +36,7 @@ def supervised(entities: Sequence[Entity], context: str, reply: str) -> int | No
     said, told = set(context.split()), set(reply.split())
     best, best_counts = None, (0, 0)
     for number, entity in enumerate(entities):
-        values = [v for v in (entity.name, *entity.values.values()) if len(v) > 1 and v not in ("yes", "no")]
+        values = [v for v in (entity.name, *entity.values.values()) if len(v) > 1 and v not in TRUTHS]
         counts = (sum(v in said or v in told for v in values), sum(v in told for v in values))
         if counts[0] and counts > best_counts:
             best, best_counts = number, counts
