@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
+from agent_fakes import FixedEncoder
 
 from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
 from agents.base.interfaces import Exchange
+from agents.base.message_sorting import MessageSorter
+from agents.dialogue.entity_replies import EntityReplies
 from agents.dialogue.reply_writer import ReplyWriter
 from agents.models.dialogue_arrays import Told
 from agents.models.dialogue_inputs import DialogueInputs
@@ -101,6 +105,26 @@ def test_what_mixes_entities_or_names_none_is_passed_over(reply: str) -> None:
         "Nobu serves Japanese food [2].",
         (2,),
     )
+
+
+@pytest.mark.parametrize(
+    ("meeting", "end"), [(1, ""), (2, "\n1 more meets {}"), (9, "\n8 more meet {}, and others")]
+)
+def test_what_else_meets_is_named_behind_a_generated_reply(meeting: int, end: str) -> None:
+    sources = []
+    for number, entity in enumerate((KIKU, NOBU), start=1):
+        text = entity_text(entity)
+        sources.append(
+            Source(number, Passage(number, 1, "kb:1", "entity", entity.name, text, 1, number, "", "", now()))
+        )
+    request = ReplyRequest((), "japanese", "japanese", tuple(sources), state=looking(meeting))
+    writer = ReplyWriter(Scripted("kiku_sushi is in the north"))
+    replies = EntityReplies(lambda: FixedEncoder({}), MessageSorter(), lambda: writer)
+
+    async def read() -> str:
+        return "".join([piece async for piece in replies.stream(request)])
+
+    assert asyncio.run(read()) == "Kiku Sushi is in the north [1]." + end.format("Food: Japanese: Nobu [2]")
 
 
 def test_what_is_asked_is_told_of_the_one_that_is_talked_about() -> None:
