@@ -33,6 +33,7 @@ class Lesson:
     reply: tuple[str, ...]
     entities: tuple[str, ...]  # values that it tells, by the annotators
     set_name: str
+    domain: str  # or several, with spaces between
     tells: bool = True  # see `TaskTurn`
 
 
@@ -81,7 +82,7 @@ def _of_dialogue(
             {word: columns_of[word] for word in words if word in columns_of},
         )
         reply = tuple(turn.system.split()[:_MOST_REPLY])
-        yield Lesson(inputs, reply, turn.entities, set_name, turn.tells)
+        yield Lesson(inputs, reply, turn.entities, set_name, dialogue.domain, turn.tells)
         shown.append(turn.system)
         utterances.append(turn.system)
 

@@ -1,11 +1,14 @@
 """Trains the task-dialogue generator on dialogues over knowledge bases.
 
     python -m assistant.learning.recipes.dialogue.train_dialogue DATA --out DIR [--sets camrest]
-        [--level session] [--for-chat] [--epochs 14] [--minutes 30] [--seed 0] [--test]
+        [--level session] [--for-chat] [--hold-out DOMAIN ...] [--epochs 14] [--minutes 30] [--seed 0]
+        [--test]
 
 Written into DIR after each epoch: the state, from which the same command goes on, and the network that did
 best on the dev parts by Entity-F1 and BLEU together, which no figure of a test chooses. --test: measures
 that one on the test parts. --for-chat: without the turns that promise a booking, which a chat cannot keep.
+--hold-out: dialogues with one of these domains train and choose nothing; --test measures those with no other
+domain apart.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from pathlib import Path
 
 import torch
 
-from agents.models.dialogue_arrays import Strings, Vocabulary
+from agents.models.dialogue_arrays import MARKS, Strings, Vocabulary
 from agents.models.networks.dialogue import DialogueNetwork, Shape
 from assistant.learning.recipes.dialogue.batches import batch_of
 from assistant.learning.recipes.dialogue.lessons import Lesson, lessons, values_of, vocabulary_of
@@ -82,11 +85,15 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
             for name in arguments.sets
             for lesson in lessons(arguments.data, name, split, arguments.level, strings)
             if lesson.tells or not (arguments.for_chat or name == "star")
+            if split == "test" or not set(lesson.domain.split()).intersection(arguments.hold_out)
         ]
         for split in ("train", "dev", *(["test"] if arguments.test else []))
     }
     strings.add(window for part in parts.values() for lesson in part for window in lesson.inputs.windows)
-    vocabulary = Vocabulary(vocabulary_of(parts["train"], every.__contains__))
+    if (out / BEST).exists():
+        vocabulary = Vocabulary(read_checkpoint(out / BEST)[1]["words"][len(MARKS) :])
+    else:
+        vocabulary = Vocabulary(vocabulary_of(parts["train"], every.__contains__))
     torch.manual_seed(arguments.seed)
     shape = Shape(len(vocabulary))
     network = DialogueNetwork(shape)
@@ -161,10 +168,26 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
         tensors, facts = read_checkpoint(out / BEST)
         network.load_state_dict(tensors)
         for name in arguments.sets:
-            part = [each for each in parts["test"] if each.set_name == name]
-            figures = measured(network, part, vocabulary, strings, values[name])
-            told = "  ".join(f"{way} {figure:.2f}" for way, figure in figures.items())
-            print(f"{name} test, {arguments.level} level, of epoch {facts['epoch']}: {told}", flush=True)
+            of_set = [each for each in parts["test"] if each.set_name == name]
+            for told_of, part in _apart(of_set, set(arguments.hold_out)):
+                figures = measured(network, part, vocabulary, strings, values[name])
+                told = "  ".join(f"{way} {figure:.2f}" for way, figure in figures.items())
+                print(
+                    f"{name} test{told_of}, {len(part)} turns, {arguments.level} level, of epoch"
+                    f" {facts['epoch']}: {told}",
+                    flush=True,
+                )
+
+
+def _apart(found: Sequence[Lesson], held_out: set[str]) -> Iterator[tuple[str, list[Lesson]]]:
+    """Those with no domain held out, and those with no other; neither where there are none."""
+    domains = [set(each.domain.split()) for each in found]
+    pairs = list(zip(found, domains, strict=True))
+    parts = {
+        "": [each for each, of_each in pairs if not of_each & held_out],
+        ", held out": [each for each, of_each in pairs if of_each <= held_out],
+    }
+    yield from ((name, part) for name, part in parts.items() if part)
 
 
 def _rate(step: int, steps: int) -> float:
@@ -194,6 +217,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["camrest"], choices=SETS)
     parser.add_argument("--level", default="session", choices=("session", "dataset"))
     parser.add_argument("--for-chat", action="store_true")
+    parser.add_argument("--hold-out", nargs="+", default=[], metavar="DOMAIN")
     parser.add_argument("--epochs", type=int, default=14)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=0)
