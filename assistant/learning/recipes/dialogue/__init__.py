@@ -2,7 +2,8 @@
 
 lessons           turns of dialogues as what is read and what is to be replied
 batches           lessons as padded tensors
-replying          replies of a network in training, word by word
+replying          the built-in network in training: the loss of lessons, replies word by word
+fusion_in_decoder  an encoder-decoder of a Hugging Face folder in its place
 train_dialogue    the generator: python -m assistant.learning.recipes.dialogue.train_dialogue
 entity_retriever  an encoder that finds the entities of a message: python -m ...dialogue.entity_retriever
 """

@@ -1,17 +1,50 @@
-"""Replies of a network in training."""
+"""The built-in generator's network in training: the loss of lessons, and its replies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from agents.models.dialogue_arrays import Floats, Ids, Strings, Told, Vocabulary, arrays_of, decoded, texts_at
-from agents.models.dialogue_inputs import DialogueInputs
+from agents.models.dialogue_inputs import MOST_ROWS, DialogueInputs
 from agents.models.networks.dialogue import DialogueNetwork
 from assistant.learning.recipes.dialogue.batches import batch_of
+from assistant.learning.recipes.dialogue.lessons import Lesson
 
 _AT_ONCE = 64
+_WORD_DROPOUT = 0.1
+
+
+@dataclass
+class PointerModel:
+    """The network with the words and vectors that it reads."""
+
+    network: DialogueNetwork
+    vocabulary: Vocabulary
+    strings: Strings
+    learning_rate: float = 5e-4
+
+    def loss(self, some: Sequence[Lesson], *, most_rows: int) -> Tensor:
+        """The mean negative log-likelihood of the replies' words, some words of the context left out."""
+        inputs, said = [each.inputs for each in some], [each.reply for each in some]
+        batch = batch_of(inputs, said, self.vocabulary, self.strings, most_rows=most_rows)
+        dropped = torch.rand(batch.word_ids.shape) < _WORD_DROPOUT
+        batch.word_ids[dropped] = self.vocabulary.read_id("")
+        batch.word_vectors[dropped] = 0
+        batch.window_vectors[dropped] = 0
+        return -self.network.likelihood(batch).mean()
+
+    def replies(self, inputs: Sequence[DialogueInputs]) -> list[list[str]]:
+        """The words of a reply to each."""
+        return replies(self.network, inputs, self.vocabulary, self.strings, most_rows=MOST_ROWS)
+
+    def facts(self) -> dict[str, Any]:
+        """What is written beside the weights."""
+        return {"words": self.vocabulary.words}
 
 
 @torch.no_grad()

@@ -2,13 +2,13 @@
 
     python -m assistant.learning.recipes.dialogue.train_dialogue DATA --out DIR [--sets camrest]
         [--level session] [--for-chat] [--hold-out DOMAIN ...] [--epochs 14] [--minutes 30] [--seed 0]
-        [--test]
+        [--base FOLDER] [--test]
 
 Written into DIR after each epoch: the state, from which the same command goes on, and the network that did
 best on the dev parts by Entity-F1 and BLEU together, which no figure of a test chooses. --test: measures
 that one on the test parts. --for-chat: without the turns that promise a booking, which a chat cannot keep.
 --hold-out: dialogues with one of these domains train and choose nothing; --test measures those with no other
-domain apart.
+domain apart. --base: instead of the built-in network, an encoder-decoder of a Hugging Face folder.
 """
 
 from __future__ import annotations
@@ -19,17 +19,20 @@ import os
 import random
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any, Protocol
 
 import torch
+from torch import Tensor, nn
 
 from agents.models.dialogue_arrays import MARKS, Strings, Vocabulary
+from agents.models.dialogue_inputs import DialogueInputs
 from agents.models.networks.dialogue import DialogueNetwork, Shape
-from assistant.learning.recipes.dialogue.batches import batch_of
+from assistant.learning.recipes.dialogue.fusion_in_decoder import FusionInDecoder
 from assistant.learning.recipes.dialogue.lessons import Lesson, lessons, values_of, vocabulary_of
-from assistant.learning.recipes.dialogue.replying import replies
+from assistant.learning.recipes.dialogue.replying import PointerModel
 from assistant.learning.recipes.examples.dialogues import SETS
 from assistant.learning.recipes.training_state import (
     optimizer_tensors,
@@ -42,22 +45,35 @@ from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 
-LEARNING_RATE, WEIGHT_DECAY, BATCH, WARM_UP = 5e-4, 0.01, 16, 300
+WEIGHT_DECAY, BATCH, WARM_UP = 0.01, 16, 300
 ROWS = (1, 1, 2, 3, 7, 7, 7, 7)  # of a batch, drawn: one row alone has to be read as well (Eq. 3)
-WORD_DROPOUT = 0.1
 STATE, BEST = "state.safetensors", "dialogue.safetensors"
 
 
-def measured(
-    network: DialogueNetwork,
-    found: Sequence[Lesson],
-    vocabulary: Vocabulary,
-    strings: Strings,
-    values: set[str],
-) -> dict[str, float]:
+class TaskModel(Protocol):
+    """What is trained."""
+
+    @property
+    def network(self) -> nn.Module:
+        """Whose parameters are trained."""
+
+    @property
+    def learning_rate(self) -> float:
+        """The highest."""
+
+    def loss(self, some: Sequence[Lesson], *, most_rows: int) -> Tensor:
+        """Of these lessons, in nats. most_rows: of each, the best."""
+
+    def replies(self, inputs: Sequence[DialogueInputs]) -> list[list[str]]:
+        """The words of a reply to each."""
+
+    def facts(self) -> dict[str, Any]:
+        """What is written beside the weights."""
+
+
+def measured(model: TaskModel, found: Sequence[Lesson], values: set[str]) -> dict[str, float]:
     """BLEU on `_` words and on spaces, and Entity-F1, as extracted, strict and as annotated."""
-    inputs = [each.inputs for each in found]
-    told = [" ".join(said) for said in replies(network, inputs, vocabulary, strings, most_rows=ROWS[-1])]
+    told = [" ".join(said) for said in model.replies([each.inputs for each in found])]
     right = [" ".join(each.reply) for each in found]
     removes = any(each.set_name == "mwoz_e2e" for each in found)
     of_told = [values_in(text, values, removes=removes) for text in told]
@@ -89,28 +105,29 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
         ]
         for split in ("train", "dev", *(["test"] if arguments.test else []))
     }
-    strings.add(window for part in parts.values() for lesson in part for window in lesson.inputs.windows)
-    if (out / BEST).exists():
-        vocabulary = Vocabulary(read_checkpoint(out / BEST)[1]["words"][len(MARKS) :])
-    else:
-        vocabulary = Vocabulary(vocabulary_of(parts["train"], every.__contains__))
     torch.manual_seed(arguments.seed)
-    shape = Shape(len(vocabulary))
-    network = DialogueNetwork(shape)
-    print(
-        f"{len(parts['train'])} turns, {len(vocabulary)} words,"
-        f" {sum(p.numel() for p in network.parameters()) / 1e6:.2f} M parameters",
-        flush=True,
-    )
+    model: TaskModel
+    if arguments.base:
+        model = FusionInDecoder.load(arguments.base)
+    else:
+        strings.add(window for part in parts.values() for lesson in part for window in lesson.inputs.windows)
+        if (out / BEST).exists():
+            vocabulary = Vocabulary(read_checkpoint(out / BEST)[1]["words"][len(MARKS) :])
+        else:
+            vocabulary = Vocabulary(vocabulary_of(parts["train"], every.__contains__))
+        model = PointerModel(DialogueNetwork(Shape(len(vocabulary))), vocabulary, strings)
+    network = model.network
+    millions = sum(parameter.numel() for parameter in network.parameters()) / 1e6
+    print(f"{len(parts['train'])} turns, {millions:.2f} M parameters", flush=True)
     optimizer = torch.optim.AdamW(
-        network.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), weight_decay=WEIGHT_DECAY
+        network.parameters(), lr=model.learning_rate, betas=(0.9, 0.98), weight_decay=WEIGHT_DECAY
     )
     names = {parameter: name for name, parameter in network.named_parameters()}
     steps_an_epoch = math.ceil(len(parts["train"]) / BATCH)
     first, best = 0, -1.0
     if (out / STATE).exists():
         tensors, facts = read_checkpoint(out / STATE)
-        network.load_state_dict({name: tensors[name] for name in names.values()})
+        _load(network, tensors)
         restore_optimizer(optimizer, names, tensors)
         first, best = facts["epoch"], facts["best"]
     began = time.monotonic()
@@ -123,20 +140,9 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
         for number, some in enumerate(_batches(parts["train"], seed=f"{arguments.seed} {epoch}")):
             step = epoch * steps_an_epoch + number
             for group in optimizer.param_groups:
-                group["lr"] = _rate(step, arguments.epochs * steps_an_epoch)
+                group["lr"] = model.learning_rate * _rate(step, arguments.epochs * steps_an_epoch)
             draw = random.Random(f"{arguments.seed} {step}")
-            batch = batch_of(
-                [each.inputs for each in some],
-                [each.reply for each in some],
-                vocabulary,
-                strings,
-                most_rows=draw.choice(ROWS),
-            )
-            dropped = torch.rand(batch.word_ids.shape) < WORD_DROPOUT
-            batch.word_ids[dropped] = vocabulary.read_id("")
-            batch.word_vectors[dropped] = 0
-            batch.window_vectors[dropped] = 0
-            nll = -network.likelihood(batch).mean()
+            nll = model.loss(some, most_rows=draw.choice(ROWS))
             optimizer.zero_grad()
             nll.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
@@ -146,37 +152,39 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
         score = 0.0
         for name in arguments.sets:
             dev = [each for each in parts["dev"] if each.set_name == name]
-            figures = measured(network, dev, vocabulary, strings, values[name])
+            figures = measured(model, dev, values[name])
             score += figures["f1"] + figures["bleu"]
             line += f"; {name} dev BLEU {figures['bleu']:.2f} F1 {figures['f1']:.2f}"
         print(line, flush=True)
         if score > best:
             best = score
-            facts = {
-                "words": vocabulary.words,
-                "sets": arguments.sets,
-                "level": arguments.level,
-                "epoch": epoch + 1,
-            }
-            write_checkpoint(out / BEST, network.state_dict(), facts)
+            facts = {"sets": arguments.sets, "level": arguments.level, "epoch": epoch + 1}
+            write_checkpoint(out / BEST, dict(network.named_parameters()), model.facts() | facts)
         write_checkpoint(
             out / STATE,
-            {**network.state_dict(), **optimizer_tensors(optimizer, names)},
+            {**dict(network.named_parameters()), **optimizer_tensors(optimizer, names)},
             {"epoch": epoch + 1, "best": best},
         )
     if arguments.test:
         tensors, facts = read_checkpoint(out / BEST)
-        network.load_state_dict(tensors)
+        _load(network, tensors)
         for name in arguments.sets:
             of_set = [each for each in parts["test"] if each.set_name == name]
             for told_of, part in _apart(of_set, set(arguments.hold_out)):
-                figures = measured(network, part, vocabulary, strings, values[name])
+                figures = measured(model, part, values[name])
                 told = "  ".join(f"{way} {figure:.2f}" for way, figure in figures.items())
                 print(
                     f"{name} test{told_of}, {len(part)} turns, {arguments.level} level, of epoch"
                     f" {facts['epoch']}: {told}",
                     flush=True,
                 )
+
+
+@torch.no_grad()
+def _load(network: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """By parameters, since those that are tied are written once."""
+    for name, parameter in network.named_parameters():
+        parameter.copy_(tensors[name])
 
 
 def _apart(found: Sequence[Lesson], held_out: set[str]) -> Iterator[tuple[str, list[Lesson]]]:
@@ -191,11 +199,11 @@ def _apart(found: Sequence[Lesson], held_out: set[str]) -> Iterator[tuple[str, l
 
 
 def _rate(step: int, steps: int) -> float:
-    """Up over the first steps, then down to nothing along a cosine."""
+    """Of the highest: up over the first steps, then down to nothing along a cosine."""
     warm = min(WARM_UP, steps // 10) or 1
     if step < warm:
-        return LEARNING_RATE * (step + 1) / warm
-    return LEARNING_RATE * 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
+        return (step + 1) / warm
+    return 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
 
 
 def _batches(found: Sequence[Lesson], *, seed: str) -> Iterator[list[Lesson]]:
@@ -217,6 +225,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["camrest"], choices=SETS)
     parser.add_argument("--level", default="session", choices=("session", "dataset"))
     parser.add_argument("--for-chat", action="store_true")
+    parser.add_argument("--base", type=Path, metavar="FOLDER")
     parser.add_argument("--hold-out", nargs="+", default=[], metavar="DOMAIN")
     parser.add_argument("--epochs", type=int, default=14)
     parser.add_argument("--minutes", type=float, default=30)
