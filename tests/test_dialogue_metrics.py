@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.replay.metrics.dialogue import bleu, entity_f1, values_covered, values_in
+from assistant.replay.metrics.dialogue import (
+    bigram_overlap,
+    bleu,
+    entity_f1,
+    sentence_bleu,
+    values_covered,
+    values_in,
+)
 
 tokens = st.lists(st.sampled_from("a b c d e".split()), min_size=4, max_size=12).map(" ".join)
 
@@ -32,6 +39,23 @@ def test_bleu_worked_out_by_hand() -> None:
     assert bleu([right], [said]) == pytest.approx(100 * expected)
     assert bleu(["a b c d"], ["a b x y"]) == 0  # no triple is right, and nothing is smoothed
     assert bleu(["a b c d"], [""]) == 0
+
+
+def test_overlap_of_pairs_of_words() -> None:
+    assert bigram_overlap("a b c", "A b c") == 1
+    assert bigram_overlap("a b c", "") == bigram_overlap("a b c", "a") == bigram_overlap("a", "a") == 0
+    assert bigram_overlap("a b c d", "a b") == pytest.approx(math.exp(-1))  # half as long
+    assert bigram_overlap("a b", "a b a b") == pytest.approx(1 / 3)  # the pair counts once
+    assert bigram_overlap("a b", "a b a b", clipped=False) == pytest.approx(2 / 3)
+
+
+@given(tokens, tokens)
+def test_overlaps_lie_between_0_and_1_and_repetition_does_not_help(right: str, said: str) -> None:
+    assert 0 <= bigram_overlap(right, said) <= bigram_overlap(right, said, clipped=False) <= 1
+    twice = bigram_overlap(right, f"{right} {right}")
+    assert twice <= bigram_overlap(right, right) == 1
+    assert 0 <= sentence_bleu(right, said) <= sentence_bleu(right, right) == pytest.approx(1)
+    assert sentence_bleu(right, "") == 0
 
 
 @pytest.mark.parametrize(

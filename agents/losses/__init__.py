@@ -1,4 +1,5 @@
 """What models are taught to make small: pure functions, tensors in, a tensor out.
 
 contrastive       how well a question finds what answers it among the documents of its batch
+dual_feedback     how a generator of replies teaches a retriever of entities
 """

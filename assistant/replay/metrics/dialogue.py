@@ -34,6 +34,32 @@ def bleu(references: Sequence[str], predictions: Sequence[str]) -> float:
     return 100 * math.exp(precision + brevity)
 
 
+def bigram_overlap(reference: str, told: str, *, clipped: bool = True) -> float:
+    """How much of a reply's pairs of words the reference has, less what it is shorter; 0 to 1.
+
+    clipped: a pair counts at most as often as the reference has it; the released code of Dual-Feedback counts
+    each. A reply of fewer than two words gets 0. Source: Dual-Feedback, section 5.3.
+    """
+    right, said = reference.lower().split(), told.lower().split()
+    grams, known = _grams(said, 2), _grams(right, 2)
+    if not grams:
+        return 0.0
+    hits = (grams & known).total() if clipped else sum(n for gram, n in grams.items() if gram in known)
+    return hits / grams.total() * math.exp(min(0.0, 1 - len(right) / len(said)))
+
+
+def sentence_bleu(reference: str, told: str) -> float:
+    """BLEU of one reply, 4-grams, one added to each count; 0 to 1."""
+    right, said = reference.lower().split(), told.lower().split()
+    if not said:
+        return 0.0
+    total = 0.0
+    for n in range(1, _ORDER + 1):
+        grams = _grams(said, n)
+        total += math.log(((grams & _grams(right, n)).total() + 1) / (grams.total() + 1))
+    return math.exp(total / _ORDER + min(0.0, 1 - len(right) / len(said)))
+
+
 def values_in(text: str, values: Collection[str], *, removes: bool) -> set[str]:
     """The values of a knowledge base that a text tells, as the reference extracts them.
 
