@@ -266,14 +266,17 @@ class DialogueNetwork(nn.Module):
         positions = (given + chosen).masked_fill(nowhere, _NEVER)
         return kinds[:, :, :vocabulary], positions, torch.stack(kept)
 
-    def likelihood(self, batch: DialogueBatch) -> Tensor:
-        """(B,) the mean log-likelihood of each reply's words, in nats; with one row, Eq. 3."""
+    def token_likelihoods(self, batch: DialogueBatch) -> Tensor:
+        """(B, T) the log-likelihood of each word of each reply, in nats; no matter what the mask is."""
         past = self.nothing_said(len(batch.said_ids))
         said = batch.said_ids, batch.said_vectors, batch.said_columns
         words, positions, _ = self.told(said, past, self.prepared(batch))
         by_word = torch.gather(words, 2, batch.target_ids.clamp(min=0)[..., None]).squeeze(2)
         by_word = by_word.masked_fill(batch.target_ids < 0, _NEVER)
         by_position = torch.where(batch.target_positions, positions, _NEVER)
-        each = torch.logsumexp(torch.cat([by_word[..., None], by_position], 2), 2)
+        return torch.logsumexp(torch.cat([by_word[..., None], by_position], 2), 2)
+
+    def likelihood(self, batch: DialogueBatch) -> Tensor:
+        """(B,) the mean log-likelihood of each reply's words, in nats; with one row, Eq. 3."""
         kept = batch.target_mask
-        return (each * kept).sum(1) / kept.sum(1).clamp(min=1)
+        return (self.token_likelihoods(batch) * kept).sum(1) / kept.sum(1).clamp(min=1)

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import torch
 
-from agents.dialogue.knowledge_table import TRUTHS, KnowledgeTable
+from agents.dialogue.knowledge_table import TRUTHS
 from agents.losses.contrastive import strict
-from assistant.learning.recipes.dialogue.lessons import encoded_text, entity_query
-from assistant.learning.recipes.examples.dialogues import SETS, read_dialogues
+from assistant.learning.recipes.dialogue.lessons import encoded_text, moments
+from assistant.learning.recipes.examples.dialogues import SETS
 from assistant.learning.recipes.retriever.network import export, load_network
 from stores.base.entities import Entity
 
@@ -45,16 +45,11 @@ def supervised(entities: Sequence[Entity], context: str, reply: str) -> int | No
 
 def pairs(data: Path, set_name: str, split: str) -> Iterator[tuple[str, str]]:
     """A query and the text of the entity that it should find, of each turn that has one."""
-    for dialogue in read_dialogues(data, set_name, split):
-        table = KnowledgeTable(dialogue.domain, enumerate(dialogue.entities))
-        said, shown = list[str](), list[str]()
-        for turn in dialogue.turns:
-            said.append(turn.user)
-            number = supervised(dialogue.entities, " ".join([*said, *shown]), turn.system)
-            if number is not None:
-                query = entity_query(turn.user, table.state(said, shown))
-                yield query, encoded_text(dialogue.entities[number])
-            shown.append(turn.system)
+    for moment in moments(data, set_name, split, "session"):
+        context = " ".join([*moment.said, *moment.shown])
+        number = supervised(moment.entities, context, moment.told.system)
+        if number is not None:
+            yield moment.query, encoded_text(moment.entities[number])
 
 
 def train(arguments: argparse.Namespace) -> None:

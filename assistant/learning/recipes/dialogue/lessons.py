@@ -16,7 +16,7 @@ from agents.dialogue.entity_ranker import ranked
 from agents.dialogue.knowledge_table import KnowledgeTable
 from agents.models.dialogue_arrays import Strings
 from agents.models.dialogue_inputs import MOST_ROWS, NAME, DialogueInputs, dialogue_inputs
-from assistant.learning.recipes.examples.dialogues import TaskDialogue, read_dialogues, read_entities
+from assistant.learning.recipes.examples.dialogues import TaskTurn, read_dialogues, read_entities
 from stores.base.clock import now
 from stores.base.entities import Entity, entity_text
 from stores.base.passages import Passage
@@ -37,54 +37,72 @@ class Lesson:
     tells: bool = True  # see `TaskTurn`
 
 
-def lessons(data: Path, set_name: str, split: str, level: str, strings: Strings) -> Iterator[Lesson]:
-    """The turns of one part of a set. level: session or dataset, which says what is put before the model."""
+@dataclass(frozen=True)
+class Moment:
+    """One turn before its entities are chosen."""
+
+    said: tuple[str, ...]  # by the user; the last is the message
+    shown: tuple[str, ...]  # by the system
+    entities: Sequence[Entity]  # of the dialogue, or of its domain; the same object for the same entities
+    state: DialogueState
+    columns_of: Mapping[str, str]  # of each value among the words
+    told: TaskTurn
+    set_name: str
+    domain: str
+
+    @property
+    def query(self) -> str:
+        """What its entities are searched by."""
+        return entity_query(self.said[-1], self.state)
+
+    @property
+    def reply(self) -> tuple[str, ...]:
+        """Its words, cut where they are too many."""
+        return tuple(self.told.system.split()[:_MOST_REPLY])
+
+    def inputs(self, rows: Sequence[Entity]) -> DialogueInputs:
+        """With these entities, best first."""
+        both = [text for pair in zip(self.said, (*self.shown, ""), strict=True) for text in pair][:-1]
+        return dialogue_inputs(both, rows, self.state.constraints, self.state.meeting, self.columns_of)
+
+
+def moments(data: Path, set_name: str, split: str, level: str) -> Iterator[Moment]:
+    """The turns of one part of a set. level: session or dataset, which says what can be found."""
     of_domain: dict[str, list[Entity]] = {}
     for domain, entity in read_entities(data, set_name):
         of_domain.setdefault(domain, []).append(entity)
     columns_of = _columns_of(entity for entities in of_domain.values() for entity in entities)
     tables = {domain: KnowledgeTable(domain, enumerate(entities)) for domain, entities in of_domain.items()}
     for dialogue in read_dialogues(data, set_name, split):
-        entities = of_domain[dialogue.domain] if level == "dataset" else list(dialogue.entities)
-        table = (
-            tables[dialogue.domain]
-            if level == "dataset"
-            else KnowledgeTable(dialogue.domain, enumerate(entities))
-        )
-        strings.add(encoded_text(entity) for entity in entities)
-        yield from _of_dialogue(dialogue, entities, table, columns_of, strings, set_name)
+        entities: Sequence[Entity] = dialogue.entities
+        table = KnowledgeTable(dialogue.domain, enumerate(entities))
+        if level == "dataset":
+            entities, table = of_domain[dialogue.domain], tables[dialogue.domain]
+        said, shown = tuple[str, ...](), tuple[str, ...]()
+        for turn in dialogue.turns:
+            said = *said, turn.user
+            words = dict.fromkeys(word for utterance in (*said, *shown) for word in utterance.split())
+            known = {word: columns_of[word] for word in words if word in columns_of}
+            state = table.state(said, shown)
+            yield Moment(said, shown, entities, state, known, turn, set_name, dialogue.domain)
+            shown = *shown, turn.system
 
 
-def _of_dialogue(
-    dialogue: TaskDialogue,
-    entities: Sequence[Entity],
-    table: KnowledgeTable,
-    columns_of: Mapping[str, str],
-    strings: Strings,
-    set_name: str,
-) -> Iterator[Lesson]:
-    strings.add(turn.user for turn in dialogue.turns)
-    rows = np.zeros((len(entities), len(strings[""])), np.float32)
-    if entities:
-        rows[:] = [strings[encoded_text(entity)] for entity in entities]
-    said, shown, utterances = list[str](), list[str](), list[str]()
-    for turn in dialogue.turns:
-        said.append(turn.user)
-        utterances.append(turn.user)
-        state = table.state(said, shown)
-        best = _best(entities, rows @ strings[turn.user], state)
-        words = {word for utterance in utterances for word in utterance.split()}
-        inputs = dialogue_inputs(
-            utterances,
-            best,
-            state.constraints,
-            state.meeting,
-            {word: columns_of[word] for word in words if word in columns_of},
-        )
-        reply = tuple(turn.system.split()[:_MOST_REPLY])
-        yield Lesson(inputs, reply, turn.entities, set_name, dialogue.domain, turn.tells)
-        shown.append(turn.system)
-        utterances.append(turn.system)
+def lessons(data: Path, set_name: str, split: str, level: str, strings: Strings) -> Iterator[Lesson]:
+    """The same, with the entities that are put before the model. strings: by whose vectors they are found."""
+    found = list(moments(data, set_name, split, level))
+    strings.add(moment.query for moment in found)
+    entities: Sequence[Entity] = []
+    vectors = np.zeros((0, len(strings[""])), np.float32)
+    for moment in found:
+        if moment.entities is not entities:
+            entities = moment.entities
+            texts = [encoded_text(entity) for entity in entities]
+            strings.add(texts)
+            vectors = np.array([strings[text] for text in texts]).reshape(-1, vectors.shape[1])
+        best = _best(moment.entities, vectors @ strings[moment.query], moment.state)
+        told = moment.told
+        yield Lesson(moment.inputs(best), moment.reply, told.entities, set_name, moment.domain, told.tells)
 
 
 def _best(entities: Sequence[Entity], cosines: npt.NDArray[np.float32], state: DialogueState) -> list[Entity]:

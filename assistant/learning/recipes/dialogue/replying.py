@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from agents.models.dialogue_arrays import Floats, Ids, Strings, Told, Vocabulary, arrays_of, decoded, texts_at
+from agents.models.dialogue_arrays import (
+    MARKS,
+    Floats,
+    Ids,
+    Strings,
+    Told,
+    Vocabulary,
+    arrays_of,
+    decoded,
+    texts_at,
+)
 from agents.models.dialogue_inputs import MOST_ROWS, DialogueInputs
-from agents.models.networks.dialogue import DialogueNetwork
+from agents.models.networks.dialogue import DialogueNetwork, Shape
 from assistant.learning.recipes.dialogue.batches import batch_of
 from assistant.learning.recipes.dialogue.lessons import Lesson
+from assistant.learning.recipes.training_state import read_checkpoint
 
 _AT_ONCE = 64
 _WORD_DROPOUT = 0.1
@@ -28,6 +40,15 @@ class PointerModel:
     strings: Strings
     learning_rate: float = 5e-4
 
+    @classmethod
+    def read(cls, file: Path, strings: Strings) -> PointerModel:
+        """What `train_dialogue` wrote. Raises OSError or ValueError."""
+        tensors, facts = read_checkpoint(file)
+        vocabulary = Vocabulary(facts["words"][len(MARKS) :])
+        network = DialogueNetwork(Shape(len(vocabulary)))
+        network.load_state_dict(tensors)
+        return cls(network, vocabulary, strings)
+
     def loss(self, some: Sequence[Lesson], *, most_rows: int) -> Tensor:
         """The mean negative log-likelihood of the replies' words, some words of the context left out."""
         inputs, said = [each.inputs for each in some], [each.reply for each in some]
@@ -41,6 +62,14 @@ class PointerModel:
     def replies(self, inputs: Sequence[DialogueInputs]) -> list[list[str]]:
         """The words of a reply to each."""
         return replies(self.network, inputs, self.vocabulary, self.strings, most_rows=MOST_ROWS)
+
+    @torch.no_grad()
+    def different(self, inputs: DialogueInputs, *, groups: int = 4, penalty: float = 1.0) -> list[list[str]]:
+        """The words of different replies to one context: a diverse beam with groups of one."""
+        self.network.eval()
+        same = [inputs] * groups
+        found = _told(self.network, same, self.vocabulary, self.strings, most_rows=MOST_ROWS, penalty=penalty)
+        return list({tuple(told.words): told.words for told in found}.values())
 
     def facts(self) -> dict[str, Any]:
         """What is written beside the weights."""
@@ -77,6 +106,7 @@ def _told(
     strings: Strings,
     *,
     most_rows: int,
+    penalty: float = 0.0,
 ) -> list[Told]:
     batch = batch_of(inputs, [[]] * len(inputs), vocabulary, strings, most_rows=most_rows)
     prepared = network.prepared(batch)
@@ -90,4 +120,4 @@ def _told(
 
     sizes = arrays_of(inputs, vocabulary, strings, most_rows=most_rows)
     texts = [texts_at(each, sizes) for each in inputs]
-    return decoded(step, texts, sizes["position_columns"], vocabulary, strings)
+    return decoded(step, texts, sizes["position_columns"], vocabulary, strings, penalty=penalty)

@@ -2,13 +2,14 @@
 
     python -m assistant.learning.recipes.dialogue.train_dialogue DATA --out DIR [--sets camrest]
         [--level session] [--for-chat] [--hold-out DOMAIN ...] [--epochs 14] [--minutes 30] [--seed 0]
-        [--base FOLDER] [--test]
+        [--base FOLDER] [--encoder FOLDER] [--test]
 
 Written into DIR after each epoch: the state, from which the same command goes on, and the network that did
 best on the dev parts by Entity-F1 and BLEU together, which no figure of a test chooses. --test: measures
 that one on the test parts. --for-chat: without the turns that promise a booking, which a chat cannot keep.
 --hold-out: dialogues with one of these domains train and choose nothing; --test measures those with no other
 domain apart. --base: instead of the built-in network, an encoder-decoder of a Hugging Face folder.
+--encoder: of `entity_retriever` or `dual_feedback`, by which entities are found instead of the packaged one.
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ from torch import Tensor, nn
 
 from agents.models.dialogue_arrays import MARKS, Strings, Vocabulary
 from agents.models.dialogue_inputs import DialogueInputs
+from agents.models.encoder import OnnxEncoder
 from agents.models.networks.dialogue import DialogueNetwork, Shape
 from assistant.learning.recipes.dialogue.fusion_in_decoder import FusionInDecoder
 from assistant.learning.recipes.dialogue.lessons import Lesson, lessons, values_of, vocabulary_of
 from assistant.learning.recipes.dialogue.replying import PointerModel
 from assistant.learning.recipes.examples.dialogues import SETS
+from assistant.learning.recipes.retriever.network import SERVED
 from assistant.learning.recipes.training_state import (
     optimizer_tensors,
     read_checkpoint,
@@ -91,6 +94,7 @@ def measured(model: TaskModel, found: Sequence[Lesson], values: set[str]) -> dic
 
 def train(arguments: argparse.Namespace, strings: Strings) -> None:
     """The whole training, or what is left of it."""
+    finder = Strings(OnnxEncoder(arguments.encoder / SERVED)) if arguments.encoder else None
     out: Path = arguments.out
     out.mkdir(parents=True, exist_ok=True)
     values = {name: values_of(arguments.data, [name]) for name in arguments.sets}
@@ -99,7 +103,7 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
         split: [
             lesson
             for name in arguments.sets
-            for lesson in lessons(arguments.data, name, split, arguments.level, strings)
+            for lesson in lessons(arguments.data, name, split, arguments.level, finder or strings)
             if lesson.tells or not (arguments.for_chat or name == "star")
             if split == "test" or not set(lesson.domain.split()).intersection(arguments.hold_out)
         ]
@@ -110,7 +114,9 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
     if arguments.base:
         model = FusionInDecoder.load(arguments.base)
     else:
-        strings.add(window for part in parts.values() for lesson in part for window in lesson.inputs.windows)
+        every_lesson = [lesson for part in parts.values() for lesson in part]
+        strings.add(lesson.inputs.utterances[-1] for lesson in every_lesson)
+        strings.add(window for lesson in every_lesson for window in lesson.inputs.windows)
         if (out / BEST).exists():
             vocabulary = Vocabulary(read_checkpoint(out / BEST)[1]["words"][len(MARKS) :])
         else:
@@ -226,6 +232,7 @@ def main() -> None:
     parser.add_argument("--level", default="session", choices=("session", "dataset"))
     parser.add_argument("--for-chat", action="store_true")
     parser.add_argument("--base", type=Path, metavar="FOLDER")
+    parser.add_argument("--encoder", type=Path, metavar="FOLDER")
     parser.add_argument("--hold-out", nargs="+", default=[], metavar="DOMAIN")
     parser.add_argument("--epochs", type=int, default=14)
     parser.add_argument("--minutes", type=float, default=30)
