@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -14,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from tiny_dialogues import HashedEncoder, write_dialogues
 
 from agents.models.dialogue_arrays import END, Strings, Vocabulary, decoded
 from agents.models.dialogue_generator import (
@@ -37,19 +35,6 @@ ROWS = [
     Entity("anatolia", {"food": "turkish"}),
 ]
 VOCABULARY = Vocabulary(["is", "a", "restaurant", "the", "of"])
-
-
-class HashedEncoder:
-    """A vector a text, by its hash."""
-
-    version, dimension = "hashed", 384
-
-    def encode_passages(self, texts: Sequence[str]) -> np.ndarray:  # type: ignore[type-arg]
-        seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") for text in texts]
-        drawn = np.array([np.random.default_rng(seed).standard_normal(384) for seed in seeds], np.float32)
-        return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
-
-    encode_queries = encode_passages
 
 
 STRINGS = Strings(HashedEncoder())
@@ -208,30 +193,9 @@ def test_what_is_served_replies_as_the_network_does(network: DialogueNetwork, tm
     assert not (tmp_path / "never").exists()
 
 
-def dialogue(number: int, place: str, food: str) -> dict[str, object]:
-    kb = [{"name": place, "food": food, "phone": f"555_{number}"}, {"name": "old_inn", "food": "british"}]
-    turns = [
-        {"user": f"{food} food please", "system": f"{place} serves {food} food", "entities": [place, food]},
-        {"user": "its phone ?", "system": f"it is 555_{number}", "entities": [f"555_{number}"]},
-    ]
-    return {"id": f"d{number}", "domain": "restaurant", "kb": kb, "turns": turns}
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Some dialogues in the form of CamRest."""
-    folder = tmp_path / "camrest"
-    folder.mkdir()
-    for split in ("train", "dev", "test"):
-        with gzip.open(folder / f"{split}.jsonl.gz", "wt") as file:
-            for number in range(4):
-                row = dialogue(number, f"place_{number}", ["thai", "greek"][number % 2])
-                file.write(json.dumps(row) + "\n")
-    with gzip.open(folder / "kb_dataset.jsonl.gz", "wt") as file:
-        for number in range(4):
-            row = {"name": f"place_{number}", "food": ["thai", "greek"][number % 2], "phone": f"555_{number}"}
-            file.write(json.dumps({"id": str(number), "domain": "restaurant", **row}) + "\n")
-    return tmp_path
+    return write_dialogues(tmp_path)
 
 
 def test_turns_become_lessons_at_both_levels(data: Path) -> None:
