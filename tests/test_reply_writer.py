@@ -108,7 +108,7 @@ def test_what_mixes_entities_or_names_none_is_passed_over(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("meeting", "end"), [(1, ""), (2, "\n1 more meets {}"), (9, "\n8 more meet {}, and others")]
+    ("meeting", "end"), [(1, ""), (2, "\n\n1 more meets {}"), (9, "\n\n8 more meet {}, and others")]
 )
 def test_what_else_meets_is_named_behind_a_generated_reply(meeting: int, end: str) -> None:
     sources = []

@@ -110,7 +110,7 @@ def _others(state: DialogueState, found: Sequence[tuple[Source, Entity]], cited:
     if not kept:
         return []
     names = ", ".join(f"{entity.name} [{source.number}]" for source, entity in kept)
-    lead = f"\n{more} more {'meets' if more == 1 else 'meet'} {state.told}: "
+    lead = f"\n\n{more} more {'meets' if more == 1 else 'meet'} {state.told}: "
     names += ", and others" if more > len(kept) else ""
     return [CitingText(lead + names, [source.number for source, _ in kept])]
 
