@@ -28,6 +28,7 @@ _COMMANDS = {  # name: file in assistant/commands, and the line in the overview
     "ask": ("ask", "Ask one question; the answer goes to standard output."),
     "chat": ("chat", "Talk, on the whole screen; with a pipe, one message a line."),
     "ingest": ("ingest", "Add documents to your memory, or to the shared one."),
+    "docs": ("docs", "List, show, refresh and remove the documents that were read."),
     "search": ("search", "Find passages, with every signal's score, without an answer."),
     "why": ("why", "Show what an answer was made from, and what became of that."),
     "import": ("import_chats", "Take in conversations of ChatGPT, Claude or llm."),

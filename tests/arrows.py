@@ -485,6 +485,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "stores.base",
         "stores.conversation",
         "stores.database",
+        "stores.memory",
         "stores.versions",
     },
 }

@@ -186,11 +186,11 @@ def test_it_is_replaced_removed_and_brought_back(stores: Stores) -> None:
     assert names(stores, ann, "cafes") == ["Pho Lan", "Anatolia"]
     base = KnowledgeBases(stores.database).named(ann, "cafes")
     removed = stores.stored_documents.remove(
-        ann, base.space, "cafes", of_space=own_space(ann), summary="removed"
+        ann, base.space, ["cafes"], of_space=own_space(ann), summary="removed"
     )
     assert KnowledgeBases(stores.database).all(ann) == []
     with pytest.raises(NotFound, match="nothing of cafes is left"):
-        stores.stored_documents.remove(ann, base.space, "cafes", of_space=own_space(ann), summary="")
+        stores.stored_documents.remove(ann, base.space, ["cafes"], of_space=own_space(ann), summary="")
     stores.knowledge.undo(ann, removed)
     assert names(stores, ann, "cafes") == ["Pho Lan", "Anatolia"]
     stores.knowledge.undo(ann, replaced)

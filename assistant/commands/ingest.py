@@ -57,28 +57,31 @@ def command(ctx: click.Context, paths: tuple[str, ...], shared: bool, name: str 
         raise WrongUsage(f"{name!r} is what a conversation is called", hint="Choose another --name.")
     found = documents.find_documents(path for path in paths if path != "-")
     total = count_documents(found.files) + reads_stdin
-    errors = _Errors(call)
+    errors = Errors(call)
     for unreadable in found.unreadable:
         errors.tell(unreadable)
     if found.skipped:
         call.tell(f"Passed over {found.skipped} hidden or unreadable kinds of files in folders.")
-    to_read = _read(found.files, name if reads_stdin else None)
+    to_read = read(found.files, name if reads_stdin else None)
     is_brief = sys.stdout.isatty() and not call.is_verbose
     told_as_one = documents.collections(found.files) if is_brief else []
     if dry_run:
         _dry_run(call, to_read, errors, told_as_one)
     else:
         summary = f"ingested {_summary(paths, name)}"
-        _store(call, to_read, total, errors, told_as_one, shared=shared, summary=summary)
+        store(call, to_read, total, errors, told_as_one, shared=shared, summary=summary)
     return 1 if errors.count else 0
 
 
-class _Errors:
+class Errors:
+    """Files that cannot be read, each told when it comes."""
+
     def __init__(self, call: Invocation) -> None:
         self._call = call
         self.count = 0
 
     def tell(self, error: UnreadableDocument) -> None:
+        """Tells of one."""
         self.count += 1
         if self._call.as_json:
             told = {"schema": 1, "error": error.reason, "code": error.exit_code, "source": error.source}
@@ -87,7 +90,8 @@ class _Errors:
             click.echo(f"vouch: {one_line(error.message)}", err=True)
 
 
-def _read(files: Iterable[Path], stdin_name: str | None) -> Iterator[PreparedDocument | UnreadableDocument]:
+def read(files: Iterable[Path], stdin_name: str | None) -> Iterator[PreparedDocument | UnreadableDocument]:
+    """The documents of files, and of standard input where it has a name."""
     from assistant.library.reading_process import ReadingProcess
 
     with ReadingProcess() as reading:
@@ -140,11 +144,11 @@ class _Lines:
 def _dry_run(
     call: Invocation,
     to_read: Iterable[PreparedDocument | UnreadableDocument],
-    errors: _Errors,
+    errors: Errors,
     collections: Iterable[str],
 ) -> None:
     def say(_document: str, passages: int, became: str, source: str) -> None:
-        click.echo(f"{one_line(source)}\t{_passages(passages)}\t{became}")
+        click.echo(f"{one_line(source)}\t{counted(passages)}\t{became}")
 
     lines = _Lines(say, collections)
     for document in to_read:
@@ -159,16 +163,17 @@ def _dry_run(
     lines.end()
 
 
-def _store(
+def store(
     call: Invocation,
     to_read: Iterable[PreparedDocument | UnreadableDocument],
     total: int,
-    errors: _Errors,
+    errors: Errors,
     collections: Iterable[str],
     *,
     shared: bool,
     summary: str,
 ) -> None:
+    """Stores what is read and tells what became of each. total: documents, for telling how many are left."""
     from assistant.library.ingest import Encoding
     from stores.base.passages import SHARED, own_space
 
@@ -180,7 +185,7 @@ def _store(
     def say(document: str, passages: int, became: str, source: str) -> None:
         if not call.is_quiet:
             line.clear()
-            click.echo(f"{document}\t{_passages(passages)}\t{became}\t{one_line(source)}")
+            click.echo(f"{document}\t{counted(passages)}\t{became}\t{one_line(source)}")
 
     lines = _Lines(say, collections)
     with call.assistant() as assistant:
@@ -221,7 +226,7 @@ def _store(
             seconds = time.monotonic() - began
             call.tell(
                 f"{counts['new']} new, {counts['replaced']} replaced, {counts['same']} the same, "
-                f"{errors.count} not readable; {_passages(passages)} in {seconds:.1f} s"
+                f"{errors.count} not readable; {counted(passages)} in {seconds:.1f} s"
             )
             hindrance = assistant.indexer.hindrance
             if hindrance is not None and hindered_before is None:  # else it was told already
@@ -231,10 +236,10 @@ def _store(
 def _progress(done: int, total: int, passages: int, seconds: float) -> str:
     rate = passages / seconds if seconds else 0.0
     left = f", about {_duration((total - done) * seconds / done)} left" if done else ""
-    return f"{done} of {total} documents, {_passages(passages)}, {rate:.0f} passages/s{left}"
+    return f"{done} of {total} documents, {counted(passages)}, {rate:.0f} passages/s{left}"
 
 
-def _passages(count: int) -> str:
+def counted(count: int) -> str:
     return f"{count} passage{'s' if count != 1 else ''}"
 
 

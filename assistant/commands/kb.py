@@ -162,7 +162,7 @@ def remove(ctx: click.Context, name: str) -> int:
         receipt_id = assistant.stored_documents.remove(
             user_id,
             base.space,
-            base.name,
+            [base.name],
             of_space=SHARED if base.is_shared else own_space(user_id),
             summary=f"knowledge base {name} removed",
         )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from stores.memory.catalogue import Catalogue
     from stores.memory.documents import StoredDocuments
     from stores.memory.edits import Knowledge
+    from stores.memory.library import Library
     from stores.search.encoder_versions import EncoderVersions
     from stores.search.knowledge_bases import KnowledgeBases
     from stores.search.live_models import LiveModels
@@ -106,6 +107,13 @@ class Stores:
         from stores.memory.documents import StoredDocuments
 
         return StoredDocuments(self.database)
+
+    @cached_property
+    def library(self) -> Library:
+        """The documents that each user sees."""
+        from stores.memory.library import Library
+
+        return Library(self.database)
 
     @cached_property
     def knowledge_bases(self) -> KnowledgeBases:

@@ -6,5 +6,6 @@ memory_rows      what a list of memories tells beside their texts
 memory_uses      answers made with a memory, marks, rounds that saw it, and where it was sent
 edits            a user's notes, setting aside, and taking any write back
 undone_imports   taking that back
+library          the documents that a user sees, a file each
 documents        documents added and replaced, passage by passage
 """

@@ -24,6 +24,7 @@ from stores.vectors.exact import Vectors
 from stores.versions.changes import NewVersion, add_versions, remove_versions, text_hash
 from stores.versions.receipts import open_receipt
 
+_ASKED_AT_ONCE = 500  # sources in one statement
 Change: TypeAlias = Literal["new", "same", "replaced"]
 
 
@@ -163,16 +164,21 @@ class StoredDocuments:
             )
         return outcome
 
-    def remove(self, user_id: int, space: str, source: str, *, of_space: str, summary: str) -> int:
-        """Takes a document out, until that is undone; returns the receipt. of_space: whose the receipt is.
+    def remove(self, user_id: int, space: str, sources: Sequence[str], *, of_space: str, summary: str) -> int:
+        """Takes documents out, until that is undone; returns the receipt. of_space: whose the receipt is.
 
-        Raises `NotFound` where nothing of it is left.
+        Raises `NotFound` where nothing of any of them is left.
         """
         with self._database.writing() as sql:
-            document = _documents_from(sql, space, [source]).get(source)
             receipt_id = open_receipt(sql, user_id, "delete", of_space, summary)
-            if document is None or not self._retire(sql, document, receipt_id).was_live:
-                raise NotFound(f"nothing of {source} is left")
+            found = [
+                document
+                for start in range(0, len(sources), _ASKED_AT_ONCE)
+                for document in _documents_from(sql, space, sources[start : start + _ASKED_AT_ONCE]).values()
+            ]
+            was_live = [self._retire(sql, document, receipt_id).was_live for document in found]
+            if not any(was_live):
+                raise NotFound(f"nothing of {sources[0]} is left")
         return receipt_id
 
     def _retire(self, sql: SqlSession, document_id: int, receipt_id: int) -> _Replaced:

@@ -1,0 +1,170 @@
+"""vouch docs: the documents that were read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assistant.cli import common_options
+from assistant.invocation import Invocation, Words
+from stores.base.one_line import one_line
+
+if TYPE_CHECKING:
+    from stores.memory.library import KnownDocument
+
+_ON_DISK = {"changed": "changed on disk", "gone": "no longer on disk", "": ""}
+_NAMED = 3
+
+
+@click.group("docs", no_args_is_help=False)
+@common_options
+def command() -> None:
+    """Documents that Vouch has read: your own and the shared ones.
+
+    NAME is a path, a file's name, a title, or a folder.
+
+    \b
+    Examples:
+      vouch docs list
+      vouch docs show manual.pdf
+      vouch docs refresh
+      vouch docs remove notes/old.md
+    """
+
+
+@command.command("list")
+@common_options
+@click.pass_context
+def list_documents(ctx: click.Context) -> int:
+    """List documents with their passages, the day they were read, and whether the file has changed since."""
+    call = Invocation(ctx)
+    with call.assistant() as assistant:
+        known = assistant.library.all(assistant.journal.known_user_id(call.user))
+    if call.as_json:
+        call.give({"documents": [_as_json(each) for each in known]})
+        return 0
+    for each in known:
+        click.echo("\t".join(_cells(each)))
+    if not known:
+        call.tell("There is none. `vouch ingest PATH` reads some.")
+    return 0
+
+
+@command.command("show")
+@click.argument("name", type=Words())
+@common_options
+@click.pass_context
+def show(ctx: click.Context, name: str) -> int:
+    """Show what a document was read as: its passages, in their order."""
+    call = Invocation(ctx)
+    with call.assistant() as assistant:
+        user_id = assistant.journal.known_user_id(call.user)
+        found = assistant.library.named(user_id, name)
+        read = [(each, list(assistant.library.passages(each, user_id))) for each in found]
+    for document, passages in read:
+        if call.as_json:
+            told = [{"title": title, "text": text} for title, text in passages]
+            call.give(_as_json(document) | {"text": told})
+            continue
+        click.echo("\t".join(_cells(document)))
+        for number, (title, text) in enumerate(passages, start=1):
+            click.echo(f"\n{number}. {one_line(title)}\n{text}")
+    return 0
+
+
+@command.command("refresh")
+@click.argument("names", nargs=-1, metavar="[NAME]...", type=Words())
+@common_options
+@click.pass_context
+def refresh(ctx: click.Context, names: tuple[str, ...]) -> int:
+    """Read changed files anew; without NAME, all that have changed."""
+    from assistant.commands.ingest import Errors, read, store
+    from assistant.library import documents
+    from assistant.library.ingest import count_documents
+
+    call = Invocation(ctx)
+    with call.assistant() as assistant:
+        user_id = assistant.journal.known_user_id(call.user)
+        known = assistant.library.all(user_id)
+        if names:
+            known = [each for name in names for each in assistant.library.named(user_id, name)]
+    errors = Errors(call)
+    for each in known:
+        if each.on_disk() == "gone":
+            call.tell(f"{one_line(each.source)} is no longer on disk. `vouch docs remove` takes it out.")
+    changed = [each for each in known if each.on_disk() == "changed"]
+    for shared in (False, True):
+        files = [Path(each.source) for each in changed if each.is_shared == shared]
+        if files:
+            told_as_one = documents.collections(files)
+            total, summary = count_documents(files), f"refreshed {_names([f.name for f in files])}"
+            store(call, read(files, None), total, errors, told_as_one, shared=shared, summary=summary)
+    if not changed:
+        call.tell("Nothing has changed on disk.")
+    return 1 if errors.count else 0
+
+
+@command.command("remove")
+@click.argument("name", type=Words())
+@common_options
+@click.pass_context
+def remove(ctx: click.Context, name: str) -> int:
+    """Remove a document, or all of a folder; the files stay, and `vouch memory undo` brings it back."""
+    from stores.base.passages import SHARED, own_space
+
+    call = Invocation(ctx)
+    with call.assistant() as assistant:
+        user_id = assistant.journal.user_id(call.user)
+        found = assistant.library.named(user_id, name)
+        receipts = []
+        for space in (own_space(user_id), SHARED):
+            here = [each for each in found if each.is_shared == (space == SHARED)]
+            sources = [source for each in here for source in each.sources]
+            if sources:
+                summary = f"removed {_names([each.name for each in here])}"
+                receipts.append(
+                    assistant.stored_documents.remove(
+                        user_id, space, sources, of_space=space, summary=summary
+                    )
+                )
+    if call.as_json:
+        call.give({"removed": [each.source for each in found], "receipts": receipts})
+    elif not call.is_quiet:
+        undo = " and ".join(f"`vouch memory undo {receipt}`" for receipt in receipts)
+        brings = "brings" if len(receipts) == 1 else "bring"
+        click.echo(f"Removed {_names([each.name for each in found])}. {undo} {brings} it back.")
+    return 0
+
+
+def _cells(document: KnownDocument) -> list[str]:
+    passages = f"{document.passages:,} passage{'' if document.passages == 1 else 's'}"
+    records = f"{len(document.sources):,} records, " if len(document.sources) > 1 else ""
+    return [
+        one_line(document.name),
+        "shared" if document.is_shared else "yours",
+        records + passages,
+        f"{document.added_at.astimezone():%Y-%m-%d}",
+        _ON_DISK[document.on_disk()],
+        one_line(document.source),
+    ]
+
+
+def _as_json(document: KnownDocument) -> dict[str, Any]:
+    return {
+        "name": document.name,
+        "title": document.title,
+        "source": document.source,
+        "scope": "shared" if document.is_shared else "yours",
+        "records": len(document.sources),
+        "passages": document.passages,
+        "read_at": document.added_at.isoformat(),
+        "on_disk": document.on_disk() or "same",
+    }
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(map(one_line, names[:_NAMED])) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,147 @@
+"""The documents that a user sees: their own and the shared ones, a file each.
+
+A collection, whose records are documents of their own in the database, is one here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from sqlalchemy import func, select
+from sqlmodel import col
+
+from stores.base.errors import NotFound, WrongUsage
+from stores.base.one_line import one_line
+from stores.base.passages import SHARED, own_space
+from stores.database.database import Database
+from stores.database.rows import rows
+from stores.database.tables import Document, DocumentVersion, PassageIdentity, PassageVersion
+
+OnDisk = Literal["", "changed", "gone"]
+_NAMED = 5  # of several that a name may mean
+
+
+@dataclass(frozen=True)
+class KnownDocument:
+    """A document, or all records of a collection."""
+
+    name: str  # of the file, or what a stream was called
+    title: str
+    source: str  # the file's path, or the same as the name
+    is_shared: bool
+    sources: tuple[str, ...]  # in the database; of a collection one a record
+    passages: int
+    added_at: datetime  # when its content was read last
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it was read from one, as a stream was not."""
+        return Path(self.source).is_absolute()
+
+    def on_disk(self) -> OnDisk:
+        """Whether its file has been written since it was read, or is there no more."""
+        try:
+            written = Path(self.source).stat().st_mtime if self.is_file else 0.0
+        except OSError:
+            return "gone"
+        return "changed" if datetime.fromtimestamp(written, UTC) > self.added_at else ""
+
+
+class Library:
+    """The documents of all users."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def all(self, user_id: int) -> list[KnownDocument]:
+        """Those that this user sees, by path; of two of one path, the user's own first."""
+        spaces = (own_space(user_id), SHARED)
+        statement = (
+            select(
+                col(Document.space),
+                col(Document.source),
+                func.max(col(PassageIdentity.external_id)),
+                func.max(col(DocumentVersion.title)),
+                func.max(col(DocumentVersion.created_at)),
+                func.count(col(PassageVersion.id)),
+            )
+            .join(PassageVersion, col(PassageVersion.document_id) == col(Document.id))
+            .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
+            .join(DocumentVersion, col(DocumentVersion.document_id) == col(Document.id))
+            .where(
+                col(Document.space).in_(spaces),
+                col(PassageIdentity.kind) == "document",
+                col(PassageVersion.removed_at).is_(None),
+                col(DocumentVersion.removed_at).is_(None),
+            )
+            .group_by(col(Document.id), col(Document.space), col(Document.source))
+            .order_by(col(Document.id))
+        )
+        found: dict[tuple[str, str], KnownDocument] = {}
+        with self._database.reading() as sql:
+            for space, source, record, title, added_at, passages in sql.execute(statement):
+                file = source.removesuffix(f"#{record}") if record else source
+                one = KnownDocument(
+                    Path(file).name, title, file, space == SHARED, (source,), passages, added_at
+                )
+                known = found.get((space, file))
+                found[space, file] = one if known is None else _together(known, one)
+        return sorted(found.values(), key=lambda each: (each.source, each.is_shared))
+
+    def named(self, user_id: int, name: str) -> list[KnownDocument]:
+        """Those that a name means: one by its path, name or title; of a folder, all in it.
+
+        A file that is both the user's own and shared is the user's own. Raises `NotFound`, and `WrongUsage`
+        where files of several folders are so called.
+        """
+        by_source: dict[str, KnownDocument] = {}
+        for each in self.all(user_id):
+            by_source.setdefault(each.source, each)
+        known = list(by_source.values())
+        given = Path(name).expanduser()
+        path = str(given.parent.resolve() / given.name)
+        for called in ([each for each in known if each.source in (name, path)], _called(known, name)):
+            if len(called) > 1:
+                listed = ", ".join(one_line(each.source) for each in called[:_NAMED])
+                raise WrongUsage(f"{one_line(name)!r} may be {listed}", hint="Name one by its path.")
+            if called:
+                return called
+        folder = str(given.resolve()).rstrip("/") + "/"
+        within = [each for each in known if each.source.startswith(folder)]
+        if not within:
+            raise NotFound(f"there is no document {one_line(name)!r}", hint="`vouch docs list` names them.")
+        return within
+
+    def passages(self, document: KnownDocument, user_id: int) -> Iterator[tuple[str, str]]:
+        """Title and text of each passage, in their order."""
+        space = SHARED if document.is_shared else own_space(user_id)
+        with self._database.reading() as sql:
+            for source in document.sources:
+                yield from rows(
+                    sql,
+                    "SELECT p.title, p.text FROM passage_versions p JOIN documents d ON d.id = p.document_id "
+                    "WHERE d.space = ? AND d.source = ? AND p.removed_at IS NULL ORDER BY p.position, p.id",
+                    [space, source],
+                )
+
+
+def _together(known: KnownDocument, record: KnownDocument) -> KnownDocument:
+    return KnownDocument(
+        known.name,
+        known.name,
+        known.source,
+        known.is_shared,
+        (*known.sources, *record.sources),
+        known.passages + record.passages,
+        max(known.added_at, record.added_at),
+    )
+
+
+def _called(known: Sequence[KnownDocument], name: str) -> list[KnownDocument]:
+    """By the file's name, or else by title."""
+    by_name = [each for each in known if each.name == name]
+    return by_name or [each for each in known if each.title == name]

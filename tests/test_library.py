@@ -1,0 +1,94 @@
+"""Documents as their user sees them: a file each, whether it has changed, and out and back again."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from cli_helpers import Vouch
+from store_fixtures import ENCODER, Stores, fake_encode
+
+from stores.base.errors import NotFound, WrongUsage
+from stores.base.passages import SHARED, own_space
+from stores.memory.documents import NewDocument, NewPassage
+from stores.memory.library import Library
+
+
+@pytest.fixture
+def vouch(tmp_path: Path, minilm_folder: Path) -> Vouch:
+    return Vouch(tmp_path, minilm_folder.parent)
+
+
+def add(stores: Stores, user: int, space: str, source: str, *texts: str, record: str = "") -> None:
+    passages = tuple(NewPassage("On " + text, text) for text in texts)
+    document = NewDocument(source, f"About {texts[0]}", f"hash of {space} {source} {texts}", passages, record)
+    plan = stores.stored_documents.plan(space, [document])
+    receipt = stores.stored_documents.open_receipt(user, space, "added")
+    vectors = fake_encode(plan.texts_to_encode())
+    stores.stored_documents.store(plan, vectors, encoder_version=ENCODER, receipt_id=receipt)
+
+
+def test_a_user_sees_the_shared_documents_and_their_own(stores: Stores, ann: int, bob: int) -> None:
+    add(stores, ann, own_space(ann), "/home/notes/tea.md", "green tea", "black tea")
+    add(stores, bob, own_space(bob), "/home/notes/secret.md", "a secret")
+    add(stores, ann, SHARED, "/home/manual.txt", "the manual")
+    for number in range(3):
+        add(stores, ann, SHARED, f"/home/all.jsonl#{number}", f"record {number}", record=str(number))
+    library = Library(stores.database)
+    told = [(each.name, each.is_shared, each.passages, len(each.sources)) for each in library.all(ann)]
+    assert told == [("all.jsonl", True, 3, 3), ("manual.txt", True, 1, 1), ("tea.md", False, 2, 1)]
+    assert [each.name for each in library.all(bob)] == ["all.jsonl", "manual.txt", "secret.md"]
+    [tea] = library.named(ann, "tea.md")
+    assert list(library.passages(tea, ann)) == [("On green tea", "green tea"), ("On black tea", "black tea")]
+    assert list(library.passages(tea, bob)) == []
+    with pytest.raises(NotFound, match=r"no document 'tea\.md'"):
+        library.named(bob, "tea.md")
+
+
+def test_a_name_is_a_path_a_file_a_title_or_a_folder(stores: Stores, ann: int) -> None:
+    own = own_space(ann)
+    add(stores, ann, own, "/home/a/read.md", "one")
+    add(stores, ann, own, "/home/b/read.md", "two")
+    add(stores, ann, own, "/home/b/deep/other.md", "three")
+    add(stores, ann, own, "rules", "four")  # of a pipe
+    add(stores, ann, SHARED, "/home/a/read.md", "five")
+    library = Library(stores.database)
+
+    def sources(name: str) -> list[str]:
+        return [each.source for each in library.named(ann, name)]
+
+    assert sources("/home/a/read.md") == ["/home/a/read.md"]
+    assert not library.named(ann, "/home/a/read.md")[0].is_shared  # their own first
+    assert sources("other.md") == sources("About three") == ["/home/b/deep/other.md"]
+    assert sources("/home/b/") == ["/home/b/deep/other.md", "/home/b/read.md"]
+    assert sources("rules") == ["rules"]
+    with pytest.raises(WrongUsage, match=r"'read\.md' may be /home/a/read\.md, /home/b/read\.md"):
+        library.named(ann, "read.md")
+    with pytest.raises(NotFound):
+        library.named(ann, "/hom")
+
+
+def test_the_commands_list_show_refresh_and_remove(vouch: Vouch) -> None:
+    assert "There is none" in vouch.run("docs", "list").err
+    tea = vouch.write("tea.md", "# Tea\n\nGreen tea steeps for two minutes.\n")
+    vouch.run("ingest", tea)
+    (name, scope, passages, _day, on_disk, source) = vouch.run("docs", "list").cells[0]
+    assert (name, scope, passages, on_disk, source) == ("tea.md", "yours", "1 passage", "", str(tea))
+    assert "Green tea steeps for two minutes." in vouch.run("docs", "show", "tea.md").out
+    assert "Nothing has changed on disk." in vouch.run("docs", "refresh").err
+    vouch.write("tea.md", "# Tea\n\nGreen tea steeps for three minutes.\n")
+    os.utime(tea, (time.time() + 60, time.time() + 60))
+    assert vouch.run("docs", "list").cells[0][4] == "changed on disk"
+    assert "replaced" in vouch.run("docs", "refresh").out
+    [shown] = [vouch.run("docs", "show", "tea.md", "--json").object]
+    assert shown["text"] == [{"title": "Tea", "text": "Green tea steeps for three minutes."}]
+    Path(tea).unlink()
+    assert "is no longer on disk" in vouch.run("docs", "refresh").err
+    removed = vouch.run("docs", "remove", "tea.md", "--json").object
+    assert removed["removed"] == [str(tea)]
+    assert vouch.run("docs", "list", "--json").object == {"schema": 1, "documents": []}
+    vouch.run("memory", "undo", str(removed["receipts"][0]))
+    assert vouch.run("docs", "list", "--json").object["documents"][0]["on_disk"] == "gone"
+    assert "no document 'coffee.md'" in vouch.run("docs", "remove", "coffee.md", code=1).err
