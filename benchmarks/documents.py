@@ -1,9 +1,20 @@
-"""Whether the passage that answers is among the five put before the model: python -m benchmarks.documents
+"""What is found in documents, and what is answered from them: python -m benchmarks.documents [--answers]
 
-The documents of a part of data/documents and the manual are read into one store; each question that stands
-alone is searched and judged as in a turn. By kind: the share whose passage is there. Below it, what is left
-where passages are not sent that the reader judges lower than this: of those passages, of all sent for
-a question, and for a message of data/everyday that states nothing (small talk).
+The documents of a part of data/documents and the manual are read into one store. Each question that stands
+alone is searched and judged as in a turn. By kind: the share whose passage is among the five put before the
+model. Below it, what is left where passages are not sent that the reader judges lower than this: of those
+passages, of all sent for a question, and for a message of data/everyday that states nothing (small talk).
+
+With --answers every question is a turn of a chat of its own by the built-in model, a follow-up behind the
+question before it:
+
+    right      what is said first holds the answer's words, and it is sure
+    hedged     it is not sure, and one of the nearest that it shows holds them
+    wrong      it is sure of something else
+    unsure     it is not sure, and shows other passages
+    nothing    it says that it knows nothing, though a passage answers
+
+For a question that nothing answers, what is wanted is that it is not sure (unsure or nothing).
 """
 
 from __future__ import annotations
@@ -14,19 +25,22 @@ import os
 import re
 import statistics
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from agents.backends.extractive import is_sure
 from assistant.library.documents import UnreadableDocument, read_documents
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
-from benchmarks.everyday_chat import ROOT, folded
+from benchmarks.everyday_chat import ACKNOWLEDGED, ROOT, folded
 from stores.base.passages import SHARED
 
 SENT = 5
+OUTCOMES = ("right", "hedged", "wrong", "unsure", "nothing")
 BELOW = (0.0, 0.02, 0.03, 0.05, 0.1, 0.2)
 SMALL_TALK = {"dev": "dev-*", "test": "test-*"}
 
@@ -37,19 +51,58 @@ def main() -> None:
     """Prints both tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=list(SMALL_TALK), default="dev")
-    part = parser.parse_args().part
+    parser.add_argument("--answers", action="store_true")
+    parser.add_argument("--show", action="store_true", help="print each question with its answer")
+    told = parser.parse_args()
+    part = told.part
     with tempfile.TemporaryDirectory() as folder:
         home = {"HOME": folder, "XDG_CACHE_HOME": str(find_locations(os.environ).cache.parent)}
-        assistant = Assistant(Settings(), find_locations(home))
+        settings = replace(Settings(), memory=replace(Settings().memory, learn=False))
+        assistant = Assistant(settings, find_locations(home))
         try:
             user = assistant.journal.user_id("ann")
             _read(assistant, user, Path(folder) / "documents", part)
+            if told.answers:
+                _report_answers(
+                    [_answered(assistant, user, q) for q in _lines("questions.jsonl", part)], told.show
+                )
+                return
             asked = [q for q in _lines("questions.jsonl", part) if q["sentence"] and q["kind"] != "followup"]
             questions = [(q, _sent(assistant, user, q["q"])) for q in asked]
             talk = [_sent(assistant, user, text) for text in _small_talk(SMALL_TALK[part])]
         finally:
             assistant.close()
     _report(questions, talk)
+
+
+def _answered(assistant: Assistant, user: int, question: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
+    """A question with what came of it and the whole answer."""
+    session = assistant.journal.open_session(user)
+    for message in filter(None, (question.get("prev"), question["q"])):
+        finished = assistant.player.play(user, session, message, watch=lambda event: None)
+    answer = finished.answer
+    wanted, first = folded(question["answer"]), answer.partition("[")[0]
+    if answer.startswith(ACKNOWLEDGED) or not finished.cited:
+        outcome = "nothing"
+    elif is_sure(answer):
+        outcome = "right" if wanted and wanted in folded(first) else "wrong"
+    else:
+        outcome = "hedged" if wanted and wanted in folded(answer) else "unsure"
+    return question, outcome, answer
+
+
+def _report_answers(rows: Sequence[tuple[dict[str, Any], str, str]], show: bool) -> None:
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    for question, outcome, answer in rows:
+        if show:
+            print(f"> {question['q']} ({question['kind']}: {question['answer']}) {outcome}\n  {answer}\n")
+        kinds[question["kind"]][outcome] += 1
+        if question["answer"]:
+            kinds["all that can be answered"][outcome] += 1
+    print(f"| kind | questions | {' | '.join(OUTCOMES)} |\n| --- | ---: |{' ---: |' * len(OUTCOMES)}")
+    for kind, counted in sorted(kinds.items(), key=lambda each: -each[1].total()):
+        shares = " | ".join(f"{counted[outcome] / counted.total():.1%}" for outcome in OUTCOMES)
+        print(f"| {kind} | {counted.total()} | {shares} |")
 
 
 def _read(assistant: Assistant, user: int, folder: Path, part: str) -> None:

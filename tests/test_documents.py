@@ -41,7 +41,7 @@ def test_a_named_path_that_cannot_be_read_says_so(write: Write, tmp_path: Path) 
         [tmp_path / "no.txt", picture, tmp_path / "pipe.txt"]
     ).unreadable
     assert (missing.source, missing.reason) == (str(tmp_path / "no.txt"), "is not there")
-    assert "cannot be read; these can: .txt, .md" in picture_error.reason
+    assert "cannot be read; `vouch ingest --help` lists those that can" in picture_error.reason
     assert pipe.reason == "is not a file"
 
 

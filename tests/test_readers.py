@@ -13,7 +13,7 @@ from document_files import LONG, Write, characters, pairs, read, refusal, write
 from pypdf.errors import LimitReachedError
 
 from assistant.library.documents import PreparedDocument, read_documents
-from assistant.library.formats import docx_reader, html_reader, readers
+from assistant.library.formats import html_reader, packed_files, readers
 from assistant.library.formats.outlines import Reading
 from stores.base.errors import UnreadableDocument
 
@@ -110,7 +110,7 @@ def test_markdown_headings_stand_over_passages_and_marks_are_gone(write: Write) 
         (
             "The Guide › Install › On Linux",
             "See the manual & a map.\nRun:\n\nif true:\n    go\n\n1. first\n2. second\n- inner\n\n"
-            f"a | b\n1 | 2\n\n{LONG}",
+            f"a: 1 | b: 2\n\n{LONG}",
         ),
         ("The Guide › Use", f"Raw words\n\n{LONG}"),
     ]
@@ -297,6 +297,18 @@ def test_pages_that_are_told_to_be_a_million_are_refused(write: Write) -> None:
     assert refusal(path) == "holds more than can be read, or is made to look so"
 
 
+def test_a_row_of_an_html_table_stands_with_the_names_of_its_columns(write: Write) -> None:
+    head = "<table><caption>Prices</caption><thead><tr><th>Plan<th>Price</thead>"
+    closed = head.replace("<th>Price", "</th><th>Price</th></tr>")
+    rows = "<tr><td>Small</td><td><b>12</b> €</td></tr><tr><td></td><td>30 €</td><td>new</td></tr></table>"
+    [passage] = read(write("a.html", f"{closed}{rows}")).passages
+    assert passage.text == "Prices\n\nPlan: Small | Price: 12 €\nPrice: 30 € | new"
+    by_row = "<table><tr><th>Mon</th><td>10</td></tr><tr><th>Tue</th><td>11</td></tr></table>"
+    assert read(write("b.html", by_row)).passages[0].text == "Mon | 10\nTue | 11"
+    only = "<table><tr><th>Mon</th><th>10</th></tr></table>"
+    assert read(write("c.html", only)).passages[0].text == "Mon | 10"
+
+
 # DOCX
 
 
@@ -337,14 +349,14 @@ def with_document_xml(xml: bytes) -> bytes:
 
 def test_a_docx_is_read_with_headings_lists_and_tables(write: Write) -> None:
     assert pairs(read(write("a.docx", docx_bytes(title="Museum")))) == [
-        ("Museum › Hours", f"Open at ten.\n\n- on Monday\n- on Friday\n\nDay | Time\nMon | 10\n\n{LONG}"),
+        ("Museum › Hours", f"Open at ten.\n\n- on Monday\n- on Friday\n\nDay: Mon | Time: 10\n\n{LONG}"),
         ("Museum › Prices", LONG),
     ]
     assert read(write("b.docx", docx_bytes())).title == "b"
 
 
 def test_a_zip_bomb_is_refused_by_its_directory(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docx_reader, "UNPACKED_BYTES", 1_000_000)
+    monkeypatch.setattr(packed_files, "UNPACKED_BYTES", 1_000_000)
     bomb = with_document_xml(b"<" + b" " * 2_000_000)
     assert refusal(write("a.docx", bomb)) == "unpacks to more than 1 MB"
 
@@ -352,7 +364,7 @@ def test_a_zip_bomb_is_refused_by_its_directory(write: Write, monkeypatch: pytes
 def test_a_zip_bomb_that_lies_about_its_size_is_refused(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(docx_reader, "UNPACKED_BYTES", 1_000_000)
+    monkeypatch.setattr(packed_files, "UNPACKED_BYTES", 1_000_000)
     bomb = with_document_xml(b"<" + b" " * 2_000_000)
     lie = bomb.replace(struct.pack("<I", 2_000_001), struct.pack("<I", 1_000))
     assert lie != bomb
@@ -362,7 +374,7 @@ def test_a_zip_bomb_that_lies_about_its_size_is_refused(
 def test_a_docx_whose_text_alone_unpacks_to_too_much_is_refused_and_pictures_do_not_count(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(docx_reader, "UNPACKED_XML_BYTES", 1_000_000)
+    monkeypatch.setattr(packed_files, "UNPACKED_XML_BYTES", 1_000_000)
     text = with_document_xml(b"<" + b" " * 1_000_000)
     assert refusal(write("a.docx", text)) == "holds text that unpacks to more than 1 MB"
     with zipfile.ZipFile(io.BytesIO(docx_bytes())) as archive:

@@ -22,7 +22,13 @@ if TYPE_CHECKING:
     from assistant.library.documents import PreparedDocument
 
 
-@click.command("ingest", epilog="Reads .txt .md .html .pdf .docx .jsonl .jsonl.gz, and folders of them.")
+_KINDS = (
+    "Reads text (.txt .md .rst .org .html), office files (.pdf .docx .pptx .xlsx .epub), tables (.csv .tsv), "
+    "e-mails (.eml), notebooks (.ipynb), source code, records (.jsonl .jsonl.gz), and folders of them."
+)
+
+
+@click.command("ingest", epilog=_KINDS)
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--shared", is_flag=True, help="For every user; without it, for you alone.")
 @click.option(

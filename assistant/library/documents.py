@@ -40,7 +40,7 @@ _COLLECTIONS = (".jsonl", ".jsonl.gz")
 SUFFIXES = (*READERS, *_COLLECTIONS)
 
 _NO_FILE = "is not a file"
-_UNKNOWN_KIND = f"is of a kind that cannot be read; these can: {', '.join(SUFFIXES)}"
+_UNKNOWN_KIND = "is of a kind that cannot be read; `vouch ingest --help` lists those that can"
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from assistant.library.formats.outlines import HEADING_CHARACTERS, Outline, Reading, with_title
+from assistant.library.formats.packed_files import refuse_zip_bomb
 from assistant.library.formats.plain_text import plain_line
 from stores.base.errors import UnreadableDocument
 
 if TYPE_CHECKING:
     from docx.table import Table, _Cell
     from docx.text.paragraph import Paragraph
-
-UNPACKED_BYTES = 200_000_000  # what a .docx may unpack to
-
-UNPACKED_XML_BYTES = 40_000_000  # what one part of its text may: parsed it takes many times its size
 
 
 def read_docx(data: bytes, source: str) -> Reading:
@@ -29,7 +26,8 @@ def read_docx(data: bytes, source: str) -> Reading:
 
     if data.startswith(b"\xd0\xcf\x11\xe0"):
         raise UnreadableDocument(source, "is encrypted, or of the older kind .doc; save it as .docx")
-    _refuse_zip_bomb(data, source)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        refuse_zip_bomb(archive, source)
     try:
         document = Document(io.BytesIO(data))
     except XMLSyntaxError as error:
@@ -40,8 +38,7 @@ def read_docx(data: bytes, source: str) -> Reading:
     title = ""
     for block in document.iter_inner_content():
         if not isinstance(block, Paragraph):
-            for line in _table_lines(block):
-                outline.add(line, line_of="table")
+            outline.add_table(_rows(block), has_header=_has_header(block))
             continue
         style = (block.style.name if block.style else "") or ""
         if style == "Title" and not title:
@@ -55,35 +52,26 @@ def read_docx(data: bytes, source: str) -> Reading:
     return with_title(outline.sections(), title)
 
 
-def _refuse_zip_bomb(data: bytes, source: str) -> None:
-    """Raises for an archive that unpacks to too much, whether or not its directory says so."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if sum(member.file_size for member in archive.infolist()) > UNPACKED_BYTES:
-            raise UnreadableDocument(source, f"unpacks to more than {UNPACKED_BYTES // 1_000_000} MB")
-        parts = (m.file_size for m in archive.infolist() if not m.filename.lower().endswith(_PICTURES))
-        if max(parts, default=0) > UNPACKED_XML_BYTES:
-            too_much = f"holds text that unpacks to more than {UNPACKED_XML_BYTES // 1_000_000} MB"
-            raise UnreadableDocument(source, too_much)
-        # Reading in pieces stops at the size that the directory states, and then fails if that was a lie.
-        for member in archive.infolist():
-            with archive.open(member) as file:
-                while file.read(1 << 16):
-                    pass
-
-
-_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".emf", ".wmf", ".svg", ".bin", ".mp4")
-
-
 def _is_list_item(paragraph: Paragraph, style: str) -> bool:
     properties = paragraph._p.pPr
     return style.startswith("List") or (properties is not None and properties.numPr is not None)
 
 
-def _table_lines(table: Table) -> Iterator[str]:
-    """Each row as a line; a cell that spans several columns is said once."""
+def _has_header(table: Table) -> bool:
+    """Whether its first row is marked as one, or as drawn otherwise, and others follow."""
+    marked = table._tbl.xpath("./w:tr[1]/w:trPr/w:tblHeader | ./w:tblPr/w:tblLook[@w:firstRow='1']")
+    return bool(marked) and len(table.rows) > 1
+
+
+def _rows(table: Table) -> Iterator[list[str]]:
+    """The cells of each row; one that spans several columns is said once and leaves the others empty."""
     for row in table.rows:
-        cells = {id(cell._tc): cell for cell in row.cells}
-        yield " | ".join(filter(None, map(_cell_text, cells.values())))
+        seen = set[int]()
+        cells = []
+        for cell in row.cells:
+            cells.append("" if id(cell._tc) in seen else _cell_text(cell))
+            seen.add(id(cell._tc))
+        yield cells
 
 
 def _cell_text(cell: _Cell) -> str:
@@ -91,5 +79,5 @@ def _cell_text(cell: _Cell) -> str:
 
     parts: list[str] = []
     for block in cell.iter_inner_content():
-        parts += [block.text] if isinstance(block, Paragraph) else _table_lines(block)
+        parts += [block.text] if isinstance(block, Paragraph) else map(" | ".join, _rows(block))
     return plain_line(" ".join(parts))

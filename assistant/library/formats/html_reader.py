@@ -26,8 +26,11 @@ _BLOCKS = frozenset(
 )
 
 _LINES = {"li": "list", "dt": "list", "dd": "list", "tr": "table"}
+_CELLS = ("td", "th")
 
 _BREAK = "\u2028"  # stands for <br>; a line break in the source is only space
+
+_NOT_OF_ROWS = ["table", "ul", "ol", "pre", "script", "style", "select"]  # then it is read as it comes
 
 _END = object()
 
@@ -108,6 +111,11 @@ def add_html(outline: Outline, root: Tag) -> None:
         elif name == "pre":
             end_block()
             outline.add_code(node.get_text())
+        elif name == "table" and (rows := _named_rows(node)):
+            end_block()
+            if node.caption:
+                outline.add(node.caption.get_text(" "))
+            outline.add_table(rows, has_header=True)
         else:
             if name in _BLOCKS:
                 end_block()
@@ -126,3 +134,14 @@ def add_html(outline: Outline, root: Tag) -> None:
                 waiting.append((node, _END))
             waiting += [(child, None) for child in reversed(node.contents)]
     end_block()
+
+
+def _named_rows(table: Tag) -> list[list[str]]:
+    """The cells of a table whose first row names its columns; empty where it is not as plain as that."""
+    if table.th is None or table.find(_NOT_OF_ROWS) is not None:
+        return []
+    rows = [row.find_all(_CELLS) for row in table.find_all("tr")]
+    is_named = [bool(row) and all(cell.name == "th" for cell in row) for row in rows[:2]]
+    if is_named != [True, False] or any(cell.find(["tr", *_CELLS]) for row in rows for cell in row):
+        return []
+    return [[plain_line(cell.get_text(" ")) for cell in row] for row in rows]

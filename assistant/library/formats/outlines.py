@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from assistant.library.formats.plain_text import Section, plain, plain_line
@@ -50,6 +51,19 @@ class Outline:
         """A paragraph, or a line of something ("list", "table"), which follows the one before directly."""
         lines = (" ".join(line.split()) for line in plain(text).split("\n"))
         self._append("\n".join(line for line in lines if line), line_of=line_of)
+
+    def add_table(self, rows: Iterable[Sequence[str]], *, has_header: bool) -> None:
+        """Rows of cells, a line each; under a header each cell follows the name of its column."""
+        names: Sequence[str] = ()
+        for number, row in enumerate(rows):
+            if number == 0 and has_header:
+                names = row
+                continue
+            cells = ((names[i] if i < len(names) else "", cell) for i, cell in enumerate(row))
+            told = [f"{name}: {cell}" if name else cell for name, cell in cells if cell]
+            self.add(" | ".join(told), line_of="table")
+        if names and not self._line_of:
+            self.add(" | ".join(filter(None, names)), line_of="table")
 
     def add_code(self, text: str) -> None:
         """Text whose spaces and lines carry meaning."""

@@ -11,24 +11,18 @@ import logging
 import re
 import warnings
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, Protocol
 
 from assistant.library.formats.docx_reader import read_docx
-from assistant.library.formats.html_reader import add_html, parsed_html, read_html
-from assistant.library.formats.outlines import (
-    NO_TEXT,
-    TOO_MUCH,
-    TOO_MUCH_MEMORY,
-    Outline,
-    Reading,
-    with_title,
-)
+from assistant.library.formats.html_reader import read_html
+from assistant.library.formats.markdown_reader import read_markdown
+from assistant.library.formats.outlines import NO_TEXT, TOO_MUCH, TOO_MUCH_MEMORY, Reading
+from assistant.library.formats.packed_files import read_epub, read_pptx
 from assistant.library.formats.plain_text import Section, plain, unwrapped
-from assistant.library.formats.text_reader import decoded, read_text
+from assistant.library.formats.table_readers import read_csv, read_xlsx
+from assistant.library.formats.text_kinds import read_code, read_eml, read_notebook, read_org, read_rst
+from assistant.library.formats.text_reader import read_text
 from stores.base.errors import UnreadableDocument
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
 
 
 def read_pdf(data: bytes, source: str) -> Reading:
@@ -66,62 +60,6 @@ def read_pdf(data: bytes, source: str) -> Reading:
 
 
 _HYPHENATED = re.compile(r"(?<=[a-zß-ÿ])-[ \t]*\n[ \t]*(?=[a-zß-ÿ])")
-
-
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(?=[\w-]+[ \t]*:).*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-
-
-def read_markdown(data: bytes, source: str) -> Reading:
-    """Markdown: its text under its headings."""
-    from markdown_it import MarkdownIt
-
-    text = plain(decoded(data, source)).lstrip("\n")
-    if front_matter := _FRONT_MATTER.match(text):
-        text = text[front_matter.end() :]
-    outline = Outline()
-    heading_level = 0
-    label = ""  # of the list item that begins
-    cells: list[str] | None = None  # of the table row that is open
-    for token in MarkdownIt("commonmark").enable("table").parse(text):
-        match token.type:
-            case "heading_open" if token.level == 0:
-                heading_level = int(token.tag[1])
-            case "list_item_open":
-                label = f"{token.info}{token.markup} " if token.info else "- "
-            case "list_item_close":
-                label = ""
-            case "tr_open":
-                cells = []
-            case "tr_close":
-                outline.add(" | ".join(cells or []), line_of="table")
-                cells = None
-            case "inline":
-                said = "".join(map(_markdown_text, token.children or []))
-                if heading_level:
-                    outline.add_heading(heading_level, said)
-                elif cells is not None:
-                    cells.append(said)
-                else:
-                    outline.add(label + said, line_of="list" if label else "")
-                heading_level, label = 0, ""
-            case "fence" | "code_block":
-                outline.add_code(token.content)
-            case "html_block":
-                add_html(outline, parsed_html(token.content, source))
-    return with_title(outline.sections())
-
-
-def _markdown_text(token: Token) -> str:
-    """What a reader sees of a part of a line; a link's words are parts of their own."""
-    match token.type:
-        case "softbreak":
-            return " "
-        case "hardbreak":
-            return "\n"
-        case "html_inline":
-            return "\n" if token.content.lower().startswith("<br") else ""
-        case _:
-            return token.content  # of an image: what it is said to show
 
 
 WHOLE_FILE_BYTES = 100_000_000  # PDF and .docx, which are mostly pictures
@@ -167,18 +105,24 @@ class _Kind:
     limit_bytes: int
 
 
-_TEXT = _Kind(read_text, TEXT_BYTES)
-
-_MARKDOWN = _Kind(read_markdown, TEXT_BYTES)
-
-_HTML = _Kind(read_html, TEXT_BYTES)
+_CODE = (
+    ".py .js .ts .jsx .tsx .go .rs .c .h .cc .cpp .hpp .java .kt .swift .rb .php .pl .lua .sh .bash .sql .r "
+    ".css .toml .yaml .yml .ini .cfg .json .xml"
+).split()
 
 READERS = {
-    ".txt": _TEXT,
-    ".md": _MARKDOWN,
-    ".markdown": _MARKDOWN,
-    ".html": _HTML,
-    ".htm": _HTML,
+    **dict.fromkeys((".txt", ".log", ".text"), _Kind(read_text, TEXT_BYTES)),
+    **dict.fromkeys((".md", ".markdown"), _Kind(read_markdown, TEXT_BYTES)),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), _Kind(read_html, TEXT_BYTES)),
+    **dict.fromkeys((".csv", ".tsv"), _Kind(read_csv, TEXT_BYTES)),
+    ".rst": _Kind(read_rst, TEXT_BYTES),
+    ".org": _Kind(read_org, TEXT_BYTES),
+    ".eml": _Kind(read_eml, TEXT_BYTES),
+    ".ipynb": _Kind(read_notebook, TEXT_BYTES),
     ".pdf": _Kind(read_pdf, WHOLE_FILE_BYTES),
     ".docx": _Kind(read_docx, WHOLE_FILE_BYTES),
+    ".pptx": _Kind(read_pptx, WHOLE_FILE_BYTES),
+    ".xlsx": _Kind(read_xlsx, WHOLE_FILE_BYTES),
+    ".epub": _Kind(read_epub, WHOLE_FILE_BYTES),
+    **dict.fromkeys(_CODE, _Kind(read_code, TEXT_BYTES)),
 }

@@ -1,0 +1,178 @@
+"""Tables, slides, books, e-mails, notebooks and marked-up text, each read as a person reads it."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from datetime import date
+
+import pytest
+from document_files import Write, pairs, read, refusal, write
+
+__all__ = ["write"]  # a fixture
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("plans.csv", "Plan,Price\nSmall,12 €\n\n,30 €,new\n"),
+        ("plans.csv", "Plan;Price\nSmall;12 €\n;30 €;new\n"),
+        ("plans.tsv", "Plan\tPrice\nSmall\t12 €\n\t30 €\tnew\n"),
+    ],
+)
+def test_a_row_of_a_table_stands_with_the_names_of_its_columns(write: Write, name: str, content: str) -> None:
+    assert pairs(read(write(name, content))) == [("plans", "Plan: Small | Price: 12 €\nPrice: 30 € | new")]
+
+
+def test_a_sheet_of_excel_is_a_section(write: Write) -> None:
+    from openpyxl import Workbook
+
+    book = Workbook()
+    book.active.title = "Prices"
+    for row in (["Plan", "Price", "Since"], ["Small", 12, date(2026, 5, 1)], [None, None, None]):
+        book.active.append(row)
+    book.create_sheet("Empty")
+    book.create_sheet("Note").append(["Prices without tax."])
+    buffer = io.BytesIO()
+    book.save(buffer)
+    assert pairs(read(write("a.xlsx", buffer.getvalue()))) == [
+        ("a", "Prices\n\nPlan: Small | Price: 12 | Since: 2026-05-01\n\nNote\n\nPrices without tax.")
+    ]
+    assert "damaged" in refusal(write("b.xlsx", buffer.getvalue()[:-200]))
+
+
+def test_a_slide_is_a_section_with_its_table_and_notes(write: Write) -> None:
+    from pptx import Presentation
+    from pptx.util import Inches
+
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[1])
+    slide.shapes.title.text = "Opening hours"
+    slide.placeholders[
+        1
+    ].text = "Open at ten.\nClosed on Monday, as every week of the year, and on all days of the feast."
+    table = slide.shapes.add_table(2, 2, Inches(1), Inches(1), Inches(2), Inches(1)).table
+    for cell, text in zip(table.iter_cells(), ["Day", "Time", "Tue", "10"], strict=True):
+        cell.text = text
+    slide.notes_slide.notes_text_frame.text = (
+        "Say it slowly, and name the door that is open to visitors on Sunday."
+    )
+    buffer = io.BytesIO()
+    deck.save(buffer)
+    assert pairs(read(write("a.pptx", buffer.getvalue()))) == [
+        (
+            "a › slide 1: Opening hours",
+            "Open at ten.\nClosed on Monday, as every week of the year, and on all days of the feast.\n\n"
+            "Day: Tue | Time: 10\n\nSay it slowly, and name the door that is open to visitors on Sunday.",
+        )
+    ]
+
+
+def book(pages: dict[str, str], order: list[str]) -> bytes:
+    items = "".join(f'<item id="{n}" href="text/{n}.xhtml"/>' for n in pages)
+    spine = "".join(f'<itemref idref="{name}"/>' for name in order)
+    package = (
+        '<package xmlns:dc="http://purl.org/dc/elements/1.1/">'
+        "<metadata><dc:title>The Sea</dc:title></metadata>"
+        f"<manifest>{items}</manifest><spine>{spine}</spine></package>"
+    )
+    container = '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>'
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("META-INF/container.xml", container)
+        archive.writestr("OPS/book.opf", package)
+        for name, text in pages.items():
+            archive.writestr(f"OPS/text/{name}.xhtml", text)
+    return buffer.getvalue()
+
+
+def test_a_book_is_read_in_its_order(write: Write) -> None:
+    pages = {
+        "two": "<h1>Storm</h1><p>" + "The wind rose. " * 30 + "</p>",
+        "one": "<h1>Calm</h1><p>" + "The sea lay still. " * 30 + "</p>",
+    }
+    found = read(write("a.epub", book(pages, ["one", "two", "gone"])))
+    assert found.title == "The Sea"
+    assert list(dict.fromkeys(passage.title for passage in found.passages)) == [
+        "The Sea › Calm",
+        "The Sea › Storm",
+    ]
+    assert "not what its name says" in refusal(write("b.epub", b"PK no archive"))
+
+
+@pytest.mark.parametrize("kind", ["plain", "html"])
+def test_an_e_mail_is_read_without_its_attachments(write: Write, kind: str) -> None:
+    text = "See you on the 3rd." if kind == "plain" else "<p>See you on the 3rd.</p><script>no</script>"
+    message = (
+        "From: Ada <ada@example.org>\nTo: Bo <bo@example.org>\nSubject: =?utf-8?q?Caf=C3=A9?=\n"
+        "Date: Tue, 24 Nov 2026 10:00:00 +0000\nMIME-Version: 1.0\n"
+        'Content-Type: multipart/mixed; boundary="x"\n\n'
+        f"--x\nContent-Type: text/{kind}; charset=utf-8\n\n{text}\n"
+        "--x\nContent-Type: application/pdf\n"
+        "Content-Disposition: attachment; filename=a.pdf\n\nsecret\n--x--\n"
+    )
+    assert pairs(read(write("a.eml", message))) == [
+        (
+            "Café",
+            "From: Ada <ada@example.org>\nTo: Bo <bo@example.org>\nDate: Tue, 24 Nov 2026 10:00:00 +0000\n\n"
+            "See you on the 3rd.",
+        )
+    ]
+
+
+def test_a_notebook_is_its_text_and_code(write: Write) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Tides\n", "High water is at six."]},
+        {"cell_type": "code", "source": "for hour in day:\n    print(hour)", "outputs": [{"text": "never"}]},
+    ]
+    [(title, text)] = pairs(read(write("a.ipynb", json.dumps({"cells": cells}))))
+    assert (title, text) == ("Tides", "High water is at six.\n\nfor hour in day:\n    print(hour)")
+    assert "damaged" in refusal(write("b.ipynb", "{"))
+
+
+RST = """
+Guide
+=====
+
+Install
+-------
+
+Run *this*:
+
+.. code-block:: sh
+
+   make all
+
+.. include:: /etc/hostname
+
+.. raw:: html
+
+   <p>raw</p>
+
+====  =====
+Plan  Price
+====  =====
+Big   30
+====  =====
+"""
+
+
+def test_restructured_text_includes_nothing(write: Write) -> None:
+    [(title, text)] = pairs(read(write("a.rst", RST)))
+    assert (title, text) == ("Guide", "Install\n\nRun this:\n\nmake all\n\nPlan: Big | Price: 30")
+
+
+def test_org_has_its_headings(write: Write) -> None:
+    text = "#+TITLE: Garden\n* Spring\n** Beds\nDig in March,\nsow in April.\n* Autumn\nRake.\n"
+    assert pairs(read(write("a.org", text))) == [
+        ("Garden › Spring › Beds", "Dig in March, sow in April."),
+        ("Garden › Autumn", "Rake."),
+    ]
+
+
+def test_source_code_keeps_its_spaces(write: Write) -> None:
+    code = "def wide():\n    return 1\n\n\nclass Door:\n\n    is_open = True\n"
+    assert pairs(read(write("a.py", code))) == [
+        ("a", "def wide():\n    return 1\n\nclass Door:\n\n    is_open = True")
+    ]
