@@ -20,9 +20,11 @@ from agents.backends.extractive import (
     NOTHING_SAID,
     YOU_TOLD,
     ExtractiveChat,
+    is_sure,
 )
 from agents.base.chat_interfaces import ReplyRequest, Source
 from agents.base.citations import Citations
+from agents.base.interfaces import Sorting
 from agents.base.message_sorting import MessageSorter
 from stores.base.errors import ModelRefused
 
@@ -92,6 +94,32 @@ async def test_what_is_told_is_acknowledged_and_not_looked_up() -> None:
 
 async def test_a_private_session_says_that_nothing_is_kept() -> None:
     assert await answer([], "My cat is called Ada.", is_kept=False) == NOT_KEPT
+
+
+PHRASE = "opening of the reading room"
+
+
+@pytest.mark.parametrize(
+    ("is_personal", "is_kept", "threshold", "lead"),
+    [
+        (False, True, 0.5, ""),
+        (False, True, 1.0, f"{NOT_SURE}\n"),
+        (True, True, 0.5, f"{NOTED}{PHRASE}\n\n"),
+        (True, True, 1.0, f"{NOTED}{PHRASE}\n\n{NOT_SURE}\n"),
+        (True, False, 1.0, f"{NOT_KEPT}\n\n{NOT_SURE}\n"),
+    ],
+)
+async def test_a_phrase_that_a_document_speaks_of_is_looked_up(
+    is_personal: bool, is_kept: bool, threshold: float, lead: str
+) -> None:
+    encoder = FixedEncoder({PHRASE: (1, 0, 0, 0), OPENS: (0.96, 0.28, 0, 0)})
+    sorting = Sorting(asks=0.2, world=0.7 - is_personal * 0.6, personal=is_personal * 0.6, nothing=0.1)
+    sorter = MessageSorter(FixedReader(sorting={PHRASE: sorting}))
+    model = ExtractiveChat(Quoter(encoder, threshold=threshold, quotes=3), sorter=sorter)
+    request = ReplyRequest((), PHRASE, PHRASE, (source(1, OPENS),), is_kept)
+    said = "".join([piece async for piece in model.stream(request)])
+    assert said == f"{lead}“{OPENS}” [1]"
+    assert is_sure(said) == (threshold < 1)
 
 
 async def test_a_schema_cannot_be_filled_by_quoting() -> None:

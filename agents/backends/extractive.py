@@ -18,7 +18,7 @@ from agents.answering.memory_answers import MemoryAnswer, MemoryAnswers, Remembe
 from agents.answering.overview import OverviewQuestions
 from agents.answering.quoting import Quote, Quoter
 from agents.base.chat_interfaces import CitingText, ReplyRequest, Source
-from agents.base.message_sorting import MessageSorter
+from agents.base.message_sorting import MessageSorter, MessageSorting
 from agents.base.quoting_only import NOTED, QuotingOnly
 from agents.retrieval.own_statements import is_own_words
 from agents.retrieval.said_here import message_passage
@@ -66,19 +66,26 @@ class ExtractiveChat(QuotingOnly):
     async def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
         """The answer, a quote a piece."""
         sorting = await asyncio.to_thread(self._sorter.sorted, request.message)
-        if not sorting.asking:
-            if sorting.stating:
-                yield _noted(sorting.stating) if request.is_kept else NOT_KEPT
-            else:
-                yield NOTHING_SAID
-            return
-        for piece in await asyncio.to_thread(self._answer, request, sorting.stating):
+        answer = self._answer if sorting.asking else self._unasked
+        for piece in await asyncio.to_thread(answer, request, sorting):
             yield piece
 
-    def _answer(self, request: ReplyRequest, stated: Sequence[str]) -> list[str]:
-        own = [source for source in request.sources if self._memory and is_own_words(source.passage)]
-        others = [source for source in request.sources if source not in own]
-        told = self._told(request, own, stated)
+    def _unasked(self, request: ReplyRequest, sorting: MessageSorting) -> list[str]:
+        """What was stated; and what documents say of it, since many type what they look for as a phrase."""
+        noted = NOT_KEPT if sorting.stating and not request.is_kept else _noted(sorting.stating)
+        ranked = self._quoter.ranked(request.question, self._documents(request))
+        if not ranked or ranked[0].probability < _NEAR_FROM:
+            return [noted or NOTHING_SAID]
+        found = _of_documents(self._quoter.sure(ranked)) or _nearest([], ranked)
+        return [f"{noted}\n\n", *found] if sorting.is_personal else found
+
+    def _documents(self, request: ReplyRequest) -> list[Source]:
+        return [s for s in request.sources if not (self._memory and is_own_words(s.passage))]
+
+    def _answer(self, request: ReplyRequest, sorting: MessageSorting) -> list[str]:
+        others = self._documents(request)
+        own = [source for source in request.sources if source not in others]
+        told = self._told(request, own, sorting.stating)
         if told and self._overview and self._overview.asks_for_all(request.message):
             return _everything(told)
         ranked = self._quoter.ranked(request.question, others)
@@ -86,11 +93,7 @@ class ExtractiveChat(QuotingOnly):
         is_told = bool(told) and told[0].probability >= self._sure_from
         if is_told and not (quotes and quotes[0].probability > told[0].probability):
             return _of_memory(told)
-        if quotes:
-            return [
-                _citing(f"{'' if n == 0 else chr(10)}{_said(quote)}", quote) for n, quote in enumerate(quotes)
-            ]
-        return _nearest(told, ranked)
+        return _of_documents(quotes) or _nearest(told, ranked)
 
     def _told(
         self, request: ReplyRequest, own: Sequence[Source], stated: Sequence[str]
@@ -100,6 +103,11 @@ class ExtractiveChat(QuotingOnly):
             return []
         here = [Source(0, message_passage(0, "", " ".join(stated), "this message", now()))] if stated else []
         return self._memory.answers(request.message, request.before, [*here, *own])
+
+
+def _of_documents(quotes: Sequence[Quote]) -> list[str]:
+    """What is surely the answer, a line each."""
+    return [_citing(f"{'' if n == 0 else chr(10)}{_said(quote)}", quote) for n, quote in enumerate(quotes)]
 
 
 def _nearest(told: Sequence[MemoryAnswer], ranked: Sequence[Quote]) -> list[str]:
@@ -136,12 +144,19 @@ def _everything(told: Sequence[MemoryAnswer]) -> list[str]:
 
 def is_sure(answer: str) -> bool:
     """Whether an answer by quoting was given as the answer, not as what is nearest."""
-    return not answer.startswith((NOT_SURE, NOT_TOLD, NOTHING_FOUND))
+    is_noted = answer.startswith((NOTED, NOT_KEPT))
+    behind = answer.partition("\n\n")[2] if is_noted else answer
+    return not behind.startswith((NOT_SURE, NOT_TOLD, NOTHING_FOUND))
+
+
+def is_told(answer: str) -> bool:
+    """Whether what is nearest is near enough to be shown as an answer, sure or not."""
+    return not answer.startswith((NOT_TOLD, NOTHING_FOUND))
 
 
 def _noted(stated: Sequence[str]) -> str:
-    """What was stated, as it will be remembered if it is believed."""
-    return NOTED + _cut(" ".join(stated))
+    """What was stated, as it will be remembered if it is believed; empty for nothing."""
+    return NOTED + _cut(" ".join(stated)) if stated else ""
 
 
 def _of_memory(told: Sequence[MemoryAnswer]) -> list[str]:

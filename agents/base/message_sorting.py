@@ -20,6 +20,7 @@ class MessageSorting:
     asking: tuple[str, ...]
     stating: tuple[str, ...]
     telling: str = ""  # all that does not ask, also what states nothing by itself
+    is_personal: bool = False  # a sentence states something of the user
 
     @property
     def only_states(self) -> bool:
@@ -49,4 +50,5 @@ class MessageSorter:
             tuple(text for text, sorting in found if sorting.asks >= _LIKELY),
             tuple(text for text, sorting in found if sorting.world + sorting.personal >= _LIKELY),
             " ".join(text for text, sorting in found if sorting.asks < _LIKELY),
+            any(sorting.personal >= _LIKELY for _, sorting in found),
         )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--kb", "base", metavar="NAME", type=Words(), help="Ask of this knowledge base.")
 @click.option("--new", is_flag=True, help="Begin a new session (the default).")
 @click.option("--no-learn", is_flag=True, help="Remember nothing of this question.")
-@click.option("--sources", is_flag=True, help="List the sources behind the answer.")
+@click.option("--sources", is_flag=True, help="List the sources behind the answer, as a terminal always shows.")
 @common_options
 @click.pass_context
 def command(
@@ -60,7 +60,7 @@ def command(
             "--kb answers from the knowledge base alone", hint="Leave out --kb or the piped text."
         )
 
-    from agents.backends.extractive import is_sure
+    from agents.backends.extractive import is_sure, is_told
     from assistant.terminal.facts.answer_lines import WAS_THOUGHT, below_answer, source_line
     from assistant.terminal.text.word_wrap import printer
     from assistant.turns.events import Accepted, Chosen, Event, Thinks, Wrote
@@ -140,13 +140,13 @@ def command(
                 write_out("\n")
             for line in below_answer(finished.cut, finished.unreachable):
                 call.tell(line)
-            if sources:
+            if sources or (sys.stdout.isatty() and not call.is_quiet):
                 write_out("".join(f"{source_line(source)}\n" for source in finished.cited))
         if not no_learn:
             _remember(call, assistant, user_id)
         if finished.error is not None:
             raise finished.error
-    return 0
+    return 0 if is_told(finished.answer) else 1
 
 
 def _remember(call: Invocation, assistant: Assistant, user_id: int) -> None:
