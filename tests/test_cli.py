@@ -282,7 +282,7 @@ def test_ask_without_learning_remembers_nothing(vouch: Vouch) -> None:
     ran = vouch.run("ask", "--no-learn", "My locker number is 214.")
     assert "I learn nothing" in ran.out
     assert vouch.run("memory", "list", "--kind", "all", code=1).out == ""
-    assert "214" not in vouch.run("ask", "What is my locker number?").out
+    assert "214" not in vouch.run("ask", "What is my locker number?", code=1).out
 
 
 def test_an_answer_from_a_server_has_its_citations_checked(vouch: Vouch) -> None:
@@ -615,7 +615,7 @@ def test_what_is_forgotten_is_in_no_answer_and_in_no_file_of_the_data_directory(
     assert "since it was made from it: the answer of turn 1." in forgotten.err
     assert "Its bytes are gone" in forgotten.err
     assert "Out of reach: backups" in forgotten.err
-    assert "21429" not in vouch.run("ask", "--no-learn", "What is my locker number?").out
+    assert "21429" not in vouch.run("ask", "--no-learn", "What is my locker number?", code=1).out
     vouch.run("search", "locker 21429", "--json", code=0)
     assert "nothing to undo" in vouch.run("memory", "undo", code=1).err
     assert vouch.run("memory", "show", str(locker), "--json").object["text"] == ""
@@ -873,7 +873,7 @@ def test_feedback_is_recorded_for_answer_and_passage(vouch: Vouch) -> None:
 
 
 def test_what_is_taught_is_remembered_and_can_be_undone(vouch: Vouch) -> None:
-    turn = str(vouch.run("ask", "--json", "Who waters the plants?").object["turn"])
+    turn = str(vouch.run("ask", "--json", "Who waters the plants?", code=1).object["turn"])
     vouch.run("feedback", turn, "--teach", "-", stdin="Marta waters the plants.\n")
     (kept,) = vouch.run("memory", "list", "--kind", "correction", "--json").objects
     assert kept["text"] == "Marta waters the plants."
@@ -894,7 +894,7 @@ def test_no_command_shows_one_users_memory_to_another(vouch: Vouch) -> None:
     session, number = str(turn["session"]), str(turn["turn"])
 
     seen = [
-        vouch.run("ask", "--json", "What does my safe open with?", environment={"VOUCH_USER": "bob"}),
+        vouch.run("ask", "--json", "What does my safe open with?", environment={"VOUCH_USER": "bob"}, code=1),
         vouch.run("--user", "bob", "search", "safe", "--json"),
         vouch.run("--user", "bob", "memory", "list", "--scope", "all"),
         vouch.run("--user", "bob", "memory", "export", "--scope", "all"),
@@ -926,5 +926,5 @@ def test_a_command_that_takes_too_long_ends_with_4_and_keeps_what_is_done(vouch:
 
 def test_an_answer_leaves_nothing_of_a_librarys_own_at_home(tmp_path: Path, minilm_folder: Path) -> None:
     vouch = Vouch(tmp_path, minilm_folder.parent)
-    vouch.run("ask", QUESTION)
+    vouch.run("ask", QUESTION, code=1)
     assert {path.name for path in tmp_path.iterdir()} <= {"cache", "share", "state", "config"}

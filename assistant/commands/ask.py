@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 @click.option("--kb", "base", metavar="NAME", type=Words(), help="Ask of this knowledge base.")
 @click.option("--new", is_flag=True, help="Begin a new session (the default).")
 @click.option("--no-learn", is_flag=True, help="Remember nothing of this question.")
-@click.option("--sources", is_flag=True, help="List the sources behind the answer, as a terminal always shows.")
+@click.option(
+    "--sources", is_flag=True, help="List the sources behind the answer, as a terminal always shows."
+)
 @common_options
 @click.pass_context
 def command(
