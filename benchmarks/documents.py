@@ -63,9 +63,9 @@ def main() -> None:
             user = assistant.journal.user_id("ann")
             _read(assistant, user, Path(folder) / "documents", part)
             if told.answers:
-                _report_answers(
-                    [_answered(assistant, user, q) for q in _lines("questions.jsonl", part)], told.show
-                )
+                every = _lines("questions.jsonl", part)
+                texts = {question["id"]: question["q"] for question in every}
+                _report_answers([_answered(assistant, user, q, texts) for q in every], told.show)
                 return
             asked = [q for q in _lines("questions.jsonl", part) if q["sentence"] and q["kind"] != "followup"]
             questions = [(q, _sent(assistant, user, q["q"])) for q in asked]
@@ -75,10 +75,12 @@ def main() -> None:
     _report(questions, talk)
 
 
-def _answered(assistant: Assistant, user: int, question: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
-    """A question with what came of it and the whole answer."""
+def _answered(
+    assistant: Assistant, user: int, question: dict[str, Any], texts: dict[str, str]
+) -> tuple[dict[str, Any], str, str]:
+    """A question with what came of it and the whole answer. texts: of all questions by their ids."""
     session = assistant.journal.open_session(user)
-    for message in filter(None, (question.get("prev"), question["q"])):
+    for message in filter(None, (texts.get(question.get("prev", "")), question["q"])):
         finished = assistant.player.play(user, session, message, watch=lambda event: None)
     answer = finished.answer
     wanted, first = folded(question["answer"]), answer.partition("[")[0]

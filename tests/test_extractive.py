@@ -48,6 +48,17 @@ async def answer(
     return "".join([piece async for piece in model.stream(request)])
 
 
+@pytest.mark.parametrize("best", ["-w, --warmup <NUM>", "It fills the caches."])
+async def test_what_an_option_does_is_quoted_with_the_option(best: str) -> None:
+    asked = "How do I fill the caches?"
+    encoder = FixedEncoder({asked: (1, 0, 0, 0), best: (1, 0, 0, 0)})
+    entry = "Options follow.\n\n-w, --warmup <NUM>\nIt fills the caches. Again.\n\n-r\nRuns."
+    model = ExtractiveChat(Quoter(encoder, threshold=0.5, quotes=1))
+    request = ReplyRequest((), asked, asked, (source(1, entry),))
+    said = "".join([piece async for piece in model.stream(request)])
+    assert said == "-w, --warmup <NUM>: “It fills the caches.” [1]"
+
+
 async def test_the_best_sentence_is_quoted_with_its_citation() -> None:
     assert await answer([source(1, LUNCH), source(2, f"{LUNCH} {OPENS}")]) == f"“{OPENS}” [2]"
 

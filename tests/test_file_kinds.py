@@ -131,6 +131,32 @@ def test_a_notebook_is_its_text_and_code(write: Write) -> None:
     assert "damaged" in refusal(write("b.ipynb", "{"))
 
 
+MAN = """OPTIONS
+-w, --warmup <NUM>
+    Perform NUM runs before the benchmark. This fills
+    the caches.
+-r, --runs <NUM>
+    Perform exactly NUM runs.
+
+Smith wrote, and so did
+others, that this helps.
+"""
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md"])
+def test_an_option_is_a_paragraph_with_its_definition(write: Write, name: str) -> None:
+    text = MAN.partition("\n")[2]
+    assert read(write(name, text)).passages[0].text == (
+        "-w, --warmup <NUM>\nPerform NUM runs before the benchmark. This fills the caches.\n\n"
+        "-r, --runs <NUM>\nPerform exactly NUM runs.\n\n"
+        "Smith wrote, and so did others, that this helps."
+    )
+    listed = "- one\n  goes on\n- two\n  as well\n"
+    assert read(write(name, listed)).passages[0].text == "- one goes on\n- two as well"
+    html = "<dl><dt>-a<dd>All of it.</dd></dt><dt>-b</dt><dd>Brief.</dd></dl>"
+    assert read(write("b.html", html)).passages[0].text == "-a\nAll of it.\n\n-b\nBrief."
+
+
 RST = """
 Guide
 =====

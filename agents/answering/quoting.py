@@ -20,7 +20,7 @@ import numpy.typing as npt
 from agents.base.chat_interfaces import Source
 from agents.base.interfaces import AnswerSpan, Encoder, Reading
 from agents.base.memory_page import asked
-from agents.base.sentences import Sentence, is_question, sentences
+from agents.base.sentences import Sentence, is_list_item, is_question, sentences
 from agents.retrieval.reader_judge import Readings
 from stores.base.passages import HEADING_OF
 from stores.words.lexical import tokens
@@ -32,6 +32,7 @@ _SURE = 0.5  # of the reader's answers in a sentence, the share that the best on
 _MOST_OF_IT = 0.6  # of a sentence: an answer longer than this is the sentence
 _ASKS_THE_SAME_FROM = 0.75  # cosine; of 4,855 questions of data/everyday one is as near to the manual's
 _QUESTION = re.compile(r"[^?]+\?")
+_LONGEST_TERM = 100  # characters
 _SOFT = 0.01  # keeps a probability of 0 or 1 from deciding alone
 
 # Fitted by benchmarks/fit_answering.py on training questions; see docs/experiments.md.
@@ -61,6 +62,7 @@ class Quote:
     text: str
     probability: float
     answer: str = ""  # the words of it that answer, where the reader is sure of them
+    term: str = ""  # what stands above it in its paragraph, as an option above what it does
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class Quoter:
         Under a heading that asks the same, the first sentence answers.
         """
         found = [*self._under_their_question(asked(question), sources), *self.quotes(question, sources)]
-        best = {quote.text: quote for quote in reversed(found)}
+        best = {quote.text: quote for quote in sorted(found, key=lambda quote: quote.probability)}
         return sorted(best.values(), key=lambda quote: -quote.probability)
 
     def _under_their_question(self, message: str, sources: Sequence[Source]) -> list[Quote]:
@@ -140,12 +142,30 @@ class Quoter:
         ]
         readings = read(self._readings, question, placed)
         found = features(self._encoder, question, placed, readings)
-        return [
-            Quote(source, sentence.text, float(probability), _named_answer(readings, question, one))
-            for (source, sentence), one, probability in zip(
-                quotable.values(), placed, probabilities(found), strict=True
-            )
-        ]
+        quotes = []
+        for (source, sentence), one, probability in zip(
+            quotable.values(), placed, probabilities(found), strict=True
+        ):
+            term, text = _in_its_entry(source.passage.text, sentence)
+            answer = _named_answer(readings, question, one)
+            quotes.append(Quote(source, text, float(probability), answer, term))
+        return quotes
+
+
+def _in_its_entry(passage: str, sentence: Sentence) -> tuple[str, str]:
+    """The term above a sentence, and the sentence; of a term alone the first sentence below it.
+
+    A term is a short first line of a paragraph that ends without a stop.
+    """
+    start = passage.rfind("\n\n", 0, sentence.start) + 2 if "\n\n" in passage[: sentence.start] else 0
+    paragraph = passage[start : end if (end := passage.find("\n\n", start)) >= 0 else len(passage)]
+    term, _, below = paragraph.partition("\n")
+    is_term = 0 < len(term) <= _LONGEST_TERM and term[-1] not in ".!?:;,|" and " | " not in paragraph
+    if not below or not is_term or any(map(is_list_item, (term, sentence.text))):
+        return "", sentence.text
+    if sentence.start < start + len(term):
+        return term, sentences(below)[0].text
+    return term, sentence.text
 
 
 def read(readings: Readings | None, question: str, placed: Sequence[Placed]) -> dict[str, Reading]:
@@ -227,7 +247,9 @@ def _named_answer(readings: dict[str, Reading], question: str, placed: Placed) -
     return best.text.rstrip(".") if is_sure and is_short and says_more else ""
 
 
-_KEY_ROW = re.compile(r"\W*([^\W\d]|F\d\d?|Esc|Tab|Enter|(?:Ctrl|Alt|Shift)\+\w+)\W* \| ([^|]+)\W*")
+_KEY_ROW = re.compile(
+    r"\W*(?:[^|:]+: )?([^\W\d]|F\d\d?|Esc|Tab|Enter|(?:Ctrl|Alt|Shift)\+\w+)\W* \| (?:[^|:]+: )?([^|]+)\W*"
+)
 
 
 def _is_key_alone(question: str, sentence: str) -> bool:

@@ -177,7 +177,8 @@ def _said(quote: Quote, *, with_answer: bool = True) -> str:
     answer = f"{quote.answer}. " if quote.answer and with_answer else ""
     if is_own_words(quote.source.passage):
         return answer + _told_line(Remembered(quote.source, quote.text))
-    return f"{answer}“{_cut(quote.text)}” [{quote.source.number}]"
+    term = f"{quote.term}: " if quote.term else ""
+    return f"{answer}{term}“{_cut(quote.text)}” [{quote.source.number}]"
 
 
 def _told_line(told: Remembered) -> str:

@@ -89,6 +89,11 @@ def _append(found: list[Sentence], text: str, start: int, end: int) -> None:
         found.append(Sentence(start, start + len(sentence), sentence))
 
 
+def is_list_item(line: str) -> bool:
+    """Whether a line begins with the mark of a list item, a heading or a quotation."""
+    return _LIST_ITEM.match(line) is not None
+
+
 def breaks_between(line: str, next_line: str) -> bool:
     """Whether the break between two lines ends what the first one says.
 

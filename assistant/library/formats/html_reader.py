@@ -119,6 +119,8 @@ def add_html(outline: Outline, root: Tag) -> None:
         else:
             if name in _BLOCKS:
                 end_block()
+            if name == "dt":
+                outline.end_lines()
             if name in {"ul", "ol"}:
                 numbers.append(0 if name == "ol" else None)
             line_of = _LINES.get(name, line_of)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assistant.library.formats.html_reader import add_html, parsed_html
 from assistant.library.formats.outlines import Outline, Reading, with_title
-from assistant.library.formats.plain_text import plain
+from assistant.library.formats.plain_text import entries, plain
 from assistant.library.formats.text_reader import decoded
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def add_markdown(outline: Outline, text: str, source: str) -> None:
     heading_level = 0
     label = ""  # of the list item that begins
     rows: list[list[str]] = []  # of the table that is open
+    lines = text.split("\n")
     for token in MarkdownIt("commonmark").enable("table").parse(text):
         match token.type:
             case "heading_open" if token.level == 0:
@@ -52,6 +53,9 @@ def add_markdown(outline: Outline, text: str, source: str) -> None:
                     outline.add_heading(heading_level, said)
                 elif rows:
                     rows[-1].append(" ".join(said.split()))
+                elif not label and token.map and (found := entries(lines[slice(*token.map)])):
+                    for term, told in found:
+                        outline.add(f"{term}\n{told}")
                 else:
                     outline.add(label + said, line_of="list" if label else "")
                 heading_level, label = 0, ""

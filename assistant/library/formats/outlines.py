@@ -65,6 +65,10 @@ class Outline:
         if names and not self._line_of:
             self.add(" | ".join(filter(None, names)), line_of="table")
 
+    def end_lines(self) -> None:
+        """What comes next begins a paragraph, also where it is a line of the same."""
+        self._line_of = ""
+
     def add_code(self, text: str) -> None:
         """Text whose spaces and lines carry meaning."""
         self._append("\n".join(line.rstrip() for line in plain(text).split("\n")).strip("\n"))

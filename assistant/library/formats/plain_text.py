@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
-from agents.base.sentences import breaks_between
+from agents.base.sentences import breaks_between, is_list_item
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,9 @@ class Section:
     text: str
 
 
+_BETWEEN_PARAGRAPHS = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)*")
+_INDENTED = 2  # more than the term above it
+_LONGEST_TERM = 100  # characters
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b\ud800-\udfff\ufeff]")
 _UNFIT_FOR_PATHS = re.compile("[\n\t\u2028-\u202e\u200e\u200f\u2066-\u2069]")  # they break or turn a line
@@ -46,17 +51,41 @@ def plain_line(text: str) -> str:
 def unwrapped(text: str) -> str:
     """The text, plain, each paragraph on one line; an empty line stands between paragraphs.
 
-    Lines that seem to have been ended on purpose, such as list items, stay lines of their own.
+    Lines that seem to have been ended on purpose, such as list items, stay lines of their own. An option or
+    term above its indented text becomes a paragraph of two lines.
     """
+    paragraphs = _BETWEEN_PARAGRAPHS.split(plain(text).strip("\n"))
+    return "\n\n".join(filter(None, map(_unwrapped_paragraph, paragraphs)))
+
+
+def entries(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """The terms of a paragraph, each with the text indented below it; empty where it is no such list."""
+    lines = [line.expandtabs() for line in lines]
+    indents = [len(line) - len(line.lstrip()) for line in lines]
+    if len(lines) < 2 or min(indents) < indents[0] or indents[1] < indents[0] + _INDENTED:
+        return []
+    found: list[tuple[str, list[str]]] = []
+    for line, indent in zip(lines, indents, strict=True):
+        if indent < indents[0] + _INDENTED:
+            found.append((" ".join(line.split()), []))
+        else:
+            found[-1][1].append(" ".join(line.split()))
+    if not all(body and len(term) <= _LONGEST_TERM and not is_list_item(term) for term, body in found):
+        return []
+    return [(term, _joined(body)) for term, body in found]
+
+
+def _unwrapped_paragraph(paragraph: str) -> str:
+    lines = [line for line in paragraph.split("\n") if line.strip()]
+    if found := entries(lines):
+        return "\n\n".join(f"{term}\n{body}" for term, body in found)
+    return _joined([" ".join(line.split()) for line in lines])
+
+
+def _joined(lines: Sequence[str]) -> str:
     pieces: list[str] = []
-    before = ""
-    for line in plain(text).split("\n"):
-        line = " ".join(line.split())
-        if line and pieces:
-            pieces.append("\n\n" if not before else "\n" if breaks_between(before, line) else " ")
-        if line:
-            pieces.append(line)
-        before = line
+    for before, line in pairwise(["", *lines]):
+        pieces += [("\n" if breaks_between(before, line) else " ") if pieces else "", line]
     return "".join(pieces)
 
 
