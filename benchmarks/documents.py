@@ -15,6 +15,10 @@ question before it:
     nothing    it says that it knows nothing, though a passage answers
 
 For a question that nothing answers, what is wanted is that it is not sure (unsure or nothing).
+
+With --unasked it shows what tells a phrase that is looked for ("price of the last week") from a statement:
+by the probability of the best sentence, the share of questions that are taken for none, and of statements of
+data/everyday, for which something is found.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import re
 import statistics
 import tempfile
@@ -31,18 +36,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agents.backends.extractive import is_sure
+from agents.backends.extractive import ExtractiveChat, is_sure
+from agents.base.chat_interfaces import Source
 from assistant.library.documents import UnreadableDocument, read_documents
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 from benchmarks.everyday_chat import ACKNOWLEDGED, ROOT, folded
-from stores.base.passages import SHARED
+from stores.base.passages import SHARED, Passage
 
 SENT = 5
 OUTCOMES = ("right", "hedged", "wrong", "unsure", "nothing")
 BELOW = (0.0, 0.02, 0.03, 0.05, 0.1, 0.2)
-SMALL_TALK = {"dev": "dev-*", "test": "test-*"}
+EVERYDAY = {"train": "train-*", "dev": "dev-*", "test": "test-*"}
+NEAR = (0.02, 0.03, 0.05, 0.08, 0.1, 0.2)
+UNASKED = 250  # of either
+
+_CITED = re.compile(r"\[\d+\]")
 
 Sent = list[tuple[str, float]]  # texts, best first, and how they were judged
 
@@ -50,8 +60,9 @@ Sent = list[tuple[str, float]]  # texts, best first, and how they were judged
 def main() -> None:
     """Prints both tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--part", choices=list(SMALL_TALK), default="dev")
+    parser.add_argument("--part", choices=list(EVERYDAY), default="dev")
     parser.add_argument("--answers", action="store_true")
+    parser.add_argument("--unasked", action="store_true")
     parser.add_argument("--show", action="store_true", help="print each question with its answer")
     told = parser.parse_args()
     part = told.part
@@ -62,6 +73,9 @@ def main() -> None:
         try:
             user = assistant.journal.user_id("ann")
             _read(assistant, user, Path(folder) / "documents", part)
+            if told.unasked:
+                _report_unasked(assistant, user, part)
+                return
             if told.answers:
                 every = _lines("questions.jsonl", part)
                 texts = {question["id"]: question["q"] for question in every}
@@ -69,7 +83,7 @@ def main() -> None:
                 return
             asked = [q for q in _lines("questions.jsonl", part) if q["sentence"] and q["kind"] != "followup"]
             questions = [(q, _sent(assistant, user, q["q"])) for q in asked]
-            talk = [_sent(assistant, user, text) for text in _small_talk(SMALL_TALK[part])]
+            talk = [_sent(assistant, user, text) for text in _said(part, is_small_talk=True)]
         finally:
             assistant.close()
     _report(questions, talk)
@@ -83,7 +97,7 @@ def _answered(
     for message in filter(None, (texts.get(question.get("prev", "")), question["q"])):
         finished = assistant.player.play(user, session, message, watch=lambda event: None)
     answer = finished.answer
-    wanted, first = folded(question["answer"]), answer.partition("[")[0]
+    wanted, first = folded(question["answer"]), _CITED.split(answer)[0]
     if answer.startswith(ACKNOWLEDGED) or not finished.cited:
         outcome = "nothing"
     elif is_sure(answer):
@@ -128,22 +142,43 @@ def _lines(name: str, part: str) -> list[dict[str, Any]]:
     return [read for line in lines if (read := json.loads(line))["split"] == part]
 
 
-def _small_talk(files: str) -> list[str]:
+def _said(part: str, *, is_small_talk: bool) -> list[str]:
     return [
         said["t"]
-        for file in sorted((ROOT / "data" / "everyday").glob(f"{files}.jsonl"))
+        for file in sorted((ROOT / "data" / "everyday").glob(f"{EVERYDAY[part]}.jsonl"))
         for line in file.read_text("utf-8").splitlines()
         for said in json.loads(line)["says"]
-        if said["k"] == "none"
+        if (said["k"] == "none") == is_small_talk
     ]
 
 
-def _sent(assistant: Assistant, user: int, text: str) -> Sent:
+def _report_unasked(assistant: Assistant, user: int, part: str) -> None:
+    chat = assistant.chat_model_of(assistant.settings.model)
+    assert isinstance(chat, ExtractiveChat)
+    asked = [q["q"] for q in _lines("questions.jsonl", part) if q["sentence"] and q["kind"] != "followup"]
+    print(f"| | messages | {' | '.join(map(str, NEAR))} |\n| --- | ---: |{' ---: |' * len(NEAR)}")
+    for name, texts in (("questions", asked), ("statements", _said(part, is_small_talk=False))):
+        random.Random(1).shuffle(texts)
+        some = [text for text in texts if not chat._sorter.sorted(text).asking][:UNASKED]
+        best = []
+        for text in some:
+            passages = enumerate((passage for passage, _ in _found(assistant, user, text)), start=1)
+            ranked = chat._quoter.ranked(text, [Source(number, passage) for number, passage in passages])
+            best.append(ranked[0].probability if ranked else 0.0)
+        shares = " | ".join(f"{statistics.mean(b >= near for b in best):.1%}" for near in NEAR)
+        print(f"| {name} | {len(some)} | {shares} |")
+
+
+def _found(assistant: Assistant, user: int, text: str) -> list[tuple[Passage, float]]:
     searching, pipeline = assistant.searching, assistant.pipeline
     found = pipeline._retrieve(searching, user, (text,), ())
     reranked = pipeline._reranker.rerank(text, found.candidates)
     judged = {id(j.candidate): j.verdict.score for j in reranked.judgements}
-    return [(c.passage.text, judged.get(id(c), 1.0)) for c in reranked.order[:SENT]]
+    return [(c.passage, judged.get(id(c), 1.0)) for c in reranked.order[:SENT]]
+
+
+def _sent(assistant: Assistant, user: int, text: str) -> Sent:
+    return [(passage.text, score) for passage, score in _found(assistant, user, text)]
 
 
 def _place(question: dict[str, Any], sent: Sent) -> int | None:
