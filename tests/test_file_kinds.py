@@ -202,3 +202,32 @@ def test_source_code_keeps_its_spaces(write: Write) -> None:
     assert pairs(read(write("a.py", code))) == [
         ("a", "def wide():\n    return 1\n\nclass Door:\n\n    is_open = True")
     ]
+
+
+def zipped(name: str, content: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+BOMB = zipped("xl/workbook.xml", b" " * 41_000_000)
+OUTSIDE = zipped("META-INF/container.xml", b'<rootfile full-path="../../etc/passwd"/>')
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.ipynb", b'{"cells": 3}', "is damaged"),
+        ("a.eml", b"Subject: nothing else\n\n", "holds no text"),
+        ("a.rst", b".. include:: /etc/passwd\n", "holds no text"),
+        ("a.csv", b'a,b\n"' + b"x" * 200_000, "is damaged"),
+        ("a.csv", b"x\n" * 200_001, "has more than 200,000 rows; cut it into smaller files"),
+        ("a.xlsx", BOMB, "holds text that unpacks to more than 40 MB"),
+        ("a.pptx", BOMB, "holds text that unpacks to more than 40 MB"),
+        ("a.epub", BOMB, "holds text that unpacks to more than 40 MB"),
+        ("a.epub", OUTSIDE, "is damaged"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_why(write: Write, name: str, content: bytes, reason: str) -> None:
+    assert reason in refusal(write(name, content))

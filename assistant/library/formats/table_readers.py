@@ -8,7 +8,7 @@ import zipfile
 from datetime import datetime, time
 from itertools import islice
 
-from assistant.library.formats.outlines import TOO_MUCH, Outline, Reading
+from assistant.library.formats.outlines import Outline, Reading
 from assistant.library.formats.packed_files import refuse_zip_bomb
 from assistant.library.formats.plain_text import plain_line
 from assistant.library.formats.text_reader import decoded
@@ -53,7 +53,7 @@ def _shown(cell: object) -> str:
 def _add(outline: Outline, rows: list[list[str]], source: str) -> None:
     rows = [cells for row in rows if any(cells := [plain_line(cell) for cell in row[:_MOST_COLUMNS]])]
     if len(rows) > _MOST_ROWS:
-        raise UnreadableDocument(source, TOO_MUCH)
+        raise UnreadableDocument(source, f"has more than {_MOST_ROWS:,} rows; cut it into smaller files")
     outline.add_table(rows, has_header=len(rows) > 1)
 
 
