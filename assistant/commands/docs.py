@@ -19,10 +19,11 @@ _ON_DISK = {"changed": "changed on disk", "gone": "no longer on disk", "": ""}
 _NAMED = 3
 
 
-@click.group("docs", no_args_is_help=False)
+@click.group("docs", no_args_is_help=False, invoke_without_command=True)
 @common_options
-def command() -> None:
-    """Documents that Vouch has read: your own and the shared ones.
+@click.pass_context
+def command(ctx: click.Context) -> int | None:
+    """Documents that Vouch has read: your own and the shared ones. Alone it lists them.
 
     NAME is a path, a file's name, a title, or a folder.
 
@@ -33,6 +34,10 @@ def command() -> None:
       vouch docs refresh
       vouch docs remove notes/old.md
     """
+    if ctx.invoked_subcommand is None:
+        listed: int = ctx.invoke(list_documents)
+        return listed
+    return None
 
 
 @command.command("list")
