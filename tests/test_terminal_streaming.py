@@ -110,6 +110,11 @@ def plain(text: str, width: int) -> list[str]:
     return [line.plain.rstrip() for line in lines_of(text, width)]
 
 
+def test_a_line_of_a_paragraph_stays_a_line() -> None:
+    nearest = "I am not sure. The nearest I have:\none: first [1]\ntwo: second [2]"
+    assert [line.plain for line in lines_of(nearest, 60)] == nearest.split("\n")
+
+
 def test_blocks_are_laid_out_as_lines() -> None:
     assert plain("# One\n\nand *two* `three`", 40) == ["One", "", "and two three"]
     assert plain("- one two three\n  - inner\n- four", 10) == ["• one two", "  three", "  ▪ inner", "• four"]

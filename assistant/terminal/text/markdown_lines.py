@@ -213,9 +213,7 @@ def _inline(node: SyntaxTreeNode) -> Content:
 
 def _words(token: Token) -> Iterator[str]:
     match token.type:
-        case "softbreak":
-            yield " "
-        case "hardbreak":
+        case "softbreak" | "hardbreak":  # the nearest of an answer are a line each, as they were written
             yield "\n"
         case "image":
             yield f"(image: {token.content or token.attrs.get('src', '')})"
