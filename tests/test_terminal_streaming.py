@@ -120,7 +120,7 @@ def test_blocks_are_laid_out_as_lines() -> None:
     assert plain("- one two three\n  - inner\n- four", 10) == ["• one two", "  three", "  ▪ inner", "• four"]
     assert plain("9. nine\n10. ten", 20) == [" 9. nine", "10. ten"]
     assert plain("> said\n>\n> more", 20) == ["▌ said", "▌", "▌ more"]
-    assert plain("a  \nb\nc", 20) == ["a", "b c"]
+    assert plain("a  \nb\nc", 20) == ["a", "b", "c"]
     assert plain("```py\nx = 1\n\ny\n```", 20) == [" x = 1", "", " y"]
     assert plain("a\n\n---\n\n<b>c</b>", 5) == ["a", "", "─────", "", "<b>c<", "/b>"]
 
