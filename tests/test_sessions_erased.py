@@ -109,7 +109,7 @@ def vouch(tmp_path: Path, minilm_folder: Path) -> Vouch:
         for n in range(3)
     ]
     made.run("import", made.write("logs.json", json.dumps(turns)))
-    made.run("ask", "Is it open?")
+    made.run("ask", "Is it open?", code=1)
     return made
 
 
@@ -119,7 +119,7 @@ def test_an_import_is_taken_out_in_one_step_and_comes_back_in_one(vouch: Vouch) 
     ]
     listed = vouch.run("sessions", "--from", "llm", "--json").out.splitlines()
     assert len(listed) == 3
-    vouch.run("ask", "--session", str(json.loads(listed[0])["session"]), "And now?")  # gone on with here
+    vouch.run("ask", "--session", str(json.loads(listed[0])["session"]), "And now?", code=1)  # gone on with here
     deleted = vouch.run("sessions", "--from", "llm", "--delete")
     assert len(deleted.out.splitlines()) == 2
     assert "Kept, since you went on with them here" in deleted.err
