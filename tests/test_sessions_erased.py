@@ -119,7 +119,8 @@ def test_an_import_is_taken_out_in_one_step_and_comes_back_in_one(vouch: Vouch) 
     ]
     listed = vouch.run("sessions", "--from", "llm", "--json").out.splitlines()
     assert len(listed) == 3
-    vouch.run("ask", "--session", str(json.loads(listed[0])["session"]), "And now?", code=1)  # gone on with here
+    session = str(json.loads(listed[0])["session"])
+    vouch.run("ask", "--session", session, "And now?", code=1)  # gone on with here
     deleted = vouch.run("sessions", "--from", "llm", "--delete")
     assert len(deleted.out.splitlines()) == 2
     assert "Kept, since you went on with them here" in deleted.err
