@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import zipfile
@@ -232,3 +233,8 @@ OUTSIDE = zipped("META-INF/container.xml", b'<rootfile full-path="../../etc/pass
 )
 def test_a_file_that_cannot_be_read_says_why(write: Write, name: str, content: bytes, reason: str) -> None:
     assert reason in refusal(write(name, content))
+
+
+def test_a_quote_that_never_closes_is_damage_whatever_limit_the_process_has(write: Write) -> None:
+    csv.field_size_limit(10**9)
+    assert "is damaged" in refusal(write("a.csv", 'a,b\n"' + "x" * 200_000))

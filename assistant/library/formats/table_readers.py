@@ -16,12 +16,14 @@ from stores.base.errors import UnreadableDocument
 
 _MOST_ROWS = 200_000
 _MOST_COLUMNS = 200
+_LONGEST_CELL = 131_072  # characters
 
 
 def read_csv(data: bytes, source: str) -> Reading:
     """CSV, and TSV: the first row names the columns."""
     text = decoded(data, source)
     comma = "\t" if source.lower().endswith(".tsv") else _separator(text)
+    csv.field_size_limit(_LONGEST_CELL)  # of the whole process: SciPy lifts it
     rows = csv.reader(io.StringIO(text.replace("\0", "")), delimiter=comma)
     outline = Outline()
     _add(outline, [list(row) for row in islice(rows, _MOST_ROWS + 1)], source)
