@@ -238,3 +238,15 @@ def test_a_file_that_cannot_be_read_says_why(write: Write, name: str, content: b
 def test_a_quote_that_never_closes_is_damage_whatever_limit_the_process_has(write: Write) -> None:
     csv.field_size_limit(10**9)
     assert "is damaged" in refusal(write("a.csv", 'a,b\n"' + "x" * 200_000))
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("Use `cd` as cd <folder> <b>now</b>.", "Use cd as cd <folder> now."),
+        ("--user <name><br>Signs in. <img src='a.png'>", "--user <name>\nSigns in."),
+        ("One<wbr>word, <a href='x'>a link</a>.", "Oneword, a link."),
+    ],
+)
+def test_a_tag_of_markdown_that_is_never_closed_is_a_placeholder(write: Write, line: str, text: str) -> None:
+    assert read(write("a.md", f"# Help\n\n{line}\n")).passages[0].text == text

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from agent_fakes import candidate
+from dataclasses import replace
 
-from assistant.turns.settled import without_settled
+from agent_fakes import FixedReader, candidate
+
+from agents.base.message_sorting import MessageSorter
+from assistant.turns.settled import stating_first, without_settled
 
 
 def texts(*messages: str, settled: dict[int, list[str]]) -> list[str]:
@@ -52,3 +55,22 @@ def test_ranks_stay_what_they_were() -> None:
     candidates = [candidate(1, "It rains.", kind="message"), candidate(2, "It snows.", kind="message")]
     [left] = without_settled(candidates, {1: ["It rains."]})
     assert left.found_rank == 2
+
+
+def test_messages_that_state_nothing_go_behind_the_rest() -> None:
+    order = [
+        candidate(1, "Where is the key?", kind="message"),
+        candidate(2, "The key is in the drawer.", kind="message"),
+        candidate(3, "Is a key of steel?"),  # of a document
+        replace(candidate(4, "What opens it?", kind="message"), given=2.0),
+    ]
+    ordered = stating_first(order, MessageSorter(FixedReader()))
+    assert [c.found_rank for c in ordered] == [2, 3, 4, 1]
+
+
+def test_only_the_messages_before_a_dozen_others_are_sorted() -> None:
+    reader = FixedReader()
+    order = [
+        candidate(rank, f"Why {rank}?", kind="message" if rank > 12 else "document") for rank in range(1, 30)
+    ]
+    assert stating_first(order, MessageSorter(reader)) == order

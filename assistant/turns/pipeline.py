@@ -32,7 +32,7 @@ from assistant.search.searching import Searching
 from assistant.turns.events import Accepted, Chosen, Event, Searched, Thinks, Wrote
 from assistant.turns.knowledge_talk import KnowledgeTalk
 from assistant.turns.provenance import MessagesBehind, beside_their_messages
-from assistant.turns.settled import without_settled
+from assistant.turns.settled import stating_first, without_settled
 from assistant.turns.turn_in_progress import TurnInProgress
 from stores.base.clock import now
 from stores.base.errors import ContextTooLong, ModelUnreachable, VouchError, WrongUsage
@@ -258,7 +258,7 @@ class TurnPipeline:
         return self._own_statements.put_first(found, space, [one.vector for one in of_each])
 
     def _marked(self, user_id: int, reranked: Reranked) -> list[Passage]:
-        passages = [candidate.passage for candidate in reranked.order]
+        passages = [candidate.passage for candidate in stating_first(reranked.order, self._sorter)]
         return beside_their_messages(passages, user_id, self._messages_behind)
 
     def _recent(self, user_id: int, turn_id: int) -> list[Exchange]:

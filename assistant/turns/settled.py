@@ -2,7 +2,7 @@
 
 "My locker number is 214." is a message, then a fact, and one day the fact says 310: the message must not
 answer any longer, and until then not twice. A sentence goes or stays as a whole: what is left of half of one
-says nothing.
+says nothing. Nor does a message that states nothing take the place of what might answer.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agents.base.interfaces import Candidate
+from agents.base.message_sorting import MessageSorter
 from agents.base.sentences import sentences
+
+_SORTED_BEFORE = 12  # others
 
 
 def without_settled(
@@ -23,6 +26,20 @@ def without_settled(
     """
     left = (_without(candidate, settled.get(candidate.passage.version_id, ())) for candidate in candidates)
     return tuple(candidate for candidate in left if candidate.passage.text)
+
+
+def stating_first(order: Sequence[Candidate], sorter: MessageSorter) -> list[Candidate]:
+    """The candidates, messages that state nothing behind the others: what was asked before answers nothing.
+
+    What was given its place keeps it. Behind a dozen of others it no longer matters, and nothing is sorted.
+    """
+    front: list[Candidate] = []
+    behind: list[Candidate] = []
+    for one in order:
+        is_message = one.passage.kind == "message" and not one.given and len(front) < _SORTED_BEFORE
+        says_nothing = is_message and not sorter.sorted(one.passage.text).stating
+        (behind if says_nothing else front).append(one)
+    return [*front, *behind]
 
 
 def _without(candidate: Candidate, words: Sequence[str]) -> Candidate:

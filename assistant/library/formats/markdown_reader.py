@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from assistant.library.formats.html_reader import add_html, parsed_html
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?=[\w-]+[ \t]*:).*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+
+_PLACEHOLDER = re.compile(r"<([\w-]+)>")
+_EMPTY = frozenset("area br col embed hr img input link meta source track wbr".split())  # HTML, never closed
 
 
 def read_markdown(data: bytes, source: str) -> Reading:
@@ -48,7 +52,7 @@ def add_markdown(outline: Outline, text: str, source: str) -> None:
                 outline.add_table(rows, has_header=len(rows) > 1)
                 rows = []
             case "inline":
-                said = "".join(map(_markdown_text, token.children or []))
+                said = _line_text(token.children or [])
                 if heading_level:
                     outline.add_heading(heading_level, said)
                 elif rows:
@@ -63,6 +67,19 @@ def add_markdown(outline: Outline, text: str, source: str) -> None:
                 outline.add_code(token.content)
             case "html_block":
                 add_html(outline, parsed_html(token.content, source))
+
+
+def _line_text(tokens: Sequence[Token]) -> str:
+    """What a reader sees of a line. A tag that is never closed is a placeholder: "cd <folder>"."""
+    tags = [token.content for token in tokens if token.type == "html_inline"]
+    return "".join(
+        token.content
+        if (name := _PLACEHOLDER.fullmatch(token.content))
+        and f"</{name[1]}>" not in tags
+        and name[1] not in _EMPTY
+        else _markdown_text(token)
+        for token in tokens
+    )
 
 
 def _markdown_text(token: Token) -> str:
