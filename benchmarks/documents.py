@@ -77,11 +77,13 @@ def main() -> None:
                 _report_unasked(assistant, user, part)
                 return
             if told.answers:
-                every = _lines("questions.jsonl", part)
+                every = lines_of("questions.jsonl", part)
                 texts = {question["id"]: question["q"] for question in every}
                 _report_answers([_answered(assistant, user, q, texts) for q in every], told.show)
                 return
-            asked = [q for q in _lines("questions.jsonl", part) if q["sentence"] and q["kind"] != "followup"]
+            asked = [
+                q for q in lines_of("questions.jsonl", part) if q["sentence"] and q["kind"] != "followup"
+            ]
             questions = [(q, _sent(assistant, user, q["q"])) for q in asked]
             talk = [_sent(assistant, user, text) for text in _said(part, is_small_talk=True)]
         finally:
@@ -122,14 +124,7 @@ def _report_answers(rows: Sequence[tuple[dict[str, Any], str, str]], show: bool)
 
 
 def _read(assistant: Assistant, user: int, folder: Path, part: str) -> None:
-    folder.mkdir()
-    texts: dict[str, list[str]] = defaultdict(list)
-    for passage in _lines("passages.jsonl", part):
-        texts[passage["doc"]] = texts[passage["doc"]] or [f"# {passage['title']}"]
-        texts[passage["doc"]].append(f"## {passage['heading'] or 'More'}\n\n{passage['text']}")
-    for name, parts in texts.items():
-        (folder / f"{name}.md").write_text("\n\n".join(parts), "utf-8")
-    files = [*sorted(folder.glob("*.md")), *sorted((ROOT / "docs" / "manual").glob("*.md"))]
+    files = [*written(part, folder), *sorted((ROOT / "docs" / "manual").glob("*.md"))]
     read = (document for file in files for document in read_documents(file))
     documents = (document for document in read if not isinstance(document, UnreadableDocument))
     for _ in assistant.ingest.run(user, SHARED, documents, summary="documents"):
@@ -137,7 +132,20 @@ def _read(assistant: Assistant, user: int, folder: Path, part: str) -> None:
     assistant.catch_up()
 
 
-def _lines(name: str, part: str) -> list[dict[str, Any]]:
+def written(part: str, folder: Path) -> list[Path]:
+    """The documents of a part, written into a new folder as Markdown."""
+    folder.mkdir()
+    texts: dict[str, list[str]] = defaultdict(list)
+    for passage in lines_of("passages.jsonl", part):
+        texts[passage["doc"]] = texts[passage["doc"]] or [f"# {passage['title']}"]
+        texts[passage["doc"]].append(f"## {passage['heading'] or 'More'}\n\n{passage['text']}")
+    for name, parts in texts.items():
+        (folder / f"{name}.md").write_text("\n\n".join(parts), "utf-8")
+    return sorted(folder.glob("*.md"))
+
+
+def lines_of(name: str, part: str) -> list[dict[str, Any]]:
+    """The lines of a file of data/documents that belong to a part."""
     lines = (ROOT / "data" / "documents" / name).read_text("utf-8").splitlines()
     return [read for line in lines if (read := json.loads(line))["split"] == part]
 
@@ -155,7 +163,7 @@ def _said(part: str, *, is_small_talk: bool) -> list[str]:
 def _report_unasked(assistant: Assistant, user: int, part: str) -> None:
     chat = assistant.chat_model_of(assistant.settings.model)
     assert isinstance(chat, ExtractiveChat)
-    asked = [q["q"] for q in _lines("questions.jsonl", part) if q["sentence"] and q["kind"] != "followup"]
+    asked = [q["q"] for q in lines_of("questions.jsonl", part) if q["sentence"] and q["kind"] != "followup"]
     print(f"| | messages | {' | '.join(map(str, NEAR))} |\n| --- | ---: |{' ---: |' * len(NEAR)}")
     for name, texts in (("questions", asked), ("statements", _said(part, is_small_talk=False))):
         random.Random(1).shuffle(texts)

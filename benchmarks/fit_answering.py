@@ -1,13 +1,15 @@
 """Fits the weights of the extractive model, and of the judge by scores, on questions kept from the reader.
 
-    python -m benchmarks.fit_answering DATA [--questions 300] [--seed 1] [--without-reader]
+    python -m benchmarks.fit_answering DATA [--questions 300] [--seed 1] [--without-reader | --again]
 
 Questions of squad and nq and follow-ups of doc2dial, on the articles that were kept from the reader's
-training to calibrate it, are asked of one store of all passages of those articles and as many others. Half
-of the questions that are no follow-ups come behind another question. Two thirds fit, one third measures. For
-"nothing found", every passage that holds the answer is taken away from the same questions. Sentences are
-fitted with those passages and without them, first all, then each time the best one alone: it is the one that
-decides whether anything is quoted.
+training to calibrate it, and of the dev part of data/documents are asked of one store of all passages of
+those articles and as many others. Half of the questions of squad and nq come behind another question. Two
+thirds fit, one third measures. For "nothing found", every passage that holds the answer is taken away from
+the same questions. Sentences are fitted with those passages and without them, first all, then each time the
+best one alone: it is the one that decides whether anything is quoted.
+
+With --again the weights after the second reading are fitted; those of the first stay.
 """
 
 from __future__ import annotations
@@ -26,7 +28,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.answering.quoting import FEATURES, READ_FEATURES, Placed, features, read
+from agents.answering.quoting import (
+    FEATURES,
+    READ_FEATURES,
+    REREAD_FEATURES,
+    Placed,
+    Quoter,
+    features,
+    read,
+    reread,
+    reread_features,
+)
+from agents.base.chat_interfaces import Source
 from agents.base.interfaces import Candidate
 from agents.base.memory_page import asked_after, said_before
 from agents.base.sentences import is_question, sentences
@@ -34,10 +47,11 @@ from agents.retrieval.reader_judge import ReaderJudge, Readings
 from agents.retrieval.retriever import best_of
 from agents.retrieval.score_judge import ScoreJudge, shared_words
 from assistant.learning.recipes.examples.example import normalised, part_of, read_records
-from assistant.library.documents import PreparedDocument, PreparedPassage
+from assistant.library.documents import PreparedDocument, PreparedPassage, read_documents
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
+from benchmarks.documents import lines_of, written
 from benchmarks.offline_answers import default_reranker
 from benchmarks.questions import holds_answer
 from stores.base.passages import SHARED
@@ -51,6 +65,7 @@ SETS = {
     "nq": ("nq/train.jsonl.gz", "nq/passages.jsonl.gz"),
     "doc2dial": ("doc2dial/train.jsonl.gz", "doc2dial/passages.jsonl.gz"),
 }
+DOCUMENTS = "documents"
 OTHERS = 1_500  # passages of each set on other articles
 
 
@@ -88,6 +103,9 @@ def is_kept(article: str) -> bool:
 
 def questions_of(data: Path, name: str, count: int, rng: random.Random) -> list[Question]:
     """A sample of the answered questions on articles that were kept."""
+    if name == DOCUMENTS:
+        asked = list(_asked_of_documents())
+        return rng.sample(asked, min(count, len(asked)))
     path = data / SETS[name][0]
     key = (lambda r: r["doc"]) if name == "doc2dial" else (lambda r: normalised(r["doc"]))
     kept = [r for r in read_records(path) if r["passage_ids"] and is_kept(key(r))]
@@ -119,13 +137,35 @@ def documents(data: Path, name: str, rng: random.Random) -> Iterator[PreparedDoc
         yield PreparedDocument(f"{name}#{r['id']}", title, text_hash, (passage,), str(r["id"]))
 
 
+def _asked_of_documents() -> Iterator[Question]:
+    asked = {q["id"]: q for q in lines_of("questions.jsonl", "dev")}
+    for q in asked.values():
+        if q["answer"]:
+            before = asked[q["prev"]]["q"] if q.get("prev") else ""
+            yield Question(q["q"], before, [q["answer"]], frozenset())
+
+
 def sentence_rows(
     assistant: Assistant,
     readings: Readings | None,
     question: Question,
     candidates: Sequence[Candidate],
+    *,
+    again: bool = False,
 ) -> tuple[Floats, Floats]:
-    """Features and labels of every sentence of some passages, best passage first."""
+    """Features and labels of every sentence of some passages, best passage first.
+
+    again: those after the second reading, of what it reads.
+    """
+    if again:
+        sources = [Source(number, c.passage) for number, c in enumerate(candidates, start=1)]
+        quoter = Quoter(assistant.encoder, threshold=0.0, quotes=1, readings=readings)
+        quotes, read_again = reread(
+            assistant.large_readings, question.text, quoter.quotes(question.text, sources)
+        )
+        said = [(f"{quote.term} {quote.text}", quote.source.passage.text) for quote in quotes]
+        holds = np.array([float(_answers(text, passage, question)) for text, passage in said])
+        return reread_features(quotes, read_again), holds
     placed = [
         Placed(c.passage.title, c.passage.text, number, s)
         for number, c in enumerate(candidates, start=1)
@@ -148,7 +188,12 @@ def _answers(sentence: str, passage: str, question: Question) -> bool:
 
 
 def asked_of(
-    assistant: Assistant, readings: Readings | None, questions: Sequence[Question], passages: int
+    assistant: Assistant,
+    readings: Readings | None,
+    questions: Sequence[Question],
+    passages: int,
+    *,
+    again: bool = False,
 ) -> list[Asked]:
     """Asks questions of the store."""
     reranker = default_reranker(ScoreJudge() if readings is None else ReaderJudge(readings))
@@ -168,10 +213,10 @@ def asked_of(
             for c in candidates
         ]
         chosen = reranker.rerank(one.text, candidates).order[:passages]
-        rows, labels = sentence_rows(assistant, readings, one, chosen)
+        rows, labels = sentence_rows(assistant, readings, one, chosen, again=again)
         without = [c for c, is_gold in zip(candidates, gold, strict=True) if not is_gold]
         instead = reranker.rerank(one.text, without).order[:passages]
-        bare, _ = sentence_rows(assistant, readings, one, instead)
+        bare, _ = sentence_rows(assistant, readings, one, instead, again=again)
         asked.append(
             Asked(number % 3 == 0, rows, labels, bare, np.array(about), np.array(gold[:20], dtype=float))
         )
@@ -247,7 +292,9 @@ def main() -> None:
     parser.add_argument("--questions", dest="count", type=int, default=300, help="of each set")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--passages", type=int, default=5)
-    parser.add_argument("--without-reader", action="store_true")
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--without-reader", action="store_true")
+    way.add_argument("--again", action="store_true")
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -257,6 +304,10 @@ def main() -> None:
             stored = documents(arguments.data, name, rng)
             for _ in assistant.ingest.run(user, SHARED, stored, summary=name):
                 pass
+        files = (one for file in written("dev", Path(folder) / DOCUMENTS) for one in read_documents(file))
+        stored = (one for one in files if isinstance(one, PreparedDocument))
+        for _ in assistant.ingest.run(user, SHARED, stored, summary=DOCUMENTS):
+            pass
         readings = None if arguments.without_reader else assistant.readings
         sets = {
             name: asked_of(
@@ -264,8 +315,9 @@ def main() -> None:
                 readings,
                 questions_of(arguments.data, name, arguments.count, rng),
                 arguments.passages,
+                again=arguments.again,
             )
-            for name in SETS
+            for name in (*SETS, DOCUMENTS)
         }
         assistant.close()
     fitting = [a for asked in sets.values() for a in asked if not a.is_test]
@@ -274,7 +326,8 @@ def main() -> None:
     )
     print(f"judge weights (cosine, words, bias): {np.round(judge, 3).tolist()}")
     weights = fitted_sentences(fitting)
-    print(f"sentence weights {READ_FEATURES if readings else FEATURES}: {np.round(weights, 3).tolist()}")
+    names = REREAD_FEATURES if arguments.again else READ_FEATURES if readings else FEATURES
+    print(f"sentence weights {names}: {np.round(weights, 3).tolist()}")
     for name, asked in sets.items():
         print(name)
         report_sentences(asked, weights)

@@ -10,6 +10,7 @@ import pytest
 from cli_helpers import Vouch
 from store_fixtures import ENCODER, Stores, fake_encode
 
+from assistant.turns.documents_named import documents_named, naming
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.passages import SHARED, own_space
 from stores.memory.documents import NewDocument, NewPassage
@@ -93,3 +94,39 @@ def test_the_commands_list_show_refresh_and_remove(vouch: Vouch) -> None:
     vouch.run("memory", "undo", str(removed["receipts"][0]))
     assert vouch.run("docs", "list", "--json").object["documents"][0]["on_disk"] == "gone"
     assert "no document 'coffee.md'" in vouch.run("docs", "remove", "coffee.md", code=1).err
+
+
+def test_a_document_that_a_message_names_is_known_by_its_stem_too(stores: Stores, ann: int, bob: int) -> None:
+    add(stores, ann, own_space(ann), "/home/a/tea.md", "green", "black")
+    add(stores, bob, own_space(bob), "/home/b/tea.md", "a secret")
+    add(stores, ann, SHARED, "/home/c/wine.md", "red")
+    add(stores, ann, SHARED, "/home/d/wine.md", "white")
+    library = Library(stores.database)
+    texts = stores.texts(own_space(ann))
+    assert [texts[i] for i in library.called(ann, "tea")] == ["green", "black"]
+    assert library.called(ann, "wine") == library.called(ann, "beer") == []  # of two, or none
+
+
+def test_names_leave_the_message_and_other_words_with_an_at_stay() -> None:
+    called = {"tea.md": [1, 2], "my notes": [3]}
+
+    def named(message: str) -> tuple[str, list[int] | None]:
+        return documents_named(message, 7, lambda user_id, name: called.get(name, []) if user_id == 7 else [])
+
+    assert named("@tea.md how long?") == ("how long?", [1, 2])
+    assert named('how long @"my notes"\ndoes it take @tea.md') == ("how long \ndoes it take", [3, 1, 2])
+    for untouched in ("mail ann@tea.md", "@coffee.md how long?", "@tea.md", "how long?"):
+        assert named(untouched) == (untouched, None)
+    assert [naming("tea.md"), naming("my notes")] == ["@tea.md", '@"my notes"']
+
+
+def test_one_document_alone_is_asked(vouch: Vouch) -> None:
+    vouch.run("ingest", vouch.write("tea.md", "# Tea\n\nThe pot is emptied after two minutes.\n"))
+    vouch.run("ingest", vouch.write("bath.md", "# Bath\n\nThe pot is emptied after two hours.\n"))
+    sources = vouch.run("ask", "--in", "bath.md", "When is the pot emptied?", "--json").object["sources"]
+    assert {Path(each["source"]).name for each in sources} == {"bath.md"}
+    answer = vouch.run("ask", "@tea When is the pot emptied?").out
+    assert "two minutes" in answer
+    assert "two hours" not in answer
+    assert "no document 'milk.md'" in vouch.run("ask", "--in", "milk.md", "When?", code=1).err
+    assert "exclude one another" in vouch.run("ask", "--in", "tea.md", "--kb", "x", "When?", code=2).err

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from agent_fakes import FixedEncoder, FixedReader, source
 
-from agents.answering.quoting import FEATURES, READ_FEATURES, Placed, Quoter, features, read
+from agents.answering.quoting import FEATURES, READ_FEATURES, REREAD, Placed, Quoter, features, read
 from agents.base.chat_interfaces import Source
 from agents.base.sentences import sentences
 from agents.retrieval.reader_judge import Readings
@@ -128,3 +128,43 @@ def test_under_a_heading_that_asks_the_same_the_first_sentence_answers(cosine: f
     found = Quoter(encoder, threshold=0.3, quotes=1).ranked(QUESTION, [source(2, LUNCH), Source(1, asks)])
     assert found[0].text == first
     assert len({quote.text for quote in found}) == len(found) == 3
+
+
+def reading_twice(first: FixedReader, second: FixedReader) -> Quoter:
+    return Quoter(
+        ENCODER, threshold=0.0, quotes=3, readings=Readings(first), rereadings=lambda: Readings(second)
+    )
+
+
+def test_the_second_reading_decides_which_sentence_answers_and_in_which_words() -> None:
+    text = f"{LUNCH} {OPENS}"
+    twice = reading_twice(FixedReader({"cafeteria": 0.9}), FixedReader({"at ten": 0.9}))
+    best = twice.ranked(QUESTION, [source(1, text)])[0]
+    assert (best.text, best.answer) == (OPENS, "at ten")
+    once = quoter(FixedReader({"cafeteria": 0.9})).ranked(QUESTION, [source(1, text)])
+    assert best.probability > {quote.text: quote.probability for quote in once}[OPENS]
+
+
+def test_only_the_best_passages_are_read_a_second_time_and_shown() -> None:
+    second = FixedReader({})
+    texts = [f"{OPENS[:-1]}, in {year}." for year in range(1990, 1990 + REREAD + 2)]
+    found = reading_twice(FixedReader({}), second).ranked(
+        QUESTION, [source(n, t) for n, t in enumerate(texts)]
+    )
+    assert len(second.read_passages) == REREAD
+    assert {quote.text for quote in found} == set(second.read_passages)
+
+
+def test_the_large_reader_is_not_asked_for_where_nothing_was_found() -> None:
+    def never() -> Readings:
+        raise AssertionError
+
+    assert Quoter(ENCODER, threshold=0.0, quotes=3, rereadings=never).ranked(QUESTION, []) == []
+
+
+def test_an_answer_in_the_term_of_an_entry_counts_for_its_definition() -> None:
+    entry = "--capath <dir>\nUses the certificates of a folder, for all requests."
+    twice = reading_twice(FixedReader({}), FixedReader({"--capath": 0.9}))
+    (quote,) = twice.ranked(QUESTION, [source(1, entry)])
+    assert (quote.term, quote.answer) == ("--capath <dir>", "--capath")
+    assert entry[slice(*quote.place)] == entry

@@ -342,3 +342,20 @@ def test_thousands_of_ids_are_looked_up(stores: Stores, ann: int, monkeypatch: p
     assert set(space.similarities(query("x"), ids)) == set(range(1, 21))
     assert space.neighbours(ids)[7] == (6, 8)
     assert np.isclose(space.similarities(query("text 3"), ids)[4], 1.0)
+
+
+def test_a_narrowed_space_finds_its_versions_alone_and_never_what_is_anothers(
+    stores: Stores, ann: int, bob: int
+) -> None:
+    stores.add(ann, document("a.txt", *(f"otter {number}" for number in range(8))))
+    stores.say(bob, "otter secret")
+    everything = versions(stores, SHARED) | versions(stores, own_space(bob))
+    wanted = [everything["otter 3"], everything["otter secret"]]
+    space = stores.spaces().of(ann).narrowed(wanted)
+    for asked in (space, space.by(stores.spaces())):
+        found = asked.found("otter", query("otter 3"), 5)
+        assert [passage.text for passage in found.passages.values()] == ["otter 3"]
+        assert found.dense[everything["otter 3"]] == pytest.approx(1.0)
+        assert found.lexical[everything["otter 3"]] > 0
+        assert not asked.found("otter", query("otter"), 5, without=wanted).passages
+    assert not space.narrowed([]).found("otter", query("otter"), 5).passages

@@ -1,6 +1,7 @@
 """Chooses the sentences that answer a question, word for word, from the passages found.
 
-    sentences of the sources -> what speaks for each -> probability -> the best, or none
+    sentences of the sources -> what speaks for each -> probability
+        -> the best passages, read once more by the large reader -> probability -> the best, or none
 
 For each sentence speak its meaning, its words and its place; where there is a reader, also
 whether it found the answer in that sentence, and whether it judged the passage to answer rather than
@@ -11,8 +12,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +53,9 @@ READ_FEATURES = (
     "bias",
 )
 _READ_WEIGHTS = np.array([1.173, 0.968, 1.089, 2.405, 0.366, 0.591, -0.403, -5.495])
+REREAD_FEATURES = ("probability so far", "answer in the sentence", "verdict on the passage", "bias")
+_REREAD_WEIGHTS = np.array([0.48, 0.267, 0.565, -0.71])
+REREAD = 3  # passages that the large reader reads
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class Quote:
     probability: float
     answer: str = ""  # the words of it that answer, where the reader is sure of them
     term: str = ""  # what stands above it in its paragraph, as an option above what it does
+    place: tuple[int, int] = (0, 0)  # of term and text in the passage, in characters
 
 
 @dataclass(frozen=True)
@@ -85,12 +90,18 @@ class Quoter:
         threshold: float,
         quotes: int,
         readings: Readings | None = None,
+        rereadings: Callable[[], Readings] | None = None,
     ) -> None:
-        """threshold: probability from which a sentence is quoted as an answer. quotes: sentences of one."""
+        """threshold: probability from which a sentence is quoted as an answer. quotes: sentences of one.
+
+        rereadings: gives the large reader's, once there is something to read; without it the small one
+        decides.
+        """
         self._encoder = encoder
         self._threshold = threshold
         self._quotes = quotes
         self._readings = readings
+        self._rereadings = rereadings
 
     def best_quotes(self, question: str, sources: Sequence[Source]) -> list[Quote]:
         """The sentences that answer best, best first; none where none is probable enough."""
@@ -107,7 +118,8 @@ class Quoter:
 
         Under a heading that asks the same, the first sentence answers.
         """
-        found = [*self._under_their_question(asked(question), sources), *self.quotes(question, sources)]
+        quotes = self._reread(question, self.quotes(question, sources))
+        found = [*self._under_their_question(asked(question), sources), *quotes]
         best = {quote.text: quote for quote in sorted(found, key=lambda quote: quote.probability)}
         return sorted(best.values(), key=lambda quote: -quote.probability)
 
@@ -127,6 +139,17 @@ class Quoter:
             if cosine >= _ASKS_THE_SAME_FROM and source.passage.text.strip()
         ]
 
+    def _reread(self, question: str, quotes: Sequence[Quote]) -> list[Quote]:
+        """Of the best passages alone, each sentence with its probability after the second reading."""
+        if self._rereadings is None or not quotes:
+            return list(quotes)
+        again, readings = reread(self._rereadings(), question, quotes)
+        found = probabilities(reread_features(again, readings))
+        return [
+            replace(quote, probability=float(probability), answer=_named_answer(reading, question, quote))
+            for quote, reading, probability in zip(again, readings, found, strict=True)
+        ]
+
     def quotes(self, question: str, sources: Sequence[Source]) -> list[Quote]:
         """Every sentence that can be quoted, with its probability, in the order of the sources."""
         quotable: dict[str, tuple[Source, Sentence]] = {}  # what stands in several is quoted from the first
@@ -143,29 +166,31 @@ class Quoter:
         readings = read(self._readings, question, placed)
         found = features(self._encoder, question, placed, readings)
         quotes = []
-        for (source, sentence), one, probability in zip(
-            quotable.values(), placed, probabilities(found), strict=True
-        ):
-            term, text = _in_its_entry(source.passage.text, sentence)
-            answer = _named_answer(readings, question, one)
-            quotes.append(Quote(source, text, float(probability), answer, term))
+        for (source, sentence), probability in zip(quotable.values(), probabilities(found), strict=True):
+            quote = _in_its_entry(source, sentence, float(probability))
+            if readings:
+                answer = _named_answer(readings[source.passage.text], question, quote)
+                quote = replace(quote, answer=answer)
+            quotes.append(quote)
         return quotes
 
 
-def _in_its_entry(passage: str, sentence: Sentence) -> tuple[str, str]:
-    """The term above a sentence, and the sentence; of a term alone the first sentence below it.
+def _in_its_entry(source: Source, sentence: Sentence, probability: float) -> Quote:
+    """A sentence with the term above it; of a term alone the first sentence below it.
 
     A term is a short first line of a paragraph that ends without a stop.
     """
+    passage = source.passage.text
     start = passage.rfind("\n\n", 0, sentence.start) + 2 if "\n\n" in passage[: sentence.start] else 0
     paragraph = passage[start : end if (end := passage.find("\n\n", start)) >= 0 else len(passage)]
     term, _, below = paragraph.partition("\n")
     is_term = 0 < len(term) <= _LONGEST_TERM and term[-1] not in ".!?:;,|" and " | " not in paragraph
     if not below or not is_term or any(map(is_list_item, (term, sentence.text))):
-        return "", sentence.text
+        return Quote(source, sentence.text, probability, place=(sentence.start, sentence.end))
+    text, end = sentence.text, sentence.end
     if sentence.start < start + len(term):
-        return term, sentences(below)[0].text
-    return term, sentence.text
+        text, end = sentences(below)[0].text, start + len(term) + 1 + sentences(below)[0].end
+    return Quote(source, text, probability, term=term, place=(start, end))
 
 
 def read(readings: Readings | None, question: str, placed: Sequence[Placed]) -> dict[str, Reading]:
@@ -207,8 +232,11 @@ def features(
 
 
 def probabilities(found: Floats) -> Floats:
-    """(N,): how probably each sentence holds the answer. found: (N, 5) or, where it was read, (N, 8)."""
-    weights = _READ_WEIGHTS if found.shape[1] == len(READ_FEATURES) else _WEIGHTS
+    """(N,): how probably each sentence holds the answer.
+
+    found: (N, 5), where it was read (N, 8), or after the second reading (N, 4).
+    """
+    weights = {len(each): each for each in (_WEIGHTS, _READ_WEIGHTS, _REREAD_WEIGHTS)}[found.shape[1]]
     return np.asarray(1 / (1 + np.exp(-(found @ weights))))
 
 
@@ -217,32 +245,55 @@ def _read_features(
 ) -> tuple[float, ...]:
     if not readings:
         return ()
-    inside = sum(span.probability for span in _spans_in(readings, placed))
+    place = placed.sentence.start, placed.sentence.end
+    inside = sum(span.probability for span in _spans_in(readings[placed.passage], place))
     return _log_odds(inside), verdicts[placed.passage], sum(verdicts.values()) / len(verdicts)
 
 
-def _spans_in(readings: dict[str, Reading], placed: Placed) -> list[AnswerSpan]:
-    """The reader's answers that lie in a sentence, best first."""
-    sentence = placed.sentence
-    return [
-        span
-        for span in readings[placed.passage].answer.spans
-        if sentence.start <= span.start and span.end <= sentence.end
-    ]
+def reread(rereadings: Readings, question: str, quotes: Sequence[Quote]) -> tuple[list[Quote], list[Reading]]:
+    """The quotes of the `REREAD` best passages, and what the second reading says of each one's passage."""
+    likeliest = sorted(quotes, key=lambda quote: -quote.probability)
+    texts = list(dict.fromkeys(quote.source.passage.text for quote in likeliest))[:REREAD]
+    readings = dict(zip(texts, rereadings.of(question, texts), strict=True))
+    again = [quote for quote in quotes if quote.source.passage.text in readings]
+    return again, [readings[quote.source.passage.text] for quote in again]
 
 
-def _named_answer(readings: dict[str, Reading], question: str, placed: Placed) -> str:
-    """The words of a sentence that answer.
+def reread_features(quotes: Sequence[Quote], readings: Sequence[Reading]) -> Floats:
+    """(N, 4): what speaks for each quote after the second reading, in the order of `REREAD_FEATURES`.
 
-    Empty where the reader is not sure, means most of the sentence, or only says what was asked.
+    quotes: with their probability after the first. readings: of the passage of each.
     """
-    spans = _spans_in(readings, placed) if readings else []
+    rows = [
+        (
+            _log_odds(quote.probability),
+            _log_odds(sum(span.probability for span in _spans_in(reading, quote.place))),
+            _log_odds(reading.verdict.score),
+            1.0,
+        )
+        for quote, reading in zip(quotes, readings, strict=True)
+    ]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(REREAD_FEATURES))
+
+
+def _spans_in(reading: Reading, place: tuple[int, int]) -> list[AnswerSpan]:
+    """The reader's answers that lie in a part of the passage, best first."""
+    start, end = place
+    return [span for span in reading.answer.spans if start <= span.start and span.end <= end]
+
+
+def _named_answer(reading: Reading, question: str, quote: Quote) -> str:
+    """The words of a quote that answer.
+
+    Empty where the reader is not sure, means most of the quote, or only says what was asked.
+    """
+    spans = _spans_in(reading, quote.place)
     if not spans:
         return ""
-    best, everything = spans[0], readings[placed.passage].answer
+    best, everything = spans[0], reading.answer
     somewhere = 1 - everything.no_answer
     is_sure = best.probability >= _SURE * somewhere and best.probability >= everything.no_answer
-    is_short = len(best.text) <= _MOST_OF_IT * len(placed.sentence.text)
+    is_short = len(best.text) <= _MOST_OF_IT * (quote.place[1] - quote.place[0])
     says_more = not set(tokens(best.text)) <= set(tokens(asked(question)))
     return best.text.rstrip(".") if is_sure and is_short and says_more else ""
 

@@ -34,6 +34,7 @@ NOTHING_SAID = "Ask me something, or tell me something to remember; /help lists 
 
 _LONGEST_QUOTE = 600  # characters; a longer sentence is cut at a word
 _NEAR_FROM = 0.05  # probability of the nearest, below which it is said that nothing is known
+_LOOKED_UP_FROM = 0.1  # the same of what documents say to a message that asks nothing
 _MOST_NEAREST = 3  # statements and passages shown where none surely answers
 _MOST_STATEMENTS = 2  # of these, that what was found cannot take the place of
 _MOST_OF_ALL = 8  # statements shown where everything is asked for
@@ -74,7 +75,7 @@ class ExtractiveChat(QuotingOnly):
         """What was stated; and what documents say of it, since many type what they look for as a phrase."""
         noted = NOT_KEPT if sorting.stating and not request.is_kept else _noted(sorting.stating)
         ranked = self._quoter.ranked(request.question, self._documents(request))
-        if not ranked or ranked[0].probability < _NEAR_FROM:
+        if not ranked or ranked[0].probability < _LOOKED_UP_FROM:
             return [noted or NOTHING_SAID]
         found = _of_documents(self._quoter.sure(ranked)) or _nearest([], ranked)
         return [f"{noted}\n\n", *found] if sorting.is_personal else found

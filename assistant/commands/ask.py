@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @click.option("--last", is_flag=True, help="Go on with the session you spoke in last.")
 @click.option("--model", metavar="NAME", type=Words(), help="Have this model answer.")
 @click.option("--kb", "base", metavar="NAME", type=Words(), help="Ask of this knowledge base.")
+@click.option("--in", "within", metavar="NAME", type=Words(), help="Ask of this document, or folder, alone.")
 @click.option("--new", is_flag=True, help="Begin a new session (the default).")
 @click.option("--no-learn", is_flag=True, help="Remember nothing of this question.")
 @click.option(
@@ -38,6 +39,7 @@ def command(
     last: bool,
     model: str | None,
     base: str | None,
+    within: str | None,
     new: bool,
     no_learn: bool,
     sources: bool,
@@ -47,6 +49,7 @@ def command(
     \b
     Examples:
       vouch ask "How do I undo something you learned?" --sources
+      vouch ask --in handbook.pdf "How long is the notice period?"
       git log -20 | vouch ask "Which commit touched the parser?"
       vouch ask --json "When does the reading room open?" | jq -r .answer
     """
@@ -57,6 +60,8 @@ def command(
     if no_learn and (last or session_id is not None):
         raise WrongUsage("--no-learn needs a session of its own", hint="Leave out --session and --last.")
     message, material = _message(text)
+    if base is not None and within is not None:
+        raise WrongUsage("--kb and --in exclude one another")
     if base is not None and material.strip():
         raise WrongUsage(
             "--kb answers from the knowledge base alone", hint="Leave out --kb or the piped text."
@@ -65,12 +70,16 @@ def command(
     from agents.backends.extractive import is_sure, is_told
     from assistant.terminal.facts.answer_lines import WAS_THOUGHT, below_answer, source_line
     from assistant.terminal.text.word_wrap import printer
+    from assistant.turns.documents_named import naming
     from assistant.turns.events import Accepted, Chosen, Event, Thinks, Wrote
 
     write_out = printer()
     with call.assistant(limits_turns=True) as assistant:
         user_id = assistant.journal.user_id(call.user)
         assistant.catch_up()
+        if within is not None:
+            assistant.library.named(user_id, within)  # says what it is not
+            message = f"{naming(within)} {message}"
         session = session_id if session_id is not None else None
         if last:
             session = assistant.journal.last_session(user_id)

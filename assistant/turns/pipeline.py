@@ -29,6 +29,7 @@ from agents.retrieval.said_here import Said, said_before_here
 from assistant.background.priority import AnswersFirst
 from assistant.process.log import fields
 from assistant.search.searching import Searching
+from assistant.turns.documents_named import DocumentsCalled, documents_named
 from assistant.turns.events import Accepted, Chosen, Event, Searched, Thinks, Wrote
 from assistant.turns.knowledge_talk import KnowledgeTalk
 from assistant.turns.provenance import MessagesBehind, beside_their_messages
@@ -73,6 +74,7 @@ class TurnPipeline:
         sorter: MessageSorter | None = None,
         quoting: Callable[[], Responder | None] = lambda: None,
         knowledge: KnowledgeTalk | None = None,
+        documents_called: DocumentsCalled = lambda user_id, name: (),
     ) -> None:
         """searching: what searches now, asked once a turn. cut: a long text as passages.
 
@@ -85,6 +87,7 @@ class TurnPipeline:
         sorter: says what the sentences of a message do.
         quoting: answers where the chat model cannot be reached; None where the model itself quotes.
         knowledge: finds and answers in sessions that are about a knowledge base.
+        documents_called: what a message means by @name.
         """
         self._journal = journal
         self._searching = searching
@@ -102,6 +105,7 @@ class TurnPipeline:
         self._sorter = sorter or MessageSorter()
         self._quoting = quoting
         self._knowledge = knowledge
+        self._documents_called = documents_called
         self._model_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
         self._earlier_responders: list[Responder] = []
         self.counted = Tokens()  # of all turns so far, as far as a server tells
@@ -243,9 +247,16 @@ class TurnPipeline:
         )
 
     def _retrieve(
-        self, searching: Searching, user_id: int, queries: Sequence[str], without: Sequence[int]
+        self,
+        searching: Searching,
+        user_id: int,
+        queries: Sequence[str],
+        without: Sequence[int],
+        only: Sequence[int] | None = None,
     ) -> Retrieved:
         space = searching.spaces.of(user_id)
+        if only is not None:
+            space = space.narrowed(only)
         of_each = [
             searching.retriever.retrieve(each, space, without=without) for each in dict.fromkeys(queries)
         ]
@@ -253,7 +264,7 @@ class TurnPipeline:
         messages = [c.passage.version_id for c in found.candidates if c.passage.kind == "message"]
         settled = self._settled(user_id, messages) if messages else {}
         found = replace(found, candidates=without_settled(found.candidates, settled))
-        if self._own_statements is None:
+        if self._own_statements is None or only is not None:
             return found
         return self._own_statements.put_first(found, space, [one.vector for one in of_each])
 
@@ -320,16 +331,17 @@ class _FromMemory:
     ) -> None:
         self._pipeline = pipeline
         self._user_id, self._accepted = user_id, accepted
-        self._message, self._material = message, material
+        self._message, self._only = documents_named(message, user_id, pipeline._documents_called)
+        self._material = material
         self._earlier = pipeline._recent(user_id, accepted.turn_id)
-        self.query = pipeline._augmenter.augment(message, self._earlier)
+        self.query = pipeline._augmenter.augment(self._message, self._earlier)
         self.responder, self.server, self.quoting = pipeline._responder, pipeline._server, pipeline._quoting
         self._searching = pipeline._searching()
 
     def retrieve(self) -> Retrieved:
         queries = (self._message, self.query.text)
         self._found = self._pipeline._retrieve(
-            self._searching, self._user_id, queries, self._accepted.version_ids
+            self._searching, self._user_id, queries, self._accepted.version_ids, self._only
         )
         return self._found
 

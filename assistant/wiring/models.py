@@ -41,7 +41,7 @@ class Models(Search):
 
     @cached_property
     def large_reader(self) -> OnnxReader:
-        """The reader of what a user told: slower and better."""
+        """Reads what a user told, and the best passages once more: slower and better."""
         from agents.models.reader import OnnxReader
         from agents.models.reader_files import LARGE
 
@@ -61,6 +61,13 @@ class Models(Search):
         from agents.retrieval.reader_judge import Readings
 
         return Readings(self.reader)
+
+    @cached_property
+    def large_readings(self) -> Readings:
+        """What the large reader says of questions and passages."""
+        from agents.retrieval.reader_judge import Readings
+
+        return Readings(self.large_reader)
 
     @cached_property
     def sorter(self) -> MessageSorter:
@@ -171,6 +178,7 @@ class Models(Search):
                 threshold=self.settings.answer.threshold,
                 quotes=self.settings.answer.sentences,
                 readings=self.readings if is_read else None,
+                rereadings=(lambda: self.large_readings) if is_read else None,
             ),
             memory=MemoryAnswers(lambda: self.large_reader, self.sorter) if is_read else None,
             overview=OverviewQuestions(_LiveEncoder(self)),

@@ -62,6 +62,7 @@ class Turns(Models):
             answers_first=self._answers_first,
             server=self.model_in_use.server,
             sorter=self.sorter,
+            documents_called=self.library.called,
             quoting=lambda: self._quoting,
             knowledge=self.knowledge_talk,
         )

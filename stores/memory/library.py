@@ -116,6 +116,28 @@ class Library:
             raise NotFound(f"there is no document {one_line(name)!r}", hint="`vouch docs list` names them.")
         return within
 
+    def called(self, user_id: int, name: str) -> list[int]:
+        """The live versions of the documents that a name means; none where it means none, or several."""
+        try:
+            return self.versions(self.named(user_id, name), user_id)
+        except (NotFound, WrongUsage):
+            return []
+
+    def versions(self, documents: Sequence[KnownDocument], user_id: int) -> list[int]:
+        """The live passages of documents, as versions."""
+        found: list[int] = []
+        with self._database.reading() as sql:
+            for document in documents:
+                for source in document.sources:
+                    read = rows(
+                        sql,
+                        "SELECT p.id FROM passage_versions p JOIN documents d ON d.id = p.document_id "
+                        "WHERE d.space = ? AND d.source = ? AND p.removed_at IS NULL",
+                        [SHARED if document.is_shared else own_space(user_id), source],
+                    )
+                    found += [version_id for (version_id,) in read]
+        return found
+
     def passages(self, document: KnownDocument, user_id: int) -> Iterator[tuple[str, str]]:
         """Title and text of each passage, in their order."""
         space = SHARED if document.is_shared else own_space(user_id)
@@ -142,6 +164,10 @@ def _together(known: KnownDocument, record: KnownDocument) -> KnownDocument:
 
 
 def _called(known: Sequence[KnownDocument], name: str) -> list[KnownDocument]:
-    """By the file's name, or else by title."""
-    by_name = [each for each in known if each.name == name]
-    return by_name or [each for each in known if each.title == name]
+    """By the file's name, or else by title, or by the name without its ending."""
+    ways = (
+        [each for each in known if each.name == name],
+        [each for each in known if each.title == name],
+        [each for each in known if Path(each.name).stem == name],
+    )
+    return next(filter(None, ways), [])

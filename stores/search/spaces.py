@@ -112,7 +112,7 @@ class Spaces:
             ask *= 2  # some were tombstones
         found = {i: score for i, score in hits if i in live}
         found.update(waiting.nearest(vector, k))
-        return sorted(found.items(), key=lambda hit: (-hit[1], hit[0]))[:k]
+        return _best(found)[:k]
 
     def _waiting_vectors(self, sql: SqlSession) -> _Waiting:
         ids = waiting_versions(sql, SHARED)
@@ -135,16 +135,29 @@ class _Waiting:
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
         scores = self._matrix @ vector
-        ranked = sorted(zip(self._ids, scores.tolist(), strict=True), key=lambda hit: (-hit[1], hit[0]))
-        return ranked[:k]
+        return _best(dict(zip(self._ids, scores.tolist(), strict=True)))[:k]
+
+
+def _best(scores: Mapping[int, float]) -> list[tuple[int, float]]:
+    return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
 
 
 class Space:
     """All that one user may search, and nothing else; a `SearchableSpace`."""
 
-    def __init__(self, spaces: Spaces, own: str, *, shared: tuple[str, ...] = (SHARED,)) -> None:
-        """shared: what may be searched beside its own; empty for a knowledge base."""
-        self._spaces = spaces
+    def __init__(
+        self,
+        spaces: Spaces,
+        own: str,
+        *,
+        shared: tuple[str, ...] = (SHARED,),
+        only: Collection[int] | None = None,
+    ) -> None:
+        """shared: what may be searched beside its own; empty for a knowledge base.
+
+        only: versions that are searched, and no other of these spaces; None for all.
+        """
+        self._spaces, self._only = spaces, only
         self._own, self._shared = own, shared
         self._allowed = (*shared, own)
         self._weighed: dict[str, tuple[lexical.WordStatistics, dict[int, float]]] = {}  # by query
@@ -156,7 +169,11 @@ class Space:
 
     def by(self, spaces: Spaces) -> Space:
         """The same with the vectors of another encoder version."""
-        return Space(spaces, self._own, shared=self._shared)
+        return Space(spaces, self._own, shared=self._shared, only=self._only)
+
+    def narrowed(self, version_ids: Collection[int]) -> Space:
+        """The same user's, of which `found` finds these versions alone, and what stands beside them."""
+        return Space(self._spaces, self._own, shared=self._shared, only=version_ids)
 
     def found(
         self,
@@ -174,13 +191,17 @@ class Space:
         deep = k + len(without)
         wanted = lexical.tokens(query)
         with self._spaces.database.reading() as sql:
-            near = self._nearest(sql, vector, deep)
             counts = lexical.passages_with(sql, self._allowed, wanted)
-            matching = [
-                i
-                for space in self._allowed
-                for i in lexical.holding_words(sql, space, wanted, deep, counts[space])
-            ]
+            if self._only is None:
+                near = self._nearest(sql, vector, deep)
+                matching = [
+                    i
+                    for space in self._allowed
+                    for i in lexical.holding_words(sql, space, wanted, deep, counts[space])
+                ]
+            else:
+                matching = sorted(live_among(sql, self._only, self._allowed))
+                near = _best(self._similarities(sql, vector, matching))[:deep]
             ids = [i for i in dict.fromkeys([i for i, _ in near] + matching) if i not in without]
             statistics = lexical.statistics_of(sql, self._allowed, wanted, counts)
             words = lexical.word_scores(sql, self._allowed, query, ids, statistics)
@@ -222,8 +243,10 @@ class Space:
         return [(passages[i], cosine) for i, cosine in near if i in passages]
 
     def _nearest(self, sql: SqlSession, vector: Vector, k: int) -> list[tuple[int, float]]:
-        found = [hit for space in self._allowed for hit in self._spaces.nearest_in(sql, space, vector, k)]
-        return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:k]
+        spaces = self._allowed
+        return _best(dict(hit for space in spaces for hit in self._spaces.nearest_in(sql, space, vector, k)))[
+            :k
+        ]
 
     def matching(self, query: str, k: int) -> list[int]:
         """The k live versions that share the query's rarer words, best first."""
