@@ -29,7 +29,7 @@ from stores.words.lexical import tokens
 Floats = npt.NDArray[np.float64]
 
 _CLOSE = 0.85  # a further sentence is quoted when it is at least this share as probable as the best
-_SURE = 0.5  # of the reader's answers in a sentence, the share that the best one needs to be named
+_SURE = 0.5  # of the reader's answers in a passage, the share that the best one needs to be named
 _MOST_OF_IT = 0.6  # of a sentence: an answer longer than this is the sentence
 _ASKS_THE_SAME_FROM = 0.75  # cosine; of 4,855 questions of data/everyday one is as near to the manual's
 _QUESTION = re.compile(r"[^?]+\?")
@@ -291,8 +291,8 @@ def _named_answer(reading: Reading, question: str, quote: Quote) -> str:
     if not spans:
         return ""
     best, everything = spans[0], reading.answer
-    somewhere = 1 - everything.no_answer
-    is_sure = best.probability >= _SURE * somewhere and best.probability >= everything.no_answer
+    somewhere = sum(span.probability for span in everything.spans)  # none overlaps another
+    is_sure = best.probability >= max(_SURE * somewhere, everything.no_answer)
     is_short = len(best.text) <= _MOST_OF_IT * (quote.place[1] - quote.place[0])
     says_more = not set(tokens(best.text)) <= set(tokens(asked(question)))
     return best.text.rstrip(".") if is_sure and is_short and says_more else ""
