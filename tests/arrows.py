@@ -449,6 +449,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "assistant.terminal.training",
         "assistant.terminal.why",
         "assistant.terminal.widgets",
+        "assistant.turns",
         "assistant.wiring",
         "stores.base",
         "stores.claims",

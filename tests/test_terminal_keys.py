@@ -121,6 +121,19 @@ async def test_tab_completes_commands_and_paths_and_otherwise_goes_to_the_next_p
         await chat.until(lambda: not chat.app.chat.prompt.has_focus)
 
 
+async def test_tab_completes_the_name_of_a_document_behind_an_at(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await chat.types("when, says @r")
+        await chat.presses("tab")
+        await chat.until(lambda: chat.prompt == "when, says @rules.md ")
+        chat.app.chat.prompt.put("@beer")
+        await chat.presses("tab")
+        await chat.shows("nothing begins with @beer")
+        chat.app.chat.prompt.put("ann@r")
+        await chat.presses("tab")
+        await chat.until(lambda: not chat.app.chat.prompt.has_focus)
+
+
 async def test_up_and_down_bring_older_and_newer_prompts_and_the_draft(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[["1"], ["2"]]) as chat:
         await chat.asks("first\nof two lines")

@@ -23,6 +23,7 @@ from assistant.terminal.input.editor import edit
 from assistant.terminal.input.keys import SCREEN_COMMANDS
 from assistant.terminal.input.typed_ids import typed_id
 from assistant.terminal.widgets.work import Host, host
+from assistant.turns.documents_named import naming
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
@@ -204,15 +205,28 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
     def on_prompt_wants_completion(self, event: Prompt.WantsCompletion) -> None:
         event.stop()
         typed = self.prompt.text
+        if not typed.startswith("/"):
+            self.work(self._complete_document(*typed.rpartition("@")[::2]))
+            return
         name, blank, argument = typed.partition(" ")
         choices = _choices(name, argument, self.app.available_themes) if blank else sorted(self._commands)
         stem = argument if blank else name
         fitting = [choice for choice in choices if choice.startswith(stem)]
+        self._complete(f"{name} " if blank else "", stem, fitting, end="" if blank else " ")
+
+    async def _complete_document(self, before: str, stem: str) -> None:
+        documents = await self.desk.look(lambda assistant, user_id: assistant.library.all(user_id))
+        names = sorted({each.name for each in documents})
+        fitting = [naming(name) for name in names if name.startswith(stem.removeprefix('"'))]
+        self._complete(before, f"@{stem}", fitting, end=" ")
+
+    def _complete(self, before: str, stem: str, fitting: Sequence[str], *, end: str) -> None:
+        """Types what all that fit have in common, or lists them. end: behind the only one."""
         completed = _common_beginning(fitting)
-        if len(fitting) == 1 and not blank:
-            completed += " "
+        if len(fitting) == 1:
+            completed += end
         if len(completed) > len(stem):
-            self.prompt.put(f"{name} {completed}" if blank else completed)
+            self.prompt.put(before + completed)
         elif not fitting:
             self.tell(f"nothing begins with {one_line(stem)}")
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from textual import events
@@ -15,6 +16,8 @@ from assistant.terminal.text.printable import printable
 from assistant.terminal.widgets.work import host
 
 _LINES = 20  # a longer paste is folded
+
+_NAMES = re.compile(r"(?<!\S)@\S*$")  # a document, whose name is being typed
 
 
 class FoldedPastes:
@@ -215,7 +218,7 @@ class Prompt(TextArea):
         self.replace("\n", *sorted((self.selection.start, self.selection.end)))
 
     def action_complete(self) -> None:
-        if self.text.startswith("/") and "\n" not in self.text:
+        if (self.text.startswith("/") and "\n" not in self.text) or _NAMES.search(self.text):
             self.post_message(self.WantsCompletion())
         else:
             self.screen.focus_next()

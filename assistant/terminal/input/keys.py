@@ -28,7 +28,7 @@ class Key:
 PROMPT = (
     Key("send", "enter", "send", "send"),
     Key("new_line", "ctrl+j,shift+enter", "new_line", "new line"),
-    Key("complete", "tab", "complete", "complete a command; otherwise the next pane"),
+    Key("complete", "tab", "complete", "complete a command or @document; otherwise the next pane"),
     Key("search_prompts", "ctrl+r", "screen.search_prompts", "search all earlier prompts"),
     Key("editor", "ctrl+o", "screen.editor", "write the prompt in $VISUAL or $EDITOR", "/edit"),
     Key("stop", "escape", "screen.stop_or_read", "stop the reply; when none runs, read"),
