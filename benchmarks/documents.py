@@ -16,6 +16,8 @@ question before it:
 
 For a question that nothing answers, what is wanted is that it is not sure (unsure or nothing).
 
+With --times the first questions are turns with the second reading and without it, one after the other.
+
 With --unasked it shows what tells a phrase that is looked for ("price of the last week") from a statement:
 by the probability of the best sentence, the share of questions that are taken for none, and of statements of
 data/everyday, for which something is found.
@@ -51,6 +53,7 @@ BELOW = (0.0, 0.02, 0.03, 0.05, 0.1, 0.2)
 EVERYDAY = {"train": "train-*", "dev": "dev-*", "test": "test-*"}
 NEAR = (0.02, 0.03, 0.05, 0.08, 0.1, 0.2)
 UNASKED = 250  # of either
+TIMED = 60  # questions, and as many to warm up
 
 _CITED = re.compile(r"\[\d+\]")
 
@@ -61,8 +64,9 @@ def main() -> None:
     """Prints both tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=list(EVERYDAY), default="dev")
-    parser.add_argument("--answers", action="store_true")
-    parser.add_argument("--unasked", action="store_true")
+    what = parser.add_mutually_exclusive_group()
+    for name in ("--answers", "--times", "--unasked"):
+        what.add_argument(name, action="store_true")
     parser.add_argument("--show", action="store_true", help="print each question with its answer")
     told = parser.parse_args()
     part = told.part
@@ -75,6 +79,9 @@ def main() -> None:
             _read(assistant, user, Path(folder) / "documents", part)
             if told.unasked:
                 _report_unasked(assistant, user, part)
+                return
+            if told.times:
+                _report_times(assistant, user, [q["q"] for q in lines_of("questions.jsonl", part)[:TIMED]])
                 return
             if told.answers:
                 every = lines_of("questions.jsonl", part)
@@ -121,6 +128,25 @@ def _report_answers(rows: Sequence[tuple[dict[str, Any], str, str]], show: bool)
     for kind, counted in sorted(kinds.items(), key=lambda each: -each[1].total()):
         shares = " | ".join(f"{counted[outcome] / counted.total():.1%}" for outcome in OUTCOMES)
         print(f"| {kind} | {counted.total()} | {shares} |")
+
+
+def _report_times(assistant: Assistant, user: int, questions: Sequence[str]) -> None:
+    chat = assistant.chat_model
+    assert isinstance(chat, ExtractiveChat)
+    rereadings, taken = chat._quoter._rereadings, defaultdict[str, list[float]](list)
+    for number, question in enumerate((*questions, *questions)):
+        ways = [("with the second reading", rereadings), ("without", None)]
+        for name, way in ways if number % 2 else ways[::-1]:
+            chat._quoter._rereadings = way
+            session = assistant.journal.open_session(user)
+            finished = assistant.player.play(user, session, question, watch=lambda event: None)
+            if number >= len(questions):
+                taken[name].append(1000 * finished.seconds)
+            assistant.readings._kept.clear()
+            assistant.large_readings._kept.clear()
+    for name, times in sorted(taken.items()):
+        longest = sorted(times)[int(0.95 * len(times))]
+        print(f"{name}: p50 {statistics.median(times):.0f} ms, p95 {longest:.0f} ms")
 
 
 def _read(assistant: Assistant, user: int, folder: Path, part: str) -> None:
