@@ -125,9 +125,7 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
     network = model.network
     millions = sum(parameter.numel() for parameter in network.parameters()) / 1e6
     print(f"{len(parts['train'])} turns, {millions:.2f} M parameters", flush=True)
-    optimizer = torch.optim.AdamW(
-        network.parameters(), lr=model.learning_rate, betas=(0.9, 0.98), weight_decay=WEIGHT_DECAY
-    )
+    optimizer = optimizer_of(model)
     names = {parameter: name for name, parameter in network.named_parameters()}
     steps_an_epoch = math.ceil(len(parts["train"]) / BATCH)
     first, best = 0, -1.0
@@ -143,17 +141,12 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
             break
         torch.manual_seed(arguments.seed * 1_000 + epoch)  # what dropout draws, also where it goes on
         spent, loss = time.process_time(), 0.0
-        for number, some in enumerate(_batches(parts["train"], seed=f"{arguments.seed} {epoch}")):
+        for number, some in enumerate(batches(parts["train"], seed=f"{arguments.seed} {epoch}")):
             step = epoch * steps_an_epoch + number
             for group in optimizer.param_groups:
                 group["lr"] = model.learning_rate * _rate(step, arguments.epochs * steps_an_epoch)
-            draw = random.Random(f"{arguments.seed} {step}")
-            nll = model.loss(some, most_rows=draw.choice(ROWS))
-            optimizer.zero_grad()
-            nll.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            optimizer.step()
-            loss += float(nll.detach()) / steps_an_epoch
+            most_rows = random.Random(f"{arguments.seed} {step}").choice(ROWS)
+            loss += train_step(model, optimizer, some, most_rows=most_rows) / steps_an_epoch
         line = f"epoch {epoch + 1}: loss {loss:.3f}, {time.process_time() - spent:.0f} CPU s"
         score = 0.0
         for name in arguments.sets:
@@ -186,6 +179,28 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
                 )
 
 
+def optimizer_of(model: TaskModel) -> torch.optim.AdamW:
+    """Of all its parameters."""
+    return torch.optim.AdamW(
+        model.network.parameters(),
+        lr=model.learning_rate,
+        betas=(0.9, 0.98),
+        weight_decay=WEIGHT_DECAY,
+    )
+
+
+def train_step(
+    model: TaskModel, optimizer: torch.optim.Optimizer, some: Sequence[Lesson], *, most_rows: int
+) -> float:
+    """One step; returns the loss before it. most_rows: of each lesson, the best."""
+    loss = model.loss(some, most_rows=most_rows)
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    torch.nn.utils.clip_grad_norm_(model.network.parameters(), 1.0)
+    optimizer.step()
+    return float(loss.detach())
+
+
 @torch.no_grad()
 def _load(network: nn.Module, tensors: Mapping[str, Tensor]) -> None:
     """By parameters, since those that are tied are written once."""
@@ -212,7 +227,7 @@ def _rate(step: int, steps: int) -> float:
     return 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
 
 
-def _batches(found: Sequence[Lesson], *, seed: str) -> Iterator[list[Lesson]]:
+def batches(found: Sequence[Lesson], *, seed: str) -> Iterator[list[Lesson]]:
     """All of them once, those of like length together, in an order of this seed."""
     draw = random.Random(seed)
     order = sorted(found, key=lambda each: len(each.inputs.words) + draw.uniform(0, 10))
