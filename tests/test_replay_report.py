@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -12,7 +13,17 @@ from typing import Any
 
 import pytest
 
-from assistant.replay.metrics.figures import Estimate, Played, curve, estimate, gains, means, slices
+from assistant.replay.metrics.figures import (
+    _NORMAL,
+    _STUDENT,
+    Estimate,
+    Played,
+    curve,
+    estimate,
+    gains,
+    means,
+    slices,
+)
 from assistant.replay.metrics.measures import MEASURES, measured
 from assistant.replay.report.page import page
 from assistant.replay.report.plots import bar_plot, line_plot, ticks, told
@@ -310,3 +321,12 @@ def test_lines_and_bars_stand_where_their_numbers_say() -> None:
     widths = [float(width) for width in re.findall(r'class="bar"[^>]*width="([\d.]+)"', bars)]
     assert widths[0] == widths[1] > 0
     assert line_plot("t", {}, across="x", up="y") == bar_plot("t", [], across="x") == ""
+
+
+def test_the_points_of_student_s_t_fall_ever_more_slowly_towards_the_normal_s() -> None:
+    points = [*_STUDENT, _NORMAL]
+    falls = [above - below for above, below in itertools.pairwise(points)]
+    assert len(_STUDENT) == 30
+    assert min(falls) > 0
+    steps = falls[:-1]  # the last one is from 30 degrees to all others
+    assert all(later <= earlier + 0.0015 for earlier, later in itertools.pairwise(steps))  # three places
