@@ -64,11 +64,12 @@ async def test_the_best_sentence_is_quoted_with_its_citation() -> None:
 
 
 async def test_where_nothing_surely_answers_the_nearest_are_named_with_their_titles() -> None:
-    found = [source(1, LUNCH), source(2, OPENS), source(3, "It rains."), source(4, "It snows.")]
-    found[1] = Source(2, replace(found[1].passage, title="Rooms"))
+    found = [source(1, OPENS), source(2, LUNCH), source(3, "It rains."), source(4, "It snows.")]
+    found[0] = Source(1, replace(found[0].passage, title="Rooms"))
     said = (await answer(found, threshold=1.0)).splitlines()
-    assert said[:2] == [NOT_SURE, f"Rooms: “{OPENS}” [2]"]
+    assert said[:2] == [NOT_SURE, f"Rooms: “{OPENS}” [1]"]
     assert len(said) == 4
+    assert (await answer(found[2:], threshold=1.0)).startswith(NOT_TOLD)
 
 
 async def test_without_sources_nothing_is_found() -> None:

@@ -120,6 +120,15 @@ def test_names_leave_the_message_and_other_words_with_an_at_stay() -> None:
     assert [naming("tea.md"), naming("my notes")] == ["@tea.md", '@"my notes"']
 
 
+def test_the_chat_lists_documents_by_words_of_their_names(vouch: Vouch) -> None:
+    assert "There is none. /ingest PATH" in vouch.run("chat", "--plain", stdin="/docs\n").out
+    for name in ("green tea.md", "black tea.md"):
+        vouch.run("ingest", vouch.write(name, f"# On tea\n\nThe {name} steeps.\n"))
+    told = vouch.run("chat", "--plain", stdin="/docs\n/docs tea GREEN\n/docs milk\n").out
+    assert (told.count("black tea.md  yours  1 passage"), told.count("green tea.md  yours")) == (1, 2)
+    assert "None of them is so called." in told
+
+
 def test_one_document_alone_is_asked(vouch: Vouch) -> None:
     vouch.run("ingest", vouch.write("tea.md", "# Tea\n\nThe pot is emptied after two minutes.\n"))
     vouch.run("ingest", vouch.write("bath.md", "# Bath\n\nThe pot is emptied after two hours.\n"))

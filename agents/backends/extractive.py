@@ -33,8 +33,8 @@ NOT_KEPT = "This session is private: I learn nothing from it, and no other sessi
 NOTHING_SAID = "Ask me something, or tell me something to remember; /help lists what else there is."
 
 _LONGEST_QUOTE = 600  # characters; a longer sentence is cut at a word
-_NEAR_FROM = 0.05  # probability of the nearest, below which it is said that nothing is known
-_LOOKED_UP_FROM = 0.1  # the same of what documents say to a message that asks nothing
+_NEAR_FROM = 0.1  # probability of the nearest quote, below which it is said that nothing is known
+_TOLD_FROM = 0.05  # the same of a statement, which shares its page with others
 _MOST_NEAREST = 3  # statements and passages shown where none surely answers
 _MOST_STATEMENTS = 2  # of these, that what was found cannot take the place of
 _MOST_OF_ALL = 8  # statements shown where everything is asked for
@@ -75,7 +75,7 @@ class ExtractiveChat(QuotingOnly):
         """What was stated; and what documents say of it, since many type what they look for as a phrase."""
         noted = NOT_KEPT if sorting.stating and not request.is_kept else _noted(sorting.stating)
         ranked = self._quoter.ranked(request.question, self._documents(request))
-        if not ranked or ranked[0].probability < _LOOKED_UP_FROM:
+        if not ranked or ranked[0].probability < _NEAR_FROM:
             return [noted or NOTHING_SAID]
         found = _of_documents(self._quoter.sure(ranked)) or _nearest([], ranked)
         return [f"{noted}\n\n", *found] if sorting.is_personal else found
@@ -131,7 +131,8 @@ def _nearest(told: Sequence[MemoryAnswer], ranked: Sequence[Quote]) -> list[str]
     nearest = sorted([*kept, *likeliest], key=lambda line: -line[0])
     if not nearest:
         return [NOTHING_FOUND]
-    lead = NOT_SURE if nearest[0][0] >= _NEAR_FROM else NOT_TOLD
+    is_near = any(p >= (_NEAR_FROM if isinstance(one, Quote) else _TOLD_FROM) for p, _, one in nearest)
+    lead = NOT_SURE if is_near else NOT_TOLD
     return [lead, *(_citing(f"\n{text}", stands_in) for _, text, stands_in in nearest)]
 
 

@@ -15,7 +15,6 @@ from stores.base.one_line import one_line
 if TYPE_CHECKING:
     from stores.memory.library import KnownDocument
 
-_ON_DISK = {"changed": "changed on disk", "gone": "no longer on disk", "": ""}
 _NAMED = 3
 
 
@@ -52,7 +51,7 @@ def list_documents(ctx: click.Context) -> int:
         call.give({"documents": [_as_json(each) for each in known]})
         return 0
     for each in known:
-        click.echo("\t".join(_cells(each)))
+        click.echo("\t".join(each.cells()))
     if not known:
         call.tell("There is none. `vouch ingest PATH` reads some.")
     return 0
@@ -74,7 +73,7 @@ def show(ctx: click.Context, name: str) -> int:
             told = [{"title": title, "text": text} for title, text in passages]
             call.give(_as_json(document) | {"text": told})
             continue
-        click.echo("\t".join(_cells(document)))
+        click.echo("\t".join(document.cells()))
         for number, (title, text) in enumerate(passages, start=1):
             click.echo(f"\n{number}. {one_line(title)}\n{text}")
     return 0
@@ -142,19 +141,6 @@ def remove(ctx: click.Context, name: str) -> int:
         brings = "brings" if len(receipts) == 1 else "bring"
         click.echo(f"Removed {_names([each.name for each in found])}. {undo} {brings} it back.")
     return 0
-
-
-def _cells(document: KnownDocument) -> list[str]:
-    passages = f"{document.passages:,} passage{'' if document.passages == 1 else 's'}"
-    records = f"{len(document.sources):,} records, " if len(document.sources) > 1 else ""
-    return [
-        one_line(document.name),
-        "shared" if document.is_shared else "yours",
-        records + passages,
-        f"{document.added_at.astimezone():%Y-%m-%d}",
-        _ON_DISK[document.on_disk()],
-        one_line(document.source),
-    ]
 
 
 def _as_json(document: KnownDocument) -> dict[str, Any]:
