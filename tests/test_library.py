@@ -134,6 +134,9 @@ def test_one_document_alone_is_asked(vouch: Vouch) -> None:
     vouch.run("ingest", vouch.write("bath.md", "# Bath\n\nThe pot is emptied after two hours.\n"))
     sources = vouch.run("ask", "--in", "bath.md", "When is the pot emptied?", "--json").object["sources"]
     assert {Path(each["source"]).name for each in sources} == {"bath.md"}
+    nothing_kept = vouch.run("ask", "@tea the colour of the lid", code=1).out
+    assert "Noted" not in nothing_kept
+    assert "the lid" not in vouch.run("memory", "list").out
     answer = vouch.run("ask", "@tea When is the pot emptied?").out
     assert "two minutes" in answer
     assert "two hours" not in answer

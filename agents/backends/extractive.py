@@ -67,7 +67,7 @@ class ExtractiveChat(QuotingOnly):
     async def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
         """The answer, a quote a piece."""
         sorting = await asyncio.to_thread(self._sorter.sorted, request.message)
-        answer = self._answer if sorting.asking else self._unasked
+        answer = self._answer if sorting.asking or request.asks else self._unasked
         for piece in await asyncio.to_thread(answer, request, sorting):
             yield piece
 

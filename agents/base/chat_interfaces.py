@@ -76,6 +76,7 @@ class ReplyRequest:
     before: str = ""  # the user's message before this one, from which a follow-up is understood
     history: tuple[Exchange, ...] = ()  # earlier exchanges that the messages hold, oldest first
     state: DialogueState | None = None  # of a conversation over a knowledge base
+    asks: bool = False  # it names the document that it asks of, so it asks, whatever its form
 
 
 @dataclass(frozen=True)

@@ -146,6 +146,7 @@ class TurnPipeline:
         message, material = well_formed(message).strip(), well_formed(material)
         if not message:
             raise WrongUsage("the message is empty")
+        _, asked_of = await self._on_thread(documents_named, message, user_id, self._documents_called)
         accepted = await self._on_thread(
             self._journal.accept,
             user_id,
@@ -153,7 +154,7 @@ class TurnPipeline:
             message,
             parts=self._cut(message),
             material=material,
-            learns=self._learns,
+            learns=self._learns and asked_of is None,  # what asks of a document states nothing
             instead_of=instead_of,
         )
         turn = TurnInProgress(accepted.turn_id)
@@ -355,7 +356,7 @@ class _FromMemory:
         return self._order
 
     def prepare(self, responder: Responder) -> ReplyRequest:
-        return responder.prepare(
+        request = responder.prepare(
             self._message,
             self.query.text,
             [*self._in_front, *self._pipeline._marked(self._user_id, self._order)],
@@ -364,6 +365,7 @@ class _FromMemory:
             at_least=len(self._in_front) + sum(candidate.given > 0 for candidate in self._order.order),
             useless=self._order.useless,
         )
+        return replace(request, asks=self._only is not None)
 
 
 class _OverKnowledge:
