@@ -10,6 +10,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, Words
+from stores.base.clock import stamp
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _as_json(document: KnownDocument) -> dict[str, Any]:
         "scope": "shared" if document.is_shared else "yours",
         "records": len(document.sources),
         "passages": document.passages,
-        "read_at": document.added_at.isoformat(),
+        "read_at": stamp(document.added_at),
         "on_disk": document.on_disk() or "same",
     }
 
