@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,8 +31,9 @@ from stores.claims.claims import Claims
 from stores.claims.decisions import Learned
 from stores.conversation.imported_sessions import SessionImport, ToldSession, ToldTurn
 from stores.database.database import Database
-from stores.database.tables import PassageVersion, known_id
+from stores.database.tables import PassageVersion, Turn, known_id
 from stores.versions.claim_passages import AUTHOR
+from stores.versions.supersession import claim_told
 
 Dated = tuple[int, str]  # the year in which it was told, and what
 
@@ -383,3 +386,18 @@ def test_of_many_statements_as_few_queries_tell_when_they_were_told_as_of_one(te
     finally:
         event.remove(Engine, "before_cursor_execute", note)
     assert len(ids) == len(lines) == 5
+
+
+def test_a_claim_of_a_turn_was_told_with_the_turn_and_one_that_was_taught_when_it_was_made() -> None:
+    early, late = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 5, 2, tzinfo=UTC)
+    turn: Any = SimpleNamespace(accepted_at=early)
+    sql: Any = SimpleNamespace(get=lambda table, key: turn if (table, key) == (Turn, 7) else None)
+
+    def told(origin: str, turn_id: int | None, at: datetime) -> tuple[datetime, int, int]:
+        claim: Any = SimpleNamespace(origin=origin, turn_id=turn_id, number=2, created_at=at)
+        return claim_told(sql, claim)
+
+    assert told("turn", 7, late) == (early, 7, 2)
+    assert told("turn", 7, early - (late - early)) == (early - (late - early), 7, 2)
+    assert told("taught", 7, late) == (late, 7, 2)
+    assert told("turn", None, late) == (late, 0, 2)
