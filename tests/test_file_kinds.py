@@ -245,7 +245,7 @@ def test_a_quote_that_never_closes_is_damage_whatever_limit_the_process_has(writ
     [
         ("Use `cd` as cd <folder> <b>now</b>.", "Use cd as cd <folder> now."),
         ("--user <name><br>Signs in. <img src='a.png'>", "--user <name>\nSigns in."),
-        ("One<wbr>word, <a href='x'>a link</a>.", "Oneword, a link."),
+        ("One<WBR>word,<p> <a href='x'>a link</a>.", "Oneword, a link."),
     ],
 )
 def test_a_tag_of_markdown_that_is_never_closed_is_a_placeholder(write: Write, line: str, text: str) -> None:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?=[\w-]+[ \t]*:).*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 
 _PLACEHOLDER = re.compile(r"<([\w-]+)>")
-_EMPTY = frozenset("area br col embed hr img input link meta source track wbr".split())  # HTML, never closed
+_UNCLOSED = frozenset(  # tags of HTML that stand alone, or may
+    "area br col dd dt embed hr img input li link meta p source td th tr track wbr".split()
+)
 
 
 def read_markdown(data: bytes, source: str) -> Reading:
@@ -76,7 +78,7 @@ def _line_text(tokens: Sequence[Token]) -> str:
         token.content
         if (name := _PLACEHOLDER.fullmatch(token.content))
         and f"</{name[1]}>" not in tags
-        and name[1] not in _EMPTY
+        and name[1].lower() not in _UNCLOSED
         else _markdown_text(token)
         for token in tokens
     )
