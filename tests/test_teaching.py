@@ -60,7 +60,7 @@ def test_teach_of_a_bare_word_says_what_it_wants_and_keeps_nothing(vouch: Vouch)
 
 
 def test_feedback_of_a_bare_word_says_what_it_wants_and_keeps_nothing(vouch: Vouch) -> None:
-    turn = str(vouch.run("ask", "--json", "Who waters the plants?").object["turn"])
+    turn = str(vouch.run("ask", "--json", "Who waters the plants?", code=1).object["turn"])
     told = vouch.run("feedback", turn, "--teach", "what", code=2).err
     assert "“what” says nothing by itself" in told
     assert f'vouch feedback {turn} --teach "The room closes at four."' in told
