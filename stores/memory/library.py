@@ -5,6 +5,7 @@ A collection, whose records are documents of their own in the database, is one h
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -116,7 +117,7 @@ class Library:
         for each in self.all(user_id):
             by_source.setdefault(each.source, each)
         known = list(by_source.values())
-        given = Path(name).expanduser()
+        given = Path(os.path.expanduser(name.replace("\0", "")))  # "~nobody" stays as it is
         path = str(given.parent.resolve() / given.name)
         for called in ([each for each in known if each.source in (name, path)], _called(known, name)):
             if len(called) > 1:
