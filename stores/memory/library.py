@@ -117,7 +117,7 @@ class Library:
         for each in self.all(user_id):
             by_source.setdefault(each.source, each)
         known = list(by_source.values())
-        given = Path(os.path.expanduser(name.replace("\0", "")))  # "~nobody" stays as it is
+        given = Path(os.path.expanduser(name.replace("\0", "")))  # noqa: PTH111 - "~nobody" stays as it is
         path = str(given.parent.resolve() / given.name)
         for called in ([each for each in known if each.source in (name, path)], _called(known, name)):
             if len(called) > 1:
