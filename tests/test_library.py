@@ -114,7 +114,7 @@ def test_names_leave_the_message_and_other_words_with_an_at_stay() -> None:
     def named(message: str) -> tuple[str, list[int] | None]:
         return documents_named(message, 7, lambda user_id, name: called.get(name, []) if user_id == 7 else [])
 
-    assert named("@tea.md how long?") == ("how long?", [1, 2])
+    assert named("@tea.md how long?") == named("@tea.md: how long?") == ("how long?", [1, 2])
     assert named('how long @"my notes"\ndoes it take @tea.md') == ("how long \ndoes it take", [3, 1, 2])
     for untouched in ("mail ann@tea.md", "@coffee.md how long?", "@tea.md", "how long?"):
         assert named(untouched) == (untouched, None)
@@ -142,4 +142,5 @@ def test_one_document_alone_is_asked(vouch: Vouch) -> None:
     assert "two minutes" in answer
     assert "two hours" not in answer
     assert "no document 'milk.md'" in vouch.run("ask", "--in", "milk.md", "When?", code=1).err
+    assert "quotation mark" in vouch.run("ask", "--in", 'te"a.md', "When?", code=2).err
     assert "exclude one another" in vouch.run("ask", "--in", "tea.md", "--kb", "x", "When?", code=2).err

@@ -60,6 +60,8 @@ def command(
     if no_learn and (last or session_id is not None):
         raise WrongUsage("--no-learn needs a session of its own", hint="Leave out --session and --last.")
     message, material = _message(text)
+    if within is not None and '"' in within:
+        raise WrongUsage("--in takes no name with a quotation mark", hint="Name its folder.")
     if base is not None and within is not None:
         raise WrongUsage("--kb and --in exclude one another")
     if base is not None and material.strip():

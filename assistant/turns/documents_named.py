@@ -19,7 +19,8 @@ def documents_named(message: str, user_id: int, called: DocumentsCalled) -> tupl
     versions: list[int] = []
     rest, at = [], 0
     for name in _NAMED.finditer(message):
-        if found := called(user_id, name[1] or name[2]):
+        typed = name[1] or name[2]
+        if found := called(user_id, typed) or called(user_id, typed.rstrip(",.:;!?")):
             versions += found
             rest.append(message[at : name.start()])
             at = name.end()
