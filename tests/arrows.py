@@ -48,7 +48,13 @@ MAY_IMPORT: dict[str, set[str]] = {
         "stores.words",
     },
     "stores.learning": {"stores.base", "stores.database", "stores.search"},
-    "agents.backends": {"agents.answering", "agents.base", "agents.retrieval", "stores.base"},
+    "agents.backends": {
+        "agents.answering",
+        "agents.base",
+        "agents.prompts",
+        "agents.retrieval",
+        "stores.base",
+    },
     "agents.models.exporters": {"agents.base", "agents.models", "agents.models.networks", "stores.base"},
     "assistant.learning": {
         "assistant.process",
@@ -204,6 +210,12 @@ MAY_IMPORT: dict[str, set[str]] = {
         "assistant.settings",
         "assistant.wiring",
         "stores.base",
+    },
+    "assistant.learning.recipes.query": {
+        "agents.models.networks",
+        "agents.prompts",
+        "assistant.learning.recipes",
+        "assistant.learning.recipes.examples",
     },
     "assistant.learning.recipes.dialogue": {
         "agents.base",

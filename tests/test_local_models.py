@@ -132,7 +132,7 @@ async def test_a_model_that_loads_is_not_waited_for_when_the_chat_ends(
     def loads_for_ever(command: list[str], **how: object) -> subprocess.Popen[str]:
         return begin([command[0], "-c", "import time; time.sleep(600)"], **how)  # type: ignore[call-overload,no-any-return]
 
-    monkeypatch.setattr("agents.backends.llamacpp_chat.subprocess.Popen", loads_for_ever)
+    monkeypatch.setattr("agents.backends.llamacpp_child.subprocess.Popen", loads_for_ever)
     chat = LlamaCppChat(gguf)
     reading = asyncio.create_task(_reply(chat, "Hello"))
     while chat._loading is None:  # noqa: ASYNC110 - set by another thread

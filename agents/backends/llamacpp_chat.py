@@ -9,25 +9,20 @@ again by the next request. Leaving a reply ends the work on it, and the child en
 from __future__ import annotations
 
 import asyncio
-import json
-import secrets
 import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
+from agents.backends.llamacpp_child import end, start
 from agents.backends.openai_chat import OpenAIChat
-from agents.backends.structured_replies import in_short
 from agents.base.chat_interfaces import ChatMessage, ContinuationScore, Piece, ReplyRequest
 from agents.base.token_budget import estimated_tokens
-from stores.base.errors import BackendMissing, UnknownModel
 
 _USUAL_CONTEXT_TOKENS = 8192  # or the model's own, if that is less: more would take gigabytes
 _LONGEST_SILENCE_SECONDS = 600.0  # of a child that lives: a long prompt takes minutes on one core
-_GOODBYE_SECONDS = 2.0  # to end by itself
 
 
 @dataclass(frozen=True)
@@ -111,7 +106,7 @@ class LlamaCppChat:
         kept = await asyncio.to_thread(self._taken)
         if kept is not None:
             await kept.chat.aclose()
-            await asyncio.to_thread(_end, kept.process)
+            await asyncio.to_thread(end, kept.process)
 
     async def _chat(self) -> OpenAIChat:
         before = self._kept
@@ -124,7 +119,7 @@ class LlamaCppChat:
         """The child, started by whichever thread asks first; takes as long as the model loads."""
         with self._starting:
             if self._kept is not None and self._kept.process.poll() is not None:  # it was killed
-                _end(self._kept.process)
+                end(self._kept.process)
                 self._kept = None
             if self._kept is None:
                 self._kept = self._start()
@@ -136,76 +131,24 @@ class LlamaCppChat:
             return kept
 
     def _start(self) -> _Child:
-        if not self._path.is_file():
-            raise UnknownModel(f"There is no file {self._path}", hint="Set model.path to a GGUF file.")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "agents.backends.llamacpp_server"],
-            # Python searches this folder first: never the person's, where anything could be named json.
-            cwd=Path(__file__).parents[2],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,  # Ctrl+C is for who started it
+        started = start(
+            self._path,
+            context_tokens=self._wanted_context_tokens,
+            threads=self._threads,
+            loading=self._loads,
         )
-        self._loading = process
-        assert process.stdin is not None
-        assert process.stdout is not None
-        key = secrets.token_urlsafe()
-        asked = {
-            "path": str(self._path),
-            "name": self.name,
-            "context_tokens": self._wanted_context_tokens,
-            "threads": self._threads,
-            "key": key,
-        }
-        try:
-            process.stdin.write(json.dumps(asked) + "\n")
-            process.stdin.flush()
-            told = json.loads(process.stdout.readline() or '{"failed": "it ended at once"}')
-        except BaseException as error:
-            process.kill()
-            if not isinstance(error, (OSError, ValueError)):
-                raise
-            told = {"failed": str(error)}
-        finally:
-            self._loading = None
-        if "address" not in told:
-            _end(process)
-            raise self._not_started(told)
         chat = OpenAIChat(
-            base_url=f"{told['address']}/v1",
+            base_url=f"{started.address}/v1",
             model=self.name,
-            api_key=key,
+            api_key=started.key,
             timeout_seconds=_LONGEST_SILENCE_SECONDS,
             max_retries=1,  # a connection that was kept may be closed just as it is used
             max_tokens=self._max_tokens,
             temperature=self._temperature,
-            context_tokens=told["context_tokens"],
+            context_tokens=started.context_tokens,
             parameters=self._parameters,
         )
-        return _Child(process, chat, told["context_tokens"])
+        return _Child(started.process, chat, started.context_tokens)
 
-    def _not_started(self, told: Mapping[str, str]) -> BackendMissing | UnknownModel:
-        if "missing" in told:
-            return BackendMissing(
-                f"model.backend is 'llamacpp', but xllamacpp cannot be imported: {in_short(told['missing'])}",
-                hint="Install it with pip install 'vouch[local]', or set model.backend to another.",
-            )
-        return UnknownModel(
-            f"llama.cpp cannot load {self._path}: {in_short(told['failed'])}",
-            hint="Is it a whole GGUF file, and does it fit into memory? Else name another in model.path.",
-        )
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """Its standard input closed, it ends by itself; else it is killed."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        process.stdin.close()
-        process.wait(_GOODBYE_SECONDS)
-    except (OSError, subprocess.TimeoutExpired):
-        process.kill()
-        process.wait()
-    process.stdout.close()
+    def _loads(self, process: subprocess.Popen[str] | None) -> None:
+        self._loading = process

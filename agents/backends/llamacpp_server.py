@@ -1,4 +1,4 @@
-"""The child process of `LlamaCppChat`: llama.cpp with one model, until its standard input ends.
+"""The child process that `llamacpp_child` starts: llama.cpp with one model, until its standard input ends.
 
     one line of JSON in  -> the model is loaded -> one line of JSON out: where it listens, or what went wrong
 
@@ -30,6 +30,8 @@ def main() -> None:
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = asked["threads"]
     params.hostnames, params.port = ["127.0.0.1"], 0
     params.api_keys = [asked["key"]]
+    if asked["adapters"]:
+        params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(asked["adapters"])]
     params.ui = params.endpoint_slots = False
     params.verbosity = -1
     try:

@@ -1,0 +1,109 @@
+"""Starts llama.cpp in a child process, and ends it.
+
+The child listens on loopback, for who knows its key, and ends with the process that started it.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.backends.structured_replies import in_short
+from stores.base.errors import BackendMissing, UnknownModel
+
+_GOODBYE_SECONDS = 2.0  # to end by itself
+
+
+@dataclass(frozen=True)
+class Started:
+    """A child that has loaded its model."""
+
+    process: subprocess.Popen[str]
+    address: str
+    key: str
+    context_tokens: int
+
+
+def start(
+    path: Path,
+    *,
+    context_tokens: int,
+    threads: int,
+    adapters: Path | None = None,
+    loading: Callable[[subprocess.Popen[str] | None], None] = lambda process: None,
+) -> Started:
+    """Takes as long as the model loads. Raises `UnknownModel`, or `BackendMissing` without xllamacpp.
+
+    path: of a GGUF file. adapters: of another, put on the model.
+    loading: is told which process loads, then None.
+    """
+    for file in (path, *((adapters,) if adapters else ())):
+        if not file.is_file():
+            raise UnknownModel(f"There is no file {file}", hint="Set model.path to a GGUF file.")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "agents.backends.llamacpp_server"],
+        # Python searches this folder first: never the person's, where anything could be named json.
+        cwd=Path(__file__).parents[2],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,  # Ctrl+C is for who started it
+    )
+    loading(process)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    key = secrets.token_urlsafe()
+    asked = {
+        "path": str(path),
+        "name": path.stem,
+        "adapters": str(adapters or ""),
+        "context_tokens": context_tokens,
+        "threads": threads,
+        "key": key,
+    }
+    try:
+        process.stdin.write(json.dumps(asked) + "\n")
+        process.stdin.flush()
+        told = json.loads(process.stdout.readline() or '{"failed": "it ended at once"}')
+    except BaseException as error:
+        process.kill()
+        if not isinstance(error, (OSError, ValueError)):
+            raise
+        told = {"failed": str(error)}
+    finally:
+        loading(None)
+    if "address" not in told:
+        end(process)
+        raise _not_started(path, told)
+    return Started(process, told["address"], key, told["context_tokens"])
+
+
+def _not_started(path: Path, told: Mapping[str, str]) -> BackendMissing | UnknownModel:
+    if "missing" in told:
+        return BackendMissing(
+            f"model.backend is 'llamacpp', but xllamacpp cannot be imported: {in_short(told['missing'])}",
+            hint="Install it with pip install 'vouch[local]', or set model.backend to another.",
+        )
+    return UnknownModel(
+        f"llama.cpp cannot load {path}: {in_short(told['failed'])}",
+        hint="Is it a whole GGUF file, and does it fit into memory? Else name another in model.path.",
+    )
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Its standard input closed, it ends by itself; else it is killed."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.close()
+        process.wait(_GOODBYE_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        process.kill()
+        process.wait()
+    process.stdout.close()

@@ -1,0 +1,108 @@
+"""Makes follow-up questions stand alone: a small model with our adapters, run by llama.cpp in a child.
+
+    question, what came before it -> prompt (agents/prompts/standalone.py) -> child -> a question, or none
+
+It is never waited for longer than a turn allows, and what it does not manage is only not there: the turn
+searches with the question as it was typed either way.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import urllib.request
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotInTime
+from pathlib import Path
+
+from agents.backends.llamacpp_child import Started, end, start
+from agents.prompts import standalone
+from stores.base.errors import VouchError
+
+_log = logging.getLogger(__name__)
+_CONTEXT_TOKENS = 1024
+_LONGEST = 48  # tokens of a question
+_SILENCE_SECONDS = 20.0  # after which a child that says nothing is given up
+
+
+class QueryModel:
+    """One child, started by `begin`; one question is worked on at a time."""
+
+    def __init__(self, model: Path, adapters: Path, *, threads: int = 1) -> None:
+        """model, adapters: GGUF files; the adapters were trained on this model."""
+        self._model, self._adapters, self._threads = model, adapters, threads
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="query-model")
+        self._child: Started | None = None
+        self._is_of_no_use = threading.Event()  # it cannot be started here
+
+    def warm_up(self) -> None:
+        """Starts the child, if it does not run, and returns at once."""
+        self._worker.submit(self._ready)
+
+    def begin(self, question: str, earlier: Sequence[tuple[str, str]]) -> Future[str]:
+        """What `standalone.read` makes of the reply; empty after any failure. earlier: oldest first."""
+        return self._worker.submit(self._written, question, tuple(earlier))
+
+    def rewritten(self, question: str, earlier: Sequence[tuple[str, str]], *, seconds: float) -> str:
+        """The same, waited for at most so long; else empty."""
+        return within(self.begin(question, earlier), seconds)
+
+    def close(self) -> None:
+        """Ends the child; waits for a question that is worked on."""
+        self._worker.shutdown(wait=True, cancel_futures=True)
+        if self._child is not None:
+            end(self._child.process)
+            self._child = None
+
+    def _ready(self) -> Started | None:
+        if self._is_of_no_use.is_set():
+            return None
+        if self._child is not None and self._child.process.poll() is not None:  # it was killed
+            end(self._child.process)
+            self._child = None
+        if self._child is None:
+            try:
+                self._child = start(
+                    self._model,
+                    adapters=self._adapters,
+                    context_tokens=_CONTEXT_TOKENS,
+                    threads=self._threads,
+                )
+            except (VouchError, OSError) as error:
+                self._is_of_no_use.set()
+                _log.warning("the query model cannot be started: %s", error)
+        return self._child
+
+    def _written(self, question: str, earlier: Sequence[tuple[str, str]]) -> str:
+        child = self._ready()
+        if child is None:
+            return ""
+        asked = {
+            "prompt": standalone.prompt(question, earlier),
+            "n_predict": _LONGEST,
+            "temperature": 0,
+            "stop": ["\n"],
+            "cache_prompt": True,
+        }
+        request = urllib.request.Request(
+            f"{child.address}/completion",
+            json.dumps(asked).encode(),
+            {"Authorization": f"Bearer {child.key}", "Content-Type": "application/json"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=_SILENCE_SECONDS) as answer:
+                return standalone.read(json.load(answer)["content"], question)
+        except (OSError, ValueError, KeyError) as error:
+            _log.warning("the query model failed: %s", type(error).__name__)
+            return ""
+
+
+def within(rewriting: Future[str], seconds: float) -> str:
+    """What is written in time; what nobody waits for any longer is not begun."""
+    try:
+        return rewriting.result(timeout=max(0.0, seconds))
+    except NotInTime:
+        rewriting.cancel()
+        return ""

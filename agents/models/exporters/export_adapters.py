@@ -1,0 +1,80 @@
+"""Makes the served form of low-rank adapters: a GGUF file, which llama.cpp puts on their model.
+
+    python -m agents.models.exporters.export_adapters ADAPTERS.safetensors FILE.gguf
+
+Numbers are of 16 bits. Needs the package gguf. The file is written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import safe_open
+
+_PLACES = {
+    "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k",
+    "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+}
+_NAME = re.compile(r".*\blayers\.(\d+)\.([\w.]+)\.lora_([AB])\.(?:default\.)?weight")
+
+
+def in_pairs(rows: npt.NDArray[Any], heads: int) -> npt.NDArray[Any]:
+    """Rows of a head's product in llama.cpp's order, (2i, 2i + 1) turned together, from (i, i + half).
+
+    rows: (heads * width, any), of queries or keys; width is even.
+    """
+    halves = rows.reshape(heads, 2, rows.shape[0] // heads // 2, *rows.shape[1:])
+    return halves.swapaxes(1, 2).reshape(rows.shape)
+
+
+def exported(weights: Path, file: Path) -> None:
+    """Raises OSError, or ValueError for a tensor that is none of an adapter."""
+    import gguf
+
+    with safe_open(weights, "numpy") as content:
+        facts = json.loads(content.metadata()["facts"])
+        tensors = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118 - no mapping
+    new = file.with_name(file.name + ".new")
+    writer = gguf.GGUFWriter(new, facts["architecture"])
+    writer.add_type("adapter")
+    writer.add_string("adapter.type", "lora")
+    writer.add_float32("adapter.lora.alpha", float(facts["alpha"]))
+    for name, tensor in sorted(tensors.items()):
+        found = _NAME.fullmatch(name)
+        if found is None or found[2] not in _PLACES:
+            raise ValueError(f"{name} is no tensor of an adapter")
+        place = _PLACES[found[2]]
+        if found[3] == "B" and place in ("attn_q", "attn_k"):
+            tensor = in_pairs(tensor, facts["heads" if place == "attn_q" else "kv_heads"])
+        kept = np.ascontiguousarray(tensor, np.float16)
+        writer.add_tensor(f"blk.{found[1]}.{place}.weight.lora_{found[3].lower()}", kept)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    new.replace(file)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("weights", type=Path, metavar="ADAPTERS")
+    parser.add_argument("file", type=Path, metavar="FILE")
+    arguments = parser.parse_args()
+    exported(arguments.weights, arguments.file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,275 @@
+"""Whether a question that was made to stand alone finds what a follow-up asks for.
+
+    python -m benchmarks.follow_ups DATA [--model MODEL.gguf --adapters ADAPTERS.gguf] [--part test]
+        [--sets canard ikat mtrag inscit everyday documents] [--limit 250] [--threads 1] [--seed 0]
+
+Of each set, questions behind others are searched among its passages (for canard and ikat: all answers of the
+part; for everyday: all messages), by the product's own search, in these ways:
+
+    raw       the question as it was typed
+    before    with the last question and the first words of its answer, as `QueryAugmenter` makes it
+    both      raw and before, each passage by its better score: what a chat without a query model does
+    rewrite   as the model makes it stand alone; raw where it says that it does
+    joined    raw, before and rewrite by reciprocal ranks: what a chat with a query model does
+    gold      as a person made it stand alone, where the set has that
+
+R@5: a right passage is among the first five. nDCG@3: one gain for each right one. Differences to `both` are
+paired, with 95 % intervals by bootstrap. closed: the share of the way from raw to gold. ROUGE-1 recall and
+exact match compare the words of rewrite and gold. Milliseconds are those of one rewrite.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import math
+import random
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+import numpy as np
+
+from agents.base.fusion import reciprocal_ranks
+from agents.base.interfaces import Exchange
+from agents.retrieval.query_augmenter import QueryAugmenter
+from agents.retrieval.retriever import best_of
+from assistant.learning.recipes.query.rewrites import OWN_DATA
+from assistant.replay.streams.datasets import ReplayPassage
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
+from assistant.wiring.assistant import Assistant
+from benchmarks.judged_corpus import add_passages
+from benchmarks.questions import interval, normalised_answer
+
+SETS = ("canard", "ikat", "mtrag", "inscit", "everyday", "documents")
+WAYS = ("raw", "before", "both", "rewrite", "joined", "gold")
+_CITED = " [1]"  # so that the answer before counts as one
+
+
+@dataclass(frozen=True)
+class FollowUp:
+    """A question behind others, and which passages answer it."""
+
+    question: str
+    earlier: tuple[tuple[str, str], ...]  # oldest first
+    right: frozenset[str]
+    gold: str  # empty: nobody wrote it
+
+
+def read_set(data: Path, name: str, part: str) -> tuple[list[ReplayPassage], list[FollowUp]]:
+    """Passages and questions of one set."""
+    if name in ("canard", "ikat"):
+        return _answers(data, name, part)
+    if name in ("mtrag", "inscit"):
+        return _passages(data, name)
+    return _everyday(part) if name == "everyday" else _documents(part)
+
+
+def _records(path: Path) -> list[dict[str, Any]]:
+    with (
+        gzip.open(path, "rt", encoding="utf-8")
+        if path.suffix == ".gz"
+        else path.open(encoding="utf-8") as lines
+    ):
+        return [json.loads(line) for line in lines]
+
+
+def _answers(data: Path, name: str, part: str) -> tuple[list[ReplayPassage], list[FollowUp]]:
+    """Each question's answer is told in the history of the next one, or beside it."""
+    records = _records(data / name / f"{part}.jsonl.gz")
+    told = {}
+    for record, after in zip(records, [*records[1:], None], strict=True):
+        answer = record.get("answer", "")
+        if not answer and after and after["conversation"] == record["conversation"] and after["history"]:
+            answer = after["history"][-1]["answer"]
+        if answer.strip():
+            told[record["id"]] = answer
+    ids = {text: key for key, text in told.items()}
+    passages = [ReplayPassage(id=key, title="", text=text) for text, key in ids.items()]
+    firsts = {record["conversation"]: record["rewrite"] for record in records if not record["history"]}
+    asked = []
+    for record in records:
+        history = record["history"]
+        if history and record["id"] in told:
+            first = firsts.get(record["conversation"], history[0]["question"])
+            earlier = [(turn["question"] if n else first, turn["answer"]) for n, turn in enumerate(history)]
+            right = frozenset({ids[told[record["id"]]]})
+            asked.append(FollowUp(record["question"], tuple(earlier), right, record["rewrite"]))
+    return passages, asked
+
+
+def _passages(data: Path, name: str) -> tuple[list[ReplayPassage], list[FollowUp]]:
+    passages = [
+        ReplayPassage(id=each["id"], title=each["title"], text=each["text"])
+        for each in _records(data / name / "passages.jsonl.gz")
+    ]
+    asked = [
+        FollowUp(
+            record["question"],
+            tuple((turn["question"], turn["answer"]) for turn in record["history"]),
+            frozenset(record["passage_ids"]),
+            "",
+        )
+        for record in _records(data / name / "test.jsonl.gz")
+        if record["history"] and record["passage_ids"]
+    ]
+    return passages, asked
+
+
+def _everyday(part: str) -> tuple[list[ReplayPassage], list[FollowUp]]:
+    passages, asked = [], []
+    for file in sorted((OWN_DATA / "everyday").glob(f"{part}-*.jsonl")):
+        for talk in _records(file):
+            passages += [
+                ReplayPassage(id=f"{talk['id']}/{n}", title="", text=said["t"])
+                for n, said in enumerate(talk["says"])
+            ]
+            for ask in talk["asks"]:
+                if ask["kind"] == "followup":
+                    before = talk["asks"][ask["prev"]]
+                    earlier = ((before["q"], before.get("a", "")),)
+                    right = frozenset({f"{talk['id']}/{ask['from']}"})
+                    asked.append(FollowUp(ask["q"], earlier, right, ask["alone"]))
+    return passages, asked
+
+
+def _documents(part: str) -> tuple[list[ReplayPassage], list[FollowUp]]:
+    folder = OWN_DATA / "documents"
+    questions = {each["id"]: each for each in _records(folder / "questions.jsonl") if each["split"] == part}
+    names = {each["doc"] for each in questions.values()}
+    passages = [
+        ReplayPassage(id=each["id"], title=each.get("title", ""), text=each["text"])
+        for each in _records(folder / "passages.jsonl")
+        if each["doc"] in names
+    ]
+    asked = [
+        FollowUp(
+            each["q"],
+            ((questions[each["prev"]]["q"], questions[each["prev"]].get("answer", "")),),
+            frozenset({each["passage"]}),
+            each["alone"],
+        )
+        for each in questions.values()
+        if each.get("prev") in questions
+    ]
+    return passages, asked
+
+
+def at_five(found: Sequence[str], right: frozenset[str]) -> float:
+    return float(bool(right.intersection(found[:5])))
+
+
+def ndcg_three(found: Sequence[str], right: frozenset[str]) -> float:
+    gains = sum(1 / math.log2(rank + 1) for rank, each in enumerate(found[:3], start=1) if each in right)
+    return gains / sum(1 / math.log2(rank + 1) for rank in range(1, min(3, len(right)) + 1))
+
+
+def unigram_recall(written: str, gold: str) -> float:
+    """ROUGE-1: the share of gold's words that were written."""
+    wanted = Counter(normalised_answer(gold).split())
+    shared = wanted & Counter(normalised_answer(written).split())
+    return sum(shared.values()) / max(1, sum(wanted.values()))
+
+
+def measure(
+    assistant: Assistant, name: str, asked: Sequence[FollowUp], rewrite: Callable[[FollowUp], str] | None
+) -> None:
+    space = assistant.spaces.of(assistant.journal.user_id("ann"))
+    retriever = assistant.searching.retriever
+
+    def found(*queries: str) -> list[str]:
+        return [c.passage.source for c in best_of([retriever.retrieve(q, space) for q in queries]).candidates]
+
+    scores: dict[str, list[tuple[float, float]]] = {way: [] for way in WAYS}
+    words, waits, anew = [], [], 0
+    for each in asked:
+        last = each.earlier[-1]
+        exchange = Exchange(last[0], last[0], last[1] + _CITED if last[1] else "")
+        before = QueryAugmenter().augment(each.question, [exchange]).text
+        ways = {"raw": found(each.question), "before": found(before), "both": found(each.question, before)}
+        if each.gold:
+            ways["gold"] = found(each.gold)
+        if rewrite:
+            began = time.perf_counter()
+            alone = rewrite(each)
+            waits.append((time.perf_counter() - began) * 1000)
+            anew += bool(alone)
+            ways["rewrite"] = found(alone) if alone else ways["raw"]
+            ways["joined"] = _joined(ways["both"], ways["rewrite"]) if alone else ways["both"]
+            if each.gold:
+                told = alone or each.question
+                words.append(
+                    (unigram_recall(told, each.gold), normalised_answer(told) == normalised_answer(each.gold))
+                )
+        for way, order in ways.items():
+            scores[way].append((at_five(order, each.right), ndcg_three(order, each.right)))
+    print(f"{name}, {len(asked)} follow-ups")
+    means = {way: np.mean(of_way, axis=0) for way, of_way in scores.items() if of_way}
+    for way, mean in means.items():
+        line = f"  {way:8} R@5 {mean[0] * 100:5.1f}  nDCG@3 {mean[1] * 100:5.1f}"
+        if way in ("rewrite", "joined"):
+            more = [np.array(scores[way])[:, n] - np.array(scores["both"])[:, n] for n in (0, 1)]
+            spans = [interval(differences) for differences in more]
+            line += "  against both " + ", ".join(
+                f"{differences.mean() * 100:+.1f} ({low * 100:+.1f} to {high * 100:+.1f})"
+                for differences, (low, high) in zip(more, spans, strict=True)
+            )
+        if "gold" in means and way != "gold":
+            way_closed = (mean - means["raw"]) / np.maximum(means["gold"] - means["raw"], 1e-9)
+            line += f"  closed {way_closed[0] * 100:.0f} %, {way_closed[1] * 100:.0f} %"
+        print(line, flush=True)
+    if waits:
+        fifths = quantiles(waits, n=20)
+        print(f"  rewritten {anew}; ms p50 {median(waits):.0f}, p95 {fifths[-1]:.0f}")
+    if words:
+        recall, exact = np.mean(words, axis=0)
+        print(f"  ROUGE-1 recall {recall * 100:.1f}, exact {exact * 100:.1f}", flush=True)
+
+
+def _joined(*rankings: Sequence[str]) -> list[str]:
+    names = {name: number for number, name in enumerate(dict.fromkeys(chain(*rankings)))}
+    fused = reciprocal_ranks([[names[each] for each in ranking] for ranking in rankings])
+    return sorted(names, key=lambda name: -fused[names[name]])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--model", type=Path)
+    parser.add_argument("--adapters", type=Path)
+    parser.add_argument("--part", default="test", choices=("dev", "test"))
+    parser.add_argument("--sets", nargs="+", default=SETS, choices=SETS)
+    parser.add_argument("--limit", type=int, default=250)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    rewrite = None
+    if arguments.model:
+        from agents.backends.query_model import QueryModel
+
+        model = QueryModel(arguments.model, arguments.adapters, threads=arguments.threads)
+        model.rewritten("and then?", [("what comes first?", "this")], seconds=60)  # until it has started
+        rewrite = lambda each: model.rewritten(each.question, each.earlier, seconds=60)  # noqa: E731
+    for name in arguments.sets:
+        passages, asked = read_set(arguments.data, name, arguments.part)
+        with tempfile.TemporaryDirectory() as folder:
+            places = find_locations({}, data=folder)
+            with closing(Assistant(Settings(), places, offline=True)) as assistant:
+                add_passages(assistant, passages)
+                some = random.Random(arguments.seed).sample(asked, min(arguments.limit, len(asked)))
+                measure(assistant, name, some, rewrite)
+
+
+if __name__ == "__main__":
+    main()

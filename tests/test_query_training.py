@@ -1,0 +1,165 @@
+"""The query model's training: its examples, loss and adapters, and that a stopped run goes on unharmed."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_llama import make_tiny_llama
+from torch.nn import functional as F  # noqa: N812 - as everywhere
+
+from agents.models.exporters.export_adapters import exported, in_pairs
+from agents.models.networks.causal_lm import batch_of, load, nats_per_token, with_adapters
+from agents.prompts import standalone
+from assistant.learning.recipes.query import train_rewriter
+from assistant.learning.recipes.query.rewrites import Rewrite, rewrites
+from assistant.learning.recipes.query.train_rewriter import BEST, STATE, train
+from assistant.learning.recipes.training_state import read_checkpoint, write_checkpoint
+
+FIRST = ("who walked on the moon?", "Neil Armstrong, in 1969")
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tiny")
+    make_tiny_llama(folder)
+    return folder
+
+
+def test_a_prompt_holds_the_last_exchanges_and_the_first_question() -> None:
+    earlier = [FIRST, ("and who was second?", "Buzz Aldrin"), ("when?", ""), ("where?", "Tranquility")]
+    assert standalone.prompt("was it\ncold?", earlier).splitlines() == [
+        *("Q: who walked on the moon?", "Q: when?", "Q: where?", "A: Tranquility"),
+        *("Q: was it cold?", "Alone:"),
+    ]
+
+
+@given(st.text(), st.text(), st.lists(st.tuples(st.text(), st.text()), max_size=5))
+def test_no_text_makes_lines_of_its_own(question: str, answer: str, earlier: list[tuple[str, str]]) -> None:
+    lines = standalone.prompt(question, [*earlier, (question, answer)]).split("\n")
+    assert {line.partition(" ")[0] for line in lines} <= {"Q:", "A:", "Alone:"}
+    assert lines[-1] == "Alone:"
+
+
+@given(st.text())
+def test_what_is_written_is_read_again(question: str) -> None:
+    assert standalone.read(standalone.written(""), question) == ""
+    alone = " ".join(question.split())
+    if alone and alone.casefold() != standalone.SAME:
+        assert standalone.read(standalone.written(question), "another") == alone
+        assert standalone.read(standalone.written(question), alone) == ""
+
+
+def test_the_first_question_of_a_conversation_is_read_as_it_stands_alone(tmp_path: Path) -> None:
+    (tmp_path / "canard").mkdir()
+    talk = [
+        {"history": [], "question": "when did he play?", "rewrite": "when did Unitas play?"},
+        {
+            "history": [
+                {"question": "when did he play?", "answer": "in 1956", "rewrite": "when did Unitas play?"}
+            ],
+            "question": "where?",
+            "rewrite": "where did Unitas play?",
+        },
+        {"history": [{"question": "who?", "answer": ""}], "question": "Who won?", "rewrite": "who won"},
+    ]
+    with gzip.open(tmp_path / "canard" / "test.jsonl.gz", "wt") as file:
+        file.writelines(json.dumps(each) + "\n" for each in talk)
+    first, second = rewrites(tmp_path, "canard", "test")
+    assert first == Rewrite(
+        "where?", (("when did Unitas play?", "in 1956"),), "where did Unitas play?", "canard"
+    )
+    assert (second.alone, second.gold) == ("", "Who won?")
+
+
+@pytest.mark.parametrize("name", ["everyday", "documents"])
+def test_our_own_follow_ups_stand_behind_their_question(name: str) -> None:
+    found = rewrites(Path(), name, "dev")
+    assert all(each.earlier for each in found)
+    assert 0 < sum(bool(each.alone) for each in found) < len(found)
+
+
+def test_adapters_begin_as_the_model_was_and_are_all_that_is_trained(tiny: Path) -> None:
+    base = load(tiny)
+    batch = batch_of(base, [("Q: when?\nAlone:", " when?")], most_tokens=64)
+    before = nats_per_token(base, batch)
+    adapted = with_adapters(base, rank=2, alpha=4, dropout=0.0)
+    assert nats_per_token(adapted, batch).item() == pytest.approx(before.item(), rel=1e-6)
+    assert {name.split(".")[-3] for name in adapted.trained} == {"lora_A", "lora_B"}
+    nats_per_token(adapted, batch).backward()
+    assert all(each.grad.any() for name, each in adapted.trained.items() if ".lora_B." in name)
+    frozen = [each for each in adapted.network.parameters() if not each.requires_grad]
+    assert all(each.grad is None for each in frozen)
+
+
+def test_the_loss_is_of_what_is_written_and_padding_changes_nothing(tiny: Path) -> None:
+    model = load(tiny)
+    alone, longer = ("A:", " water"), ("A question well put is half an answer:", " bread is made of flour")
+    one = batch_of(model, [alone], most_tokens=64)
+    logits = model.network(input_ids=one.ids).logits[0]
+    count = int(one.written.sum())
+    wanted = F.cross_entropy(logits[-count - 1 : -1], one.ids[0, -count:])
+    assert nats_per_token(model, one).item() == pytest.approx(wanted.item(), rel=1e-5)
+    other = nats_per_token(model, batch_of(model, [longer], most_tokens=64))
+    both = batch_of(model, [alone, longer], most_tokens=64)
+    more = int(both.written[1].sum())
+    mean = (wanted * count + other * more) / (count + more)
+    assert nats_per_token(model, both).item() == pytest.approx(mean.item(), rel=1e-5)
+
+
+def test_what_is_too_long_loses_the_beginning_of_its_prompt(tiny: Path) -> None:
+    model = load(tiny)
+    batch = batch_of(model, [("water " * 50 + "Alone:", " bread")], most_tokens=20)
+    text = model.tokenizer.decode(batch.ids[0])
+    assert batch.ids.shape == (1, 20)
+    assert text.endswith("Alone: bread<|end|>")
+
+
+@given(st.integers(1, 4), st.integers(1, 5), st.integers(1, 3))
+def test_rows_of_a_head_stand_in_pairs(heads: int, half: int, width: int) -> None:
+    rows = np.arange(heads * 2 * half * width).reshape(-1, width)
+    paired = in_pairs(rows, heads)
+    for head in range(heads):
+        for place in range(half):
+            at = head * 2 * half
+            assert (paired[at + 2 * place] == rows[at + place]).all()
+            assert (paired[at + 2 * place + 1] == rows[at + half + place]).all()
+
+
+def test_a_tensor_of_no_adapter_is_not_exported(tmp_path: Path) -> None:
+    pytest.importorskip("gguf")
+    facts = {"architecture": "llama", "heads": 2, "kv_heads": 2, "alpha": 4}
+    write_checkpoint(tmp_path / "a.safetensors", {"lm_head.weight": torch.zeros(2, 2)}, facts)
+    with pytest.raises(ValueError, match=r"lm_head\.weight"):
+        exported(tmp_path / "a.safetensors", tmp_path / "a.gguf")
+    assert not (tmp_path / "a.gguf").exists()
+
+
+def test_a_stopped_training_goes_on_as_if_it_had_not_been(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    examples = [
+        Rewrite(f"when was it {n}?", (FIRST,), f"when was the moon {n}?", "canard") for n in range(40)
+    ]
+    monkeypatch.setattr(train_rewriter, "mixture", lambda data, limit, seed: examples)
+    monkeypatch.setattr(train_rewriter, "rewrites", lambda data, name, split: examples[:2])
+
+    def run(out: str, minutes: float) -> argparse.Namespace:
+        named = {"data": tmp_path, "base": tiny, "out": tmp_path / out, "epochs": 2, "minutes": minutes}
+        return argparse.Namespace(**named, limit=1, rank=2, learning_rate=1e-2, seed=0, threads=1)
+
+    train(run("whole", 5))
+    for _ in range(6):
+        train(run("parts", 0))  # a step each time
+    whole, parts = (read_checkpoint(tmp_path / out / STATE) for out in ("whole", "parts"))
+    assert whole[1]["step"] == parts[1]["step"] == 6
+    assert all(torch.equal(whole[0][name], parts[0][name]) for name in whole[0])
+    exported_facts = read_checkpoint(tmp_path / "whole" / BEST)[1]
+    assert exported_facts["architecture"] == "llama"
