@@ -259,8 +259,8 @@ def main() -> None:
         from agents.backends.query_model import QueryModel
 
         model = QueryModel(arguments.model, arguments.adapters, threads=arguments.threads)
-        model.rewritten("and then?", [("what comes first?", "this")], seconds=60)  # until it has started
-        rewrite = lambda each: model.rewritten(each.question, each.earlier, seconds=60)  # noqa: E731
+        model.begin("and then?", [("what comes first?", "this")]).result()  # until it has started
+        rewrite = lambda each: model.begin(each.question, each.earlier).result()  # noqa: E731
     for name in arguments.sets:
         passages, asked = read_set(arguments.data, name, arguments.part)
         with tempfile.TemporaryDirectory() as folder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,14 @@ Reply = Callable[[ReplyRequest], AsyncIterator[Piece]]
 class House:
     """Real stores and a pipeline over them."""
 
-    def __init__(self, folder: Path, reply: Reply, *, context_tokens: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        reply: Reply,
+        *,
+        context_tokens: int | None = None,
+        augmenter: QueryAugmenter | None = None,
+    ) -> None:
         encoder = FixedEncoder(
             {"The room opens at ten.": (1, 0, 0, 0), "When does the room open?": (1, 0, 0, 0)}
         )
@@ -67,7 +75,7 @@ class House:
         self.pipeline = TurnPipeline(
             journal=self.journal,
             searching=lambda: searching,
-            augmenter=QueryAugmenter(),
+            augmenter=augmenter or QueryAugmenter(),
             reranker=Reranker(ScoreJudge(), schedule="multi", budget=10, min_judged=1),
             responder=Responder(self.chat, keep=3, reply_tokens=16),
             cut=lambda text: text.split("\n\n"),
@@ -104,6 +112,25 @@ async def test_a_turn_tells_its_steps_in_order(house: House) -> None:
     house.share("The room opens at ten.")
     events = await house.say("When does the room open?")
     assert [type(event) for event in events] == [Accepted, Searched, Chosen, Wrote, Wrote, Finished]
+
+
+class AsksAboutTheRoom:
+    def begin(self, _question: str, _earlier: object) -> Future[str]:
+        written: Future[str] = Future()
+        written.set_result("When does the room open?")
+        return written
+
+
+async def test_a_follow_up_is_searched_as_it_stands_alone_too(tmp_path: Path) -> None:
+    house = House(tmp_path, ten, augmenter=QueryAugmenter(AsksAboutTheRoom, seconds=1))
+    house.share("The room opens at ten.")
+    await house.say("hello")
+    events = await house.say("and when?")
+    searched = next(event for event in events if isinstance(event, Searched))
+    dense = {candidate.passage.text: candidate.dense for candidate in searched.candidates}
+    assert dense["The room opens at ten."] == pytest.approx(1)
+    turn = house.journal.turn(house.ann, events[0].turn_id)  # type: ignore[union-attr]
+    assert turn.standalone == "When does the room open?"
 
 
 async def test_the_answer_and_what_explains_it_are_kept(house: House) -> None:

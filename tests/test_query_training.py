@@ -90,7 +90,7 @@ def test_adapters_begin_as_the_model_was_and_are_all_that_is_trained(tiny: Path)
     base = load(tiny)
     batch = batch_of(base, [("Q: when?\nAlone:", " when?")], most_tokens=64)
     before = nats_per_token(base, batch)
-    adapted = with_adapters(base, rank=2, alpha=4, dropout=0.0)
+    adapted = with_adapters(base, rank=2, alpha=4)
     assert nats_per_token(adapted, batch).item() == pytest.approx(before.item(), rel=1e-6)
     assert {name.split(".")[-3] for name in adapted.trained} == {"lora_A", "lora_B"}
     nats_per_token(adapted, batch).backward()
@@ -153,7 +153,9 @@ def test_a_stopped_training_goes_on_as_if_it_had_not_been(
 
     def run(out: str, minutes: float) -> argparse.Namespace:
         named = {"data": tmp_path, "base": tiny, "out": tmp_path / out, "epochs": 2, "minutes": minutes}
-        return argparse.Namespace(**named, limit=1, rank=2, learning_rate=1e-2, seed=0, threads=1)
+        return argparse.Namespace(
+            **named, limit=1, rank=2, first_layer=1, learning_rate=1e-2, seed=0, threads=1
+        )
 
     train(run("whole", 5))
     for _ in range(6):

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
 import threading
 import urllib.request
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotInTime
 from pathlib import Path
 
 from agents.backends.llamacpp_child import Started, end, start
 from agents.prompts import standalone
 from stores.base.errors import VouchError
 
+# Trained on the model that `vouch models add smollm2` adds.
+SHIPPED = Path(__file__).parents[1] / "models" / "weights" / "query" / "adapters.gguf"
 _log = logging.getLogger(__name__)
 _CONTEXT_TOKENS = 1024
 _LONGEST = 48  # tokens of a question
@@ -35,7 +37,8 @@ class QueryModel:
         self._model, self._adapters, self._threads = model, adapters, threads
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="query-model")
         self._child: Started | None = None
-        self._is_of_no_use = threading.Event()  # it cannot be started here
+        self._loading: subprocess.Popen[str] | None = None
+        self._is_of_no_use = threading.Event()  # it cannot be started here, or is closed
 
     def warm_up(self) -> None:
         """Starts the child, if it does not run, and returns at once."""
@@ -45,12 +48,12 @@ class QueryModel:
         """What `standalone.read` makes of the reply; empty after any failure. earlier: oldest first."""
         return self._worker.submit(self._written, question, tuple(earlier))
 
-    def rewritten(self, question: str, earlier: Sequence[tuple[str, str]], *, seconds: float) -> str:
-        """The same, waited for at most so long; else empty."""
-        return within(self.begin(question, earlier), seconds)
-
     def close(self) -> None:
-        """Ends the child; waits for a question that is worked on."""
+        """Ends the child at once, also while it loads or works."""
+        self._is_of_no_use.set()
+        for process in (self._loading, self._child.process if self._child else None):
+            if process is not None:
+                process.kill()
         self._worker.shutdown(wait=True, cancel_futures=True)
         if self._child is not None:
             end(self._child.process)
@@ -69,11 +72,17 @@ class QueryModel:
                     adapters=self._adapters,
                     context_tokens=_CONTEXT_TOKENS,
                     threads=self._threads,
+                    loading=self._loads,
                 )
             except (VouchError, OSError) as error:
                 self._is_of_no_use.set()
                 _log.warning("the query model cannot be started: %s", error)
         return self._child
+
+    def _loads(self, process: subprocess.Popen[str] | None) -> None:
+        self._loading = process
+        if process is not None and self._is_of_no_use.is_set():
+            process.kill()
 
     def _written(self, question: str, earlier: Sequence[tuple[str, str]]) -> str:
         child = self._ready()
@@ -94,15 +103,6 @@ class QueryModel:
         try:
             with urllib.request.urlopen(request, timeout=_SILENCE_SECONDS) as answer:
                 return standalone.read(json.load(answer)["content"], question)
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             _log.warning("the query model failed: %s", type(error).__name__)
             return ""
-
-
-def within(rewriting: Future[str], seconds: float) -> str:
-    """What is written in time; what nobody waits for any longer is not begun."""
-    try:
-        return rewriting.result(timeout=max(0.0, seconds))
-    except NotInTime:
-        rewriting.cancel()
-        return ""

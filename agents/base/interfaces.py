@@ -7,7 +7,8 @@ from outside (passages, material, messages) travel in fields of their own, never
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -222,5 +223,18 @@ class AugmentedQuery:
     """A query to search with, and how it came about."""
 
     text: str
-    strategy: str  # original, or standalone: completed from earlier turns
-    reasons: tuple[str, ...] = field(default=())
+    strategy: str  # original, or how it came about
+    rewritten: Callable[[], str] = (
+        str  # waits for the message as it stands alone; empty: not in time, or the same
+    )
+    standalone: str = ""  # that, where it was searched too
+
+
+class QueryRewriter(Protocol):
+    """Makes a follow-up question stand alone."""
+
+    def begin(self, question: str, earlier: Sequence[tuple[str, str]]) -> Future[str]:
+        """Empty where the question stands alone already, or after a failure.
+
+        earlier: questions with their answers, oldest first.
+        """

@@ -75,6 +75,10 @@ def last_said(exchanges: Sequence[Exchange]) -> str:
     if not exchanges:
         return ""
     last = exchanges[-1]
-    begins = last.answer.partition("\n")[0]
-    answer = begins.partition(". ")[0][:_LONGEST_ANSWER] if _CITATION.search(begins) else ""
-    return said_before([f"{last.message} {answer}"])
+    return said_before([f"{last.message} {answered(last)}"])
+
+
+def answered(exchange: Exchange) -> str:
+    """The first words of an answer that cites something; else none."""
+    begins = exchange.answer.partition("\n")[0]
+    return begins.partition(". ")[0][:_LONGEST_ANSWER] if _CITATION.search(begins) else ""

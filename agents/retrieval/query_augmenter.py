@@ -1,25 +1,53 @@
 """What a message is searched and read with: itself, and the exchange before it.
 
     "who runs it?"   is searched as it is, and once more as "who runs it? (after: when does the pool open)"
+                     and, where a query model writes it in time, as "who runs the pool?"
 
-Which of both finds the answer, and whether a message is a follow-up at all, the reader decides: it reads
-every question with what was asked before. So nothing is rewritten, and no model stands before the search.
+Which of these finds the answer, and whether a message is a follow-up at all, the reader decides: it reads
+every question with what was asked before. The search of the first two is not kept waiting.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotInTime
 
-from agents.base.interfaces import AugmentedQuery, Exchange
-from agents.base.memory_page import asked_after, last_said
+from agents.base.interfaces import AugmentedQuery, Exchange, QueryRewriter
+from agents.base.memory_page import answered, asked_after, last_said
 
 
 class QueryAugmenter:
-    """Puts what was asked before behind a message."""
+    """Puts what was asked before behind a message, and has it made to stand alone."""
+
+    def __init__(
+        self, rewriter: Callable[[], QueryRewriter | None] = lambda: None, *, seconds: float = 0.0
+    ) -> None:
+        """rewriter: None where there is no query model. seconds: that a question's rewriting has, in all."""
+        self._rewriter, self._seconds = rewriter, seconds
 
     def augment(self, message: str, recent: Sequence[Exchange]) -> AugmentedQuery:
         """The query to search and to read with. recent: earlier exchanges, oldest first."""
         before = last_said(recent)
         if not before:
             return AugmentedQuery(message, "original")
-        return AugmentedQuery(asked_after(message, before), "with what was asked before")
+        strategy = "with what was asked before"
+        return AugmentedQuery(asked_after(message, before), strategy, self._begun(message, recent))
+
+    def _begun(self, message: str, recent: Sequence[Exchange]) -> Callable[[], str]:
+        rewriter = self._rewriter()
+        if rewriter is None:
+            return str
+        rewriting = rewriter.begin(message, [(each.message, answered(each)) for each in recent])
+        until = time.monotonic() + self._seconds
+        return lambda: within(rewriting, until - time.monotonic())
+
+
+def within(rewriting: Future[str], seconds: float) -> str:
+    """What is written in time; what nobody waits for any longer is not begun."""
+    try:
+        return rewriting.result(timeout=max(0.0, seconds))
+    except NotInTime:
+        rewriting.cancel()
+        return ""

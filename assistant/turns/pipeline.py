@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import replace
@@ -167,7 +167,9 @@ class TurnPipeline:
 
             retrieved = await self._on_thread(way.retrieve)
             turn.note("retrieve", retrieved=retrieved)
-            yield Searched(query, retrieved.candidates)
+            if way.query.standalone:
+                turn.note("rewrite", standalone=way.query.standalone, strategy=way.query.strategy)
+            yield Searched(way.query, retrieved.candidates)
 
             turn.note("rerank", reranked=await self._on_thread(way.rerank), state=way.state)
 
@@ -251,23 +253,25 @@ class TurnPipeline:
         self,
         searching: Searching,
         user_id: int,
-        queries: Sequence[str],
+        queries: Iterable[str],
         without: Sequence[int],
         only: Sequence[int] | None = None,
     ) -> Retrieved:
+        """What they find; the next one is asked for when the one before has been searched."""
         space = searching.spaces.of(user_id)
         if only is not None:
             space = space.narrowed(only)
-        of_each = [
-            searching.retriever.retrieve(each, space, without=without) for each in dict.fromkeys(queries)
-        ]
-        found = best_of(of_each)
+        of_each: dict[str, Retrieved] = {}
+        for each in queries:
+            if each not in of_each:
+                of_each[each] = searching.retriever.retrieve(each, space, without=without)
+        found = best_of(list(of_each.values()))
         messages = [c.passage.version_id for c in found.candidates if c.passage.kind == "message"]
         settled = self._settled(user_id, messages) if messages else {}
         found = replace(found, candidates=without_settled(found.candidates, settled))
         if self._own_statements is None or only is not None:
             return found
-        return self._own_statements.put_first(found, space, [one.vector for one in of_each])
+        return self._own_statements.put_first(found, space, [one.vector for one in of_each.values()])
 
     def _marked(self, user_id: int, reranked: Reranked) -> list[Passage]:
         passages = [candidate.passage for candidate in stating_first(reranked.order, self._sorter)]
@@ -340,11 +344,17 @@ class _FromMemory:
         self._searching = pipeline._searching()
 
     def retrieve(self) -> Retrieved:
-        queries = (self._message, self.query.text)
         self._found = self._pipeline._retrieve(
-            self._searching, self._user_id, queries, self._accepted.version_ids, self._only
+            self._searching, self._user_id, self._queries(), self._accepted.version_ids, self._only
         )
         return self._found
+
+    def _queries(self) -> Iterator[str]:
+        yield self._message
+        yield self.query.text
+        if alone := self.query.rewritten():
+            self.query = replace(self.query, standalone=alone, strategy="made to stand alone")
+            yield alone
 
     def rerank(self) -> Reranked:
         pipeline = self._pipeline

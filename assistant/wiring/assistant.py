@@ -55,8 +55,11 @@ class Assistant(Learning):
     def catch_up(self, *, in_background: bool = False) -> None:
         """What a start owes the stores: an encoder that is live, and no job left waiting.
 
-        in_background: an encoder that takes long to change is changed meanwhile, until `close`.
+        in_background: an encoder that takes long to change is changed meanwhile, until `close`, and the query
+        model is kept.
         """
+        if in_background:
+            self.keep_query_model()
         change = self.encoder_change()
         if change is not None:
             live = self.encoder_versions.live()
@@ -89,6 +92,8 @@ class Assistant(Learning):
 
     def close(self) -> None:
         made = self.__dict__
+        if made.get("_query_model") is not None:
+            made["_query_model"].close()
         if "background_learner" in made:
             self.background_learner.close()
         if self._background_change is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from assistant.wiring.search import Search
 from stores.base.errors import ModelUnreachable
 
 if TYPE_CHECKING:
+    from agents.backends.query_model import QueryModel
     from agents.base.chat_interfaces import ChatModel
     from agents.base.interfaces import Judge, Vectors
     from agents.base.message_sorting import MessageSorter
@@ -54,6 +56,33 @@ class Models(Search):
 
         encoder = self._prepared("") if self.settings.encoder.source else self.wanted_encoder
         return DialogueGenerator(SHIPPED, encoder, threads=self.settings.encoder.threads)
+
+    _keeps_query_model = False
+
+    @property
+    def query_model(self) -> QueryModel | None:
+        """Makes follow-ups stand alone; None where nothing keeps it running, or it is not there."""
+        return self._query_model if self._keeps_query_model else None
+
+    def keep_query_model(self) -> None:
+        """Starts it, if it is there; it loads for seconds, so it is of use to a chat that stays open."""
+        self._keeps_query_model = True
+        if self._query_model is not None:
+            self._query_model.warm_up()
+
+    @cached_property
+    def _query_model(self) -> QueryModel | None:
+        from assistant.settings.local_models import SMOLLM2, LocalModels
+
+        added = {model.name: model for model in LocalModels(self.locations.chat_models).all()}
+        base = added.get(SMOLLM2.name)
+        if base is None or base.is_link or not self.settings.answer.rewrite_milliseconds:
+            return None
+        if find_spec("xllamacpp") is None:
+            return None
+        from agents.backends.query_model import SHIPPED, QueryModel
+
+        return QueryModel(base.path, SHIPPED)
 
     @cached_property
     def readings(self) -> Readings:

@@ -42,7 +42,9 @@ class Turns(Models):
         return TurnPipeline(
             journal=self.journal,
             searching=lambda: self.searching,
-            augmenter=QueryAugmenter(),
+            augmenter=QueryAugmenter(
+                lambda: self.query_model, seconds=self.settings.answer.rewrite_milliseconds / 1000
+            ),
             reranker=Reranker(
                 self.judge,
                 schedule=reranking.schedule,

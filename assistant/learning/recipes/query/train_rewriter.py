@@ -1,7 +1,8 @@
 """Trains adapters of a causal language model to make a follow-up question stand alone.
 
     python -m assistant.learning.recipes.query.train_rewriter DATA --base MODEL.gguf --out DIR [--epochs 2]
-        [--minutes 90] [--limit 2300] [--rank 16] [--learning-rate 5e-4] [--seed 0] [--threads 1]
+        [--minutes 90] [--limit 2300] [--rank 16] [--first-layer 10] [--learning-rate 5e-4] [--seed 0]
+        [--threads 1]
 
 MODEL is a GGUF file or a Hugging Face folder. DIR gets state.safetensors every ten minutes, from which the
 same command goes on, and adapters.safetensors, those of the lowest loss on the dev parts.
@@ -97,7 +98,10 @@ def train(arguments: argparse.Namespace) -> None:
     out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(arguments.seed)
     base = load(arguments.base)
-    model = with_adapters(base, rank=arguments.rank, alpha=2 * arguments.rank, dropout=0.05)
+    base.network.to(torch.bfloat16)
+    model = with_adapters(
+        base, rank=arguments.rank, alpha=2 * arguments.rank, first_layer=arguments.first_layer
+    )
     adapters = {"alpha": 2 * arguments.rank, **form_of(base)}
     model.network.train()
     examples = mixture(arguments.data, arguments.limit, arguments.seed)
@@ -119,7 +123,6 @@ def train(arguments: argparse.Namespace) -> None:
     for step in range(first, steps):
         epoch, place = divmod(step, per_epoch)
         some = batches(examples, f"{arguments.seed} {epoch}")[place]
-        torch.manual_seed(arguments.seed * 100_000 + step)  # what dropout draws, also where it goes on
         for group in optimizer.param_groups:
             group["lr"] = arguments.learning_rate * min((step + 1) / WARM_UP, (steps - step) / steps)
         loss = loss_of(model, some)
@@ -159,6 +162,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=90)
     parser.add_argument("--limit", type=int, default=2300)
     parser.add_argument("--rank", type=int, default=16)
+    parser.add_argument("--first-layer", type=int, default=10)
     parser.add_argument("--learning-rate", type=float, default=5e-4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
