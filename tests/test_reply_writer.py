@@ -83,6 +83,26 @@ def test_a_reply_is_read_as_people_write_and_cites_what_it_tells() -> None:
     assert [cell.value for cell in generator.read.rows[0]] == ["kiku_sushi", "japanese", "555_1", "north"]
 
 
+@pytest.mark.parametrize(
+    ("told", "read"),
+    [
+        ("a italian", "an Italian"),
+        ("a european", "a European"),
+        ("a one star", "a one star"),
+        ("a thai", "a Thai"),
+    ],
+)
+def test_an_article_fits_the_value_behind_it(told: str, read: str) -> None:
+    row = Entity("Kiku Sushi", {"Food": read.split()[1]})
+    passage = Passage(1, 1, "kb:1", "entity", row.name, entity_text(row), 1, 1, "", "", now())
+    request = ReplyRequest((), "Food?", "Food?", (Source(1, passage),), state=looking())
+    state = DialogueState("places", 1, {"Food": row.values["Food"]}, 1)
+    written = ReplyWriter(Scripted(f"kiku_sushi is {told} .")).write(
+        request, state, [(Source(1, passage), row)], ()
+    )
+    assert str(written) == f"Kiku Sushi is {read} [1]."
+
+
 def test_two_that_are_named_are_both_cited() -> None:
     told = written(Scripted("there are kiku_sushi and nobu"), "japanese", state=looking())
     assert told == ("There are Kiku Sushi and Nobu [1] [2].", (1, 2))

@@ -49,7 +49,7 @@ def load(path: Path) -> CausalLm:
     return CausalLm(network, tokenizer)
 
 
-def with_adapters(model: CausalLm, *, rank: int, alpha: float, first_layer: int = 0) -> CausalLm:
+def with_adapters(model: CausalLm, *, rank: int, alpha: int, first_layer: int = 0) -> CausalLm:
     """The same model, of which adapters of every product alone are trained, in 32 bits, from a layer on.
 
     Layers before that are not gone back through, so that a step takes half the time.
