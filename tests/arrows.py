@@ -367,6 +367,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "stores.base",
     },
     "assistant.terminal.lists": {
+        "assistant.library",
         "assistant.terminal.actions",
         "assistant.terminal.engine",
         "assistant.terminal.facts",
@@ -375,6 +376,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "assistant.wiring",
         "stores.base",
         "stores.conversation",
+        "stores.memory",
     },
     "assistant.terminal.memory": {
         "assistant.terminal.actions",

@@ -16,6 +16,7 @@ from textual.command import CommandPalette
 from assistant.terminal.comparison.comparison_process import ComparisonChild
 from assistant.terminal.facts.messages import Message
 from assistant.terminal.input.keys import APP, CHAT, PROMPT, RATE, READING
+from assistant.terminal.lists.documents_screen import DocumentsScreen
 from assistant.terminal.lists.find_screen import FindScreen
 from assistant.terminal.lists.log_screen import LogScreen
 from assistant.terminal.lists.sessions_screen import SessionsScreen
@@ -75,6 +76,7 @@ EVERYWHERE = {
     "training": Row(then=TrainingScreen),
     "sessions": Row(then=SessionsScreen),
     "log": Row(then=LogScreen),
+    "documents": Row(then=DocumentsScreen),
     "find": Row(then=FindScreen),
     "new_session": Row(then=lambda chat: not messages(chat) and "New session" in chat.text),
     "rate": Row(then="Last answer:"),

@@ -168,6 +168,44 @@ SESSIONS = {
     "sessions_back": Row(then=in_the_chat),
 }
 
+# Documents --------------------------------------------------------------------------------------
+
+
+async def two_documents(chat: ChatOnScreen) -> None:
+    (chat.place.data / "tea.md").write_text("Tea steeps for two minutes.")
+    await chat.sends(f"/ingest {chat.place.data / 'tea.md'}")
+    await chat.shows("tea.md: 1 passage, 1 new")
+    (chat.place.data / "tea.md").write_text("Tea steeps for three minutes.")
+
+
+async def documents(chat: ChatOnScreen) -> None:
+    await chat.presses("f9")
+    await chat.shows("Documents · 2")
+    await chat.until(lambda: marked(chat) == 0)
+
+
+async def is_back(chat: ChatOnScreen) -> None:
+    await chat.presses("u")
+    await chat.shows("Documents · 2")
+
+
+async def one_removed(chat: ChatOnScreen) -> None:
+    await chat.presses("x")
+    await chat.shows("Documents · 1")
+
+
+DOCUMENTS = {
+    "documents_open": Row(then=PageScreen),
+    "documents_ask": Row(then=lambda chat: in_the_chat(chat) and chat.prompt == "@tea.md "),
+    "documents_filter": Row(then=types_into("Words of a name")),
+    "documents_refresh": Row(then="read again: tea.md", after=is_back),
+    "documents_remove": Row(then="Documents · 1", after=is_back),
+    "documents_undo": Row(one_removed, "Documents · 2"),
+    "documents_down": Row(then=lambda chat: marked(chat) == 1),
+    "documents_up": Row(before("down"), lambda chat: marked(chat) == 0),
+    "documents_back": Row(then=in_the_chat),
+}
+
 # Memory -----------------------------------------------------------------------------------------
 
 
@@ -321,6 +359,7 @@ SCREENS = {
     "Why this answer": Place(WHY, why, asked_with_two_models),
     "Find": Place(FIND, find, many_ladders),
     "Sessions": Place(SESSIONS, sessions, two_sessions),
+    "Documents": Place(DOCUMENTS, documents, two_documents),
     "Memory": Place(MEMORY, memory, memories),
     "Privacy": Place(PRIVACY, privacy, memories),
     "Training": Place(TRAINING, training, one_round_runs),

@@ -67,6 +67,11 @@ async def find(chat: ChatOnScreen) -> None:
     await chat.shows("with ladder")
 
 
+async def documents(chat: ChatOnScreen) -> None:
+    await chat.presses("f9")
+    await chat.shows("Documents · 1")
+
+
 async def logged(chat: ChatOnScreen) -> None:
     write(chat.place.state, *SOME)
 
@@ -83,6 +88,7 @@ SCENES = [
     Scene("sessions-rename", renames, two_sessions, replies=REPLIES),
     Scene("sessions-deleted", deleted, one_deleted, replies=REPLIES),
     Scene("find", find, two_sessions, replies=REPLIES),
+    Scene("documents", documents),
     Scene("log", log, logged),
 ]
 

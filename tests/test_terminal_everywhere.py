@@ -18,6 +18,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, TextArea
 
 from assistant.terminal.comparison.comparison_process import ComparisonChild
+from assistant.terminal.lists.documents_screen import DocumentsScreen
 from assistant.terminal.lists.find_screen import FindScreen
 from assistant.terminal.lists.log_screen import LogScreen
 from assistant.terminal.lists.sessions_screen import SessionsScreen
@@ -113,6 +114,7 @@ PLACES = {
     "compare": Place(compare, "Before and after"),
     "sessions": Place(keys_to(SessionsScreen, "f5"), "Sessions", "f5"),
     "sessions filter": Place(in_turn(keys_to(SessionsScreen, "f5"), typing("slash")), "Sessions", "f5"),
+    "documents": Place(keys_to(DocumentsScreen, "f9"), "Documents", "f9"),
     "log": Place(keys_to(LogScreen, "f8"), "Log", "f8"),
     "log filter": Place(in_turn(keys_to(LogScreen, "f8"), typing("slash")), "Log", "f8"),
     "log line": Place(log_line, "Log"),

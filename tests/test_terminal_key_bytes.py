@@ -31,6 +31,7 @@ CLASSIC = {
     "training": "\x1bOS",
     "sessions": "\x1b[15~",
     "log": "\x1b[19~",
+    "documents": "\x1b[20~",
     "find": "\x06",
     "new_session": "\x0e",
     "rate": "\x07",
@@ -62,6 +63,7 @@ KITTY = {
     "training": "\x1b[S",
     "sessions": "\x1b[15~",
     "log": "\x1b[19~",
+    "documents": "\x1b[20~",
 } | {name: f"\x1b[{ord(letter)};5u" for name, letter in _WITH_CTRL.items()}
 OTHER_KEYS = CLASSIC | {name: f"\x1b[27;5;{ord(letter)}~" for name, letter in _WITH_CTRL.items()}
 ENCODINGS = {"classic": CLASSIC, "kitty": KITTY, "modifyOtherKeys": OTHER_KEYS}
@@ -146,6 +148,7 @@ def test_every_key_arrives_and_does_what_it_is_for(vouch: Vouch, encoding: str) 
             keys.opens("training", "live model")
             keys.opens("sessions", "Sessions")
             keys.opens("log", "following")
+            keys.opens("documents", "ask only it")
             keys.opens("find", "Find")
             keys.opens("search_prompts", "Earlier prompts")
             keys.opens("rate", "Last answer: ")

@@ -60,9 +60,9 @@ def start(
     assert process.stdout is not None
     key = secrets.token_urlsafe()
     asked = {
-        "path": str(path),
+        "path": str(path.absolute()),  # the child runs elsewhere
         "name": path.stem,
-        "adapters": str(adapters or ""),
+        "adapters": str(adapters.absolute()) if adapters else "",
         "context_tokens": context_tokens,
         "threads": threads,
         "key": key,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +9,12 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation, Words
+from assistant.library import shelf
 from stores.base.clock import stamp
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from stores.memory.library import KnownDocument
-
-_NAMED = 3
 
 
 @click.group("docs", no_args_is_help=False, invoke_without_command=True)
@@ -52,7 +50,7 @@ def list_documents(ctx: click.Context) -> int:
         call.give({"documents": [_as_json(each) for each in known]})
         return 0
     for each in known:
-        click.echo("\t".join(each.cells()))
+        click.echo("\t".join(shelf.cells(each)))
     if not known:
         call.tell("There is none. `vouch ingest PATH` reads some.")
     return 0
@@ -74,7 +72,7 @@ def show(ctx: click.Context, name: str) -> int:
             told = [{"title": title, "text": text} for title, text in passages]
             call.give(_as_json(document) | {"text": told})
             continue
-        click.echo("\t".join(document.cells()))
+        click.echo("\t".join(shelf.cells(document)))
         for number, (title, text) in enumerate(passages, start=1):
             click.echo(f"\n{number}. {one_line(title)}\n{text}")
     return 0
@@ -102,10 +100,11 @@ def refresh(ctx: click.Context, names: tuple[str, ...]) -> int:
             call.tell(f"{one_line(each.source)} is no longer on disk. `vouch docs remove` takes it out.")
     changed = [each for each in known if each.on_disk() == "changed"]
     for shared in (False, True):
-        files = [Path(each.source) for each in changed if each.is_shared == shared]
+        here = [each for each in changed if each.is_shared == shared]
+        files = [Path(each.source) for each in here]
         if files:
             told_as_one = documents.collections(files)
-            total, summary = count_documents(files), f"refreshed {_names([f.name for f in files])}"
+            total, summary = count_documents(files), f"refreshed {shelf.names(here)}"
             store(call, read(files, None), total, errors, told_as_one, shared=shared, summary=summary)
     if not changed:
         call.tell("Nothing has changed on disk.")
@@ -118,29 +117,17 @@ def refresh(ctx: click.Context, names: tuple[str, ...]) -> int:
 @click.pass_context
 def remove(ctx: click.Context, name: str) -> int:
     """Remove a document, or all of a folder; the files stay, and `vouch memory undo` brings it back."""
-    from stores.base.passages import SHARED, own_space
-
     call = Invocation(ctx)
     with call.assistant() as assistant:
         user_id = assistant.journal.user_id(call.user)
         found = assistant.library.named(user_id, name)
-        receipts = []
-        for space in (own_space(user_id), SHARED):
-            here = [each for each in found if each.is_shared == (space == SHARED)]
-            sources = [source for each in here for source in each.sources]
-            if sources:
-                summary = f"removed {_names([each.name for each in here])}"
-                receipts.append(
-                    assistant.stored_documents.remove(
-                        user_id, space, sources, of_space=space, summary=summary
-                    )
-                )
+        receipts = shelf.remove(assistant.stored_documents, user_id, found)
     if call.as_json:
         call.give({"removed": [each.source for each in found], "receipts": receipts})
     elif not call.is_quiet:
         undo = " and ".join(f"`vouch memory undo {receipt}`" for receipt in receipts)
         brings = "brings" if len(receipts) == 1 else "bring"
-        click.echo(f"Removed {_names([each.name for each in found])}. {undo} {brings} it back.")
+        click.echo(f"Removed {shelf.names(found)}. {undo} {brings} it back.")
     return 0
 
 
@@ -155,8 +142,3 @@ def _as_json(document: KnownDocument) -> dict[str, Any]:
         "read_at": stamp(document.added_at),
         "on_disk": document.on_disk() or "same",
     }
-
-
-def _names(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(map(one_line, names[:_NAMED])) + (f" and {more} more" if more > 0 else "")

@@ -3,6 +3,7 @@
 documents        files, folders, records and streams, found and made ready to store
 reading_process  the same in a process of its own, with limits, where parsers can do no harm
 cutting          text becomes passages: short sections joined, long ones cut
+shelf            documents that were read: told, removed, read again
 ingest           passages encoded and committed, batch by batch
 knowledge_file   a knowledge base as a file, checked whole: one entity a row
 chat_logs/       conversations that other chat programs exported, read one at a time

@@ -23,7 +23,6 @@ from stores.database.rows import rows
 from stores.database.tables import Document, DocumentVersion, PassageIdentity, PassageVersion
 
 OnDisk = Literal["", "changed", "gone"]
-_ON_DISK = {"changed": "changed on disk", "gone": "no longer on disk", "": ""}
 _NAMED = 5  # of several that a name may mean
 
 
@@ -51,19 +50,6 @@ class KnownDocument:
         except OSError:
             return "gone"
         return "changed" if datetime.fromtimestamp(written, UTC) > self.added_at else ""
-
-    def cells(self) -> list[str]:
-        """It in a list: name, whose, passages, the day it was read, what became of the file, where it is."""
-        passages = f"{self.passages:,} passage{'' if self.passages == 1 else 's'}"
-        records = f"{len(self.sources):,} records, " if len(self.sources) > 1 else ""
-        return [
-            one_line(self.name),
-            "shared" if self.is_shared else "yours",
-            records + passages,
-            f"{self.added_at.astimezone():%Y-%m-%d}",
-            _ON_DISK[self.on_disk()],
-            one_line(self.source),
-        ]
 
 
 class Library:

@@ -27,6 +27,7 @@ _LEAD = {  # ids of keys, and the place of the screen that each opens
     "training": "Training",
     "sessions": "Sessions",
     "log": "Log",
+    "documents": "Documents",
     "find": "Find",
     "new_session": "",
 }

@@ -65,6 +65,18 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
 
         self.app.push_screen(SessionsScreen(self.desk, self.talk.session_id, words), chosen)
 
+    def action_documents(self, words: str = "") -> None:
+        if not self._is_ready:
+            return
+        from assistant.terminal.lists.documents_screen import DocumentsScreen
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self.prompt.put(f"{naming(name)} {self.prompt.text}")
+                self.prompt.focus()
+
+        self.app.push_screen(DocumentsScreen(self.desk, words), chosen)
+
     async def follow_title(self) -> None:
         """The session may be called otherwise by now."""
         session_id, before = self.talk.session_id, self.session_title
@@ -261,6 +273,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
             "/branch": self.choose_branch,
             "/change": self.change_turn,
             "/copy": self._copy,
+            "/docs": self.action_documents,
             "/edit": lambda _: self.action_editor(),
             "/find": self.find,
             "/help": lambda _: self.action_help(),

@@ -53,7 +53,7 @@ SLASH_COMMANDS = {
     "/share": "ID: offer a memory of yours to every user, through the check",
     "/privacy": "what is kept about you, who can read it, what left this machine",
     "/ingest": "PATH: read a document into your own memory",
-    "/docs": "[WORDS]: the documents that were read, by words of their names; @NAME asks of one",
+    "/docs": "[WORDS]: the documents that were read, by words of their names; @NAME asks only that one",
     "/train": "[start, stop, pause, continue or back]: how training goes, and steering it",
     "/sessions": "[WORDS]: list your sessions, by words of their titles",
     "/rename": "TITLE: give this session another title",
@@ -354,11 +354,13 @@ class SlashCommands:
         yield from replay_session(self._assistant, self._user_id, session_id)
 
     def _docs(self, words: str) -> Iterator[str]:
+        from assistant.library.shelf import cells
+
         wanted = words.lower().split()
         known = self._assistant.library.all(self._user_id)
         found = [each for each in known if all(w in f"{each.source} {each.title}".lower() for w in wanted)]
         for each in found:
-            yield "  ".join(filter(None, each.cells()))
+            yield "  ".join(filter(None, cells(each)))
         if not found:
             none = "None of them is so called." if known else "There is none. /ingest PATH reads some."
             yield none

@@ -46,6 +46,7 @@ CHAT = (
     Key("training", "f4", "training", "training", "/training"),
     Key("sessions", "f5", "sessions", "sessions", "/sessions"),
     Key("log", "f8", "log", "log", "/log"),
+    Key("documents", "f9", "documents", "documents that were read", "/docs"),
     Key("find", "ctrl+f", "find", "find: this session, then all", "/find", is_first=True),
     Key("new_session", "ctrl+n", "new_session", "new session", "/new"),
     Key("rate", "ctrl+g", "rate", "rate the last answer"),
@@ -190,6 +191,17 @@ LOG = (
     Key("log_help", "f1", "help", "help"),
     Key("log_back", "escape,f8", "back", "back"),
 )
+DOCUMENTS = (
+    Key("documents_open", "enter", "open", "read it"),
+    Key("documents_ask", "a", "ask", "ask only it: its name goes into the prompt"),
+    Key("documents_filter", "slash", "filter", "words of a name or a folder"),
+    Key("documents_refresh", "r", "refresh", "read it again, if the file has changed"),
+    Key("documents_remove", "x", "remove", "remove it from answers; the file stays"),
+    Key("documents_undo", "u", "undo", "undo the latest change made here"),
+    Key("documents_down", "down,j", "mark(1)", "the next one"),
+    Key("documents_up", "up,k", "mark(-1)", "the one before"),
+    Key("documents_back", "escape,f9", "back", "back"),
+)
 PLACES: Mapping[str, tuple[Key, ...]] = {
     "In the prompt": PROMPT,
     "Everywhere": (*CHAT, *APP),
@@ -198,6 +210,7 @@ PLACES: Mapping[str, tuple[Key, ...]] = {
     "Why this answer": WHY,
     "Find": FIND,
     "Sessions": SESSIONS,
+    "Documents": DOCUMENTS,
     "Memory": MEMORY,
     "Privacy": PRIVACY,
     "Training": TRAINING,
