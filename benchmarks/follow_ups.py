@@ -134,7 +134,7 @@ def _everyday(part: str) -> tuple[list[ReplayPassage], list[FollowUp]]:
                 for n, said in enumerate(talk["says"])
             ]
             for ask in talk["asks"]:
-                if ask["kind"] == "followup":
+                if ask["kind"] == "followup" and "from" in ask:
                     before = talk["asks"][ask["prev"]]
                     earlier = ((before["q"], before.get("a", "")),)
                     right = frozenset({f"{talk['id']}/{ask['from']}"})

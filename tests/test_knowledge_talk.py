@@ -251,6 +251,8 @@ def test_a_command_asks_of_a_knowledge_base_and_a_chat_goes_on_over_it(vouch: Vo
     assert "Pho Lan" in vouch.run("ask", "--last", "vietnamese food").out
     piped = vouch.run("ask", "--kb", "places", "where is kiku?", stdin="some text", code=2)
     assert "--kb answers from the knowledge base alone" in piped.err
+    piped = vouch.run("ask", "--last", "where is kiku?", stdin="some text", code=2)
+    assert "is about the knowledge base places alone" in piped.err
     chat = vouch.run(
         "chat", "--kb", "places", stdin="I liked Pho Lan best of all.\nthen rather the one I liked best\n"
     ).out

@@ -12,6 +12,7 @@ from assistant.cli import common_options
 from assistant.invocation import Invocation, RowId, Words
 from stores.base.clock import stamp
 from stores.base.errors import VouchError, WrongUsage
+from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
@@ -89,6 +90,13 @@ def command(
             session = assistant.journal.open_session(
                 user_id, title="(private)" if no_learn else "", is_private=no_learn, is_asked=True
             )
+        elif within is not None or material.strip():
+            about = assistant.knowledge_talk.base_of(user_id, session)
+            if about is not None:
+                raise WrongUsage(
+                    f"session {session} is about the knowledge base {one_line(about.name)} alone",
+                    hint="Ask documents and piped text in another session: --new.",
+                )
         if base is not None:
             assistant.sessions.talk_over(user_id, session, assistant.knowledge_bases.named(user_id, base).id)
         chosen: list[Chosen] = []
