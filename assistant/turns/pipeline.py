@@ -146,7 +146,7 @@ class TurnPipeline:
         message, material = well_formed(message).strip(), well_formed(material)
         if not message:
             raise WrongUsage("the message is empty")
-        _, asked_of = await self._on_thread(documents_named, message, user_id, self._documents_called)
+        asked = await self._on_thread(documents_named, message, user_id, self._documents_called)
         accepted = await self._on_thread(
             self._journal.accept,
             user_id,
@@ -154,14 +154,14 @@ class TurnPipeline:
             message,
             parts=self._cut(message),
             material=material,
-            learns=self._learns and asked_of is None,  # what asks of a document states nothing
+            learns=self._learns and asked[1] is None,  # what asks of a document states nothing
             instead_of=instead_of,
         )
         turn = TurnInProgress(accepted.turn_id)
         try:
             yield Accepted(accepted.turn_id, accepted.session_id)
 
-            way = await self._on_thread(self._way, user_id, accepted, message, material)
+            way = await self._on_thread(self._way, user_id, accepted, message, asked, material)
             query = way.query
             turn.note("augment", standalone=query.text, query=query.text, strategy=query.strategy)
 
@@ -239,11 +239,16 @@ class TurnPipeline:
             await responder.aclose()
         self._model_thread.shutdown(wait=True)
 
-    def _way(self, user_id: int, accepted: Kept, message: str, material: str) -> _Way:
-        """From a knowledge base, where the session is about one; else from memory."""
+    def _way(
+        self, user_id: int, accepted: Kept, message: str, asked: tuple[str, list[int] | None], material: str
+    ) -> _Way:
+        """From a knowledge base, where the session is about one; else from memory.
+
+        asked: the question, and the versions that it asks of alone, where it names documents.
+        """
         base = self._knowledge.base_of(user_id, accepted.session_id) if self._knowledge else None
         if self._knowledge is None or base is None:
-            return _FromMemory(self, user_id, accepted, message, material)
+            return _FromMemory(self, user_id, accepted, *asked, material)
         turns = self._journal.turns_before(user_id, accepted.turn_id, limit=_LOOKED_BACK)
         return _OverKnowledge(
             self._knowledge, base, self._searching(), self._server, user_id, accepted, message, turns
@@ -332,11 +337,17 @@ class _FromMemory:
     state = None
 
     def __init__(
-        self, pipeline: TurnPipeline, user_id: int, accepted: Kept, message: str, material: str
+        self,
+        pipeline: TurnPipeline,
+        user_id: int,
+        accepted: Kept,
+        message: str,
+        only: list[int] | None,
+        material: str,
     ) -> None:
         self._pipeline = pipeline
         self._user_id, self._accepted = user_id, accepted
-        self._message, self._only = documents_named(message, user_id, pipeline._documents_called)
+        self._message, self._only = message, only
         self._material = material
         self._earlier = pipeline._recent(user_id, accepted.turn_id)
         self.query = pipeline._augmenter.augment(self._message, self._earlier)
