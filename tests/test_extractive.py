@@ -9,7 +9,7 @@ import pytest
 from agent_fakes import NOTHING, FixedEncoder, FixedReader, source
 
 from agents.answering.memory_answers import MemoryAnswers
-from agents.answering.overview import OverviewQuestions
+from agents.answering.overview import OverviewQuestions, sections
 from agents.answering.quoting import Quoter
 from agents.backends.extractive import (
     NOT_KEPT,
@@ -18,6 +18,7 @@ from agents.backends.extractive import (
     NOTED,
     NOTHING_FOUND,
     NOTHING_SAID,
+    OUTLINE,
     YOU_TOLD,
     ExtractiveChat,
     is_sure,
@@ -27,6 +28,7 @@ from agents.base.citations import Citations
 from agents.base.interfaces import Sorting
 from agents.base.message_sorting import MessageSorter
 from stores.base.errors import ModelRefused
+from stores.base.passages import Passage
 
 QUESTION = "When does the reading room open?"
 OPENS = "The reading room opens at 10:00."
@@ -218,6 +220,43 @@ async def test_who_asks_for_everything_is_told_it_newest_first() -> None:
         f"{YOU_TOLD}\nYou said on 2 January: “I have a cat” [2]\nYou said on {DAY}: “{MINE}” [1]"
     )
     assert not (await said(QUESTION)).startswith(YOU_TOLD)
+
+
+async def test_an_outline_has_a_line_for_each_part() -> None:
+    passages = headed("Rowing › Safety", "Rowing › Hours", text="Wear a vest. It is cold.")
+    parts = tuple(Source(number, each) for number, each in enumerate(passages, start=1))
+    model = ExtractiveChat(Quoter(FixedEncoder({}), threshold=0.5, quotes=3))
+    request = ReplyRequest((), "summarise it", "summarise it", parts, asks=True, outlines=True)
+    pieces = [piece async for piece in model.stream(request)]
+    assert "".join(pieces) == (
+        f"{OUTLINE}\nRowing › Safety: “Wear a vest.” [1]\nRowing › Hours: “Wear a vest.” [2]"
+    )
+
+
+def test_who_asks_for_an_outline_is_known_by_likeness() -> None:
+    encoder = FixedEncoder(
+        {"Summarise it.": (1, 0, 0, 0), "sum it up": (0.6, 0.8, 0, 0), "how cold?": (0.4, 0.9, 0, 0)}
+    )
+    overview = OverviewQuestions(encoder)
+    assert overview.asks_for_outline("sum it up")
+    assert not overview.asks_for_outline("how cold?")
+
+
+def headed(*titles: str, text: str = "Words.") -> list[Passage]:
+    found = [source(number, text).passage for number, _ in enumerate(titles, start=1)]
+    return [replace(each, title=title) for each, title in zip(found, titles, strict=True)]
+
+
+def test_parts_are_as_deep_as_leaves_them_in_sight() -> None:
+    few = headed("Guide", "Guide › Safety › Lights", "Guide › Safety › Lights", "Guide › Boats")
+    assert sections(few) == [few[0], few[1], few[3]]
+    many = headed(*(f"Guide › Part {n // 10} › Section {n}" for n in range(40)))
+    assert sections(many) == [many[0], many[10], many[20], many[30]]
+    flat = headed(*(f"Part {n}" for n in range(40)))
+    assert sections(flat) == flat[:12]
+    alike = headed(*["Letter"] * 30)
+    assert sections(alike) == alike[::3]
+    assert sections([]) == []
 
 
 async def test_what_the_message_itself_states_answers_its_question() -> None:

@@ -44,6 +44,7 @@ class House:
         *,
         context_tokens: int | None = None,
         augmenter: QueryAugmenter | None = None,
+        versions_called: Callable[[str], list[int]] = lambda name: [],
     ) -> None:
         encoder = FixedEncoder(
             {"The room opens at ten.": (1, 0, 0, 0), "When does the room open?": (1, 0, 0, 0)}
@@ -81,6 +82,8 @@ class House:
             cut=lambda text: text.split("\n\n"),
             history_turns=3,
             own_statements=OwnStatements(),
+            documents_called=lambda user_id, name: versions_called(name),
+            asks_for_outline=lambda question: question == "summarise it",
         )
         self.encoder = encoder
         self.ann = self.journal.user_id("ann")
@@ -112,6 +115,18 @@ async def test_a_turn_tells_its_steps_in_order(house: House) -> None:
     house.share("The room opens at ten.")
     events = await house.say("When does the room open?")
     assert [type(event) for event in events] == [Accepted, Searched, Chosen, Wrote, Wrote, Finished]
+
+
+async def test_who_asks_what_stands_in_a_document_is_given_its_parts_in_order(tmp_path: Path) -> None:
+    house = House(tmp_path, ten, versions_called=lambda name: [1, 2, 3, 99] if name == "rules" else [])
+    house.share("The room opens at ten.", "The lamps are old.", "The stairs creak.")
+    events = await house.say("@rules summarise it")
+    chosen = next(event for event in events if isinstance(event, Chosen))
+    texts = ["The room opens at ten.", "The lamps are old.", "The stairs creak."]
+    assert [each.passage.text for each in chosen.sources] == texts
+    assert house.chat.requests[-1].outlines
+    await house.say("@rules when does it open?")
+    assert not house.chat.requests[-1].outlines
 
 
 class AsksAboutTheRoom:

@@ -20,6 +20,7 @@ from agents.answering.quoting import Quote, Quoter
 from agents.base.chat_interfaces import CitingText, ReplyRequest, Source
 from agents.base.message_sorting import MessageSorter, MessageSorting
 from agents.base.quoting_only import NOTED, QuotingOnly
+from agents.base.sentences import sentences
 from agents.retrieval.own_statements import is_own_words
 from agents.retrieval.said_here import message_passage
 from stores.base.clock import now
@@ -30,6 +31,7 @@ NOT_TOLD = "I know nothing about that. The nearest I have:"
 YOU_TOLD = "You told me, newest first:"
 MORE_TOLD = "\nThat is not all: /memory lists it."
 NOT_KEPT = "This session is private: I learn nothing from it, and no other session finds it."
+OUTLINE = "I cannot summarise. An outline, each part with its first sentence:"
 NOTHING_SAID = "Ask me something, or tell me something to remember; /help lists what else there is."
 
 _LONGEST_QUOTE = 600  # characters; a longer sentence is cut at a word
@@ -66,6 +68,10 @@ class ExtractiveChat(QuotingOnly):
 
     async def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
         """The answer, a quote a piece."""
+        if request.outlines:
+            for piece in _outline(request.sources):
+                yield piece
+            return
         sorting = await asyncio.to_thread(self._sorter.sorted, request.message)
         answer = self._answer if sorting.asking or request.asks else self._unasked
         for piece in await asyncio.to_thread(answer, request, sorting):
@@ -142,6 +148,17 @@ def _everything(told: Sequence[MemoryAnswer]) -> list[str]:
     newest_first = sorted(statements, key=lambda one: one.source.passage.created_at, reverse=True)
     lines = [_citing(f"\n{_told_line(one)}", one) for one in newest_first[:_MOST_OF_ALL]]
     return [YOU_TOLD, *lines, *([MORE_TOLD] if len(statements) > _MOST_OF_ALL else [])]
+
+
+def _outline(sources: Sequence[Source]) -> list[str]:
+    """A line for each part."""
+    lines = [OUTLINE]
+    for source in sources:
+        passage = source.passage
+        first = next((one.text for one in sentences(passage.text)), "")
+        text = f"\n{passage.title}: “{_cut(first)}” [{source.number}]"
+        lines.append(CitingText(text, [source.number]))
+    return lines
 
 
 def is_sure(answer: str) -> bool:

@@ -77,6 +77,7 @@ class ReplyRequest:
     history: tuple[Exchange, ...] = ()  # earlier exchanges that the messages hold, oldest first
     state: DialogueState | None = None  # of a conversation over a knowledge base
     asks: bool = False  # it names the document that it asks of, so it asks, whatever its form
+    outlines: bool = False  # it asks what stands there; the sources are its parts, in their order
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,10 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import ParamSpec, Protocol, TypeVar
 
+from agents.answering.overview import sections
 from agents.answering.responder import Responder
 from agents.base.chat_interfaces import CutAtLimit, DialogueState, ReplyRequest, Thought, Tokens
-from agents.base.interfaces import AugmentedQuery, Encoder, Exchange
+from agents.base.interfaces import AugmentedQuery, Candidate, Encoder, Exchange
 from agents.base.message_sorting import MessageSorter
 from agents.retrieval.own_statements import OwnStatements
 from agents.retrieval.query_augmenter import QueryAugmenter
@@ -75,6 +76,7 @@ class TurnPipeline:
         quoting: Callable[[], Responder | None] = lambda: None,
         knowledge: KnowledgeTalk | None = None,
         documents_called: DocumentsCalled = lambda user_id, name: (),
+        asks_for_outline: Callable[[str], bool] = lambda question: False,
     ) -> None:
         """searching: what searches now, asked once a turn. cut: a long text as passages.
 
@@ -88,6 +90,7 @@ class TurnPipeline:
         quoting: answers where the chat model cannot be reached; None where the model itself quotes.
         knowledge: finds and answers in sessions that are about a knowledge base.
         documents_called: what a message means by @name.
+        asks_for_outline: whether such a message asks what stands there at all.
         """
         self._journal = journal
         self._searching = searching
@@ -106,6 +109,7 @@ class TurnPipeline:
         self._quoting = quoting
         self._knowledge = knowledge
         self._documents_called = documents_called
+        self._asks_for_outline = asks_for_outline
         self._model_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
         self._earlier_responders: list[Responder] = []
         self.counted = Tokens()  # of all turns so far, as far as a server tells
@@ -349,6 +353,7 @@ class _FromMemory:
         self._user_id, self._accepted = user_id, accepted
         self._message, self._only = message, only
         self._material = material
+        self._outlines = only is not None and pipeline._asks_for_outline(message)
         self._earlier = pipeline._recent(user_id, accepted.turn_id)
         self.query = pipeline._augmenter.augment(self._message, self._earlier)
         self.responder, self.server, self.quoting = pipeline._responder, pipeline._server, pipeline._quoting
@@ -358,6 +363,10 @@ class _FromMemory:
         self._found = self._pipeline._retrieve(
             self._searching, self._user_id, self._queries(), self._accepted.version_ids, self._only
         )
+        if self._outlines and self._only:
+            live = self._searching.spaces.of(self._user_id).passages(self._only)
+            parts = sections([live[version] for version in self._only if version in live])
+            self._found = replace(self._found, candidates=_in_order(parts))
         return self._found
 
     def _queries(self) -> Iterator[str]:
@@ -369,7 +378,10 @@ class _FromMemory:
 
     def rerank(self) -> Reranked:
         pipeline = self._pipeline
-        self._order = pipeline._reranker.rerank(self.query.text, self._found.candidates)
+        if self._outlines:
+            self._order = Reranked(self._found.candidates, ())
+        else:
+            self._order = pipeline._reranker.rerank(self.query.text, self._found.candidates)
         self._in_front = [
             *pipeline._best_of_material(self._searching.encoder, self._material, self._found),
             *pipeline._said_here(self._user_id, self._accepted),
@@ -386,7 +398,7 @@ class _FromMemory:
             at_least=len(self._in_front) + sum(candidate.given > 0 for candidate in self._order.order),
             useless=self._order.useless,
         )
-        return replace(request, asks=self._only is not None)
+        return replace(request, asks=self._only is not None, outlines=self._outlines)
 
 
 class _OverKnowledge:
@@ -432,6 +444,14 @@ class _OverKnowledge:
 
     def quoting(self) -> Responder | None:
         return self._knowledge.quoting if self.responder is not self._knowledge.quoting else None
+
+
+def _in_order(parts: Sequence[Passage]) -> tuple[Candidate, ...]:
+    """As candidates, each of them given whatever it is like."""
+    return tuple(
+        Candidate(part, 0.0, 0.0, 0.0, 0.0, found_rank=rank, given=1.0)
+        for rank, part in enumerate(parts, start=1)
+    )
 
 
 async def _replied(

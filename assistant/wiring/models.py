@@ -15,6 +15,7 @@ from assistant.wiring.search import Search
 from stores.base.errors import ModelUnreachable
 
 if TYPE_CHECKING:
+    from agents.answering.overview import OverviewQuestions
     from agents.backends.query_model import QueryModel
     from agents.base.chat_interfaces import ChatModel
     from agents.base.interfaces import Judge, Vectors
@@ -97,6 +98,13 @@ class Models(Search):
         from agents.retrieval.reader_judge import Readings
 
         return Readings(self.large_reader)
+
+    @cached_property
+    def overview(self) -> OverviewQuestions:
+        """Knows who asks for everything."""
+        from agents.answering.overview import OverviewQuestions
+
+        return OverviewQuestions(_LiveEncoder(self))
 
     @cached_property
     def sorter(self) -> MessageSorter:
@@ -196,7 +204,6 @@ class Models(Search):
                 offline=self._offline,
             )
         from agents.answering.memory_answers import MemoryAnswers
-        from agents.answering.overview import OverviewQuestions
         from agents.answering.quoting import Quoter
         from agents.backends.extractive import ExtractiveChat
 
@@ -210,7 +217,7 @@ class Models(Search):
                 rereadings=(lambda: self.large_readings) if is_read else None,
             ),
             memory=MemoryAnswers(lambda: self.large_reader, self.sorter) if is_read else None,
-            overview=OverviewQuestions(_LiveEncoder(self)),
+            overview=self.overview,
             sorter=self.sorter,
         )
 

@@ -65,6 +65,7 @@ class Turns(Models):
             server=self.model_in_use.server,
             sorter=self.sorter,
             documents_called=self.library.called,
+            asks_for_outline=self.overview.asks_for_outline,
             quoting=lambda: self._quoting,
             knowledge=self.knowledge_talk,
         )

@@ -125,7 +125,7 @@ class Library:
             return []
 
     def versions(self, documents: Sequence[KnownDocument], user_id: int) -> list[int]:
-        """The live passages of documents, as versions."""
+        """The live passages of documents, as versions, in their order."""
         found: list[int] = []
         with self._database.reading() as sql:
             for document in documents:
@@ -133,7 +133,8 @@ class Library:
                     read = rows(
                         sql,
                         "SELECT p.id FROM passage_versions p JOIN documents d ON d.id = p.document_id "
-                        "WHERE d.space = ? AND d.source = ? AND p.removed_at IS NULL",
+                        "WHERE d.space = ? AND d.source = ? AND p.removed_at IS NULL "
+                        "ORDER BY p.position, p.id",
                         [SHARED if document.is_shared else own_space(user_id), source],
                     )
                     found += [version_id for (version_id,) in read]
