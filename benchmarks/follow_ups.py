@@ -10,7 +10,8 @@ part; for everyday: all messages), by the product's own search, in these ways:
     before    with the last question and the first words of its answer, as `QueryAugmenter` makes it
     both      raw and before, each passage by its better score: what a chat without a query model does
     rewrite   as the model makes it stand alone; raw where it says that it does
-    joined    raw, before and rewrite by reciprocal ranks: what a chat with a query model does
+    three     raw, before and rewrite, each passage by its best score
+    ranks     both and rewrite by reciprocal ranks
     gold      as a person made it stand alone, where the set has that
 
 R@5: a right passage is among the first five. nDCG@3: one gain for each right one. Differences to `both` are
@@ -51,7 +52,7 @@ from benchmarks.judged_corpus import add_passages
 from benchmarks.questions import interval, normalised_answer
 
 SETS = ("canard", "ikat", "mtrag", "inscit", "everyday", "documents")
-WAYS = ("raw", "before", "both", "rewrite", "joined", "gold")
+WAYS = ("raw", "before", "both", "rewrite", "three", "ranks", "gold")
 _CITED = " [1]"  # so that the answer before counts as one
 
 
@@ -204,7 +205,8 @@ def measure(
             waits.append((time.perf_counter() - began) * 1000)
             anew += bool(alone)
             ways["rewrite"] = found(alone) if alone else ways["raw"]
-            ways["joined"] = _joined(ways["both"], ways["rewrite"]) if alone else ways["both"]
+            ways["three"] = found(each.question, before, alone) if alone else ways["both"]
+            ways["ranks"] = _joined(ways["both"], ways["rewrite"]) if alone else ways["both"]
             if each.gold:
                 told = alone or each.question
                 words.append(
@@ -216,9 +218,9 @@ def measure(
     means = {way: np.mean(of_way, axis=0) for way, of_way in scores.items() if of_way}
     for way, mean in means.items():
         line = f"  {way:8} R@5 {mean[0] * 100:5.1f}  nDCG@3 {mean[1] * 100:5.1f}"
-        if way in ("rewrite", "joined"):
+        if way in ("rewrite", "three", "ranks"):
             more = [np.array(scores[way])[:, n] - np.array(scores["both"])[:, n] for n in (0, 1)]
-            spans = [interval(differences) for differences in more]
+            spans = [interval(differences, seed=0) for differences in more]
             line += "  against both " + ", ".join(
                 f"{differences.mean() * 100:+.1f} ({low * 100:+.1f} to {high * 100:+.1f})"
                 for differences, (low, high) in zip(more, spans, strict=True)

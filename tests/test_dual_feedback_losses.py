@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -52,6 +52,7 @@ def kl_by_hand(feedback: Tensor, scores: Tensor, real: Tensor, reading: Reading)
 
 
 @pytest.mark.parametrize("reading", READINGS)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 1000))
 def test_the_losses_are_those_of_the_equations(reading: Reading, seed: int) -> None:
     feedback, worse, scores, real = drawn(seed)
@@ -68,6 +69,7 @@ def test_the_losses_are_those_of_the_equations(reading: Reading, seed: int) -> N
     assert abs(told.item() - np.mean(gated)) < 1e-10
 
 
+@settings(max_examples=25)
 @given(seed=st.integers(0, 1000))
 def test_marginal_likelihood_is_that_of_the_mixture(seed: int) -> None:
     _, _, scores, real = drawn(seed)
@@ -88,6 +90,7 @@ def test_marginal_likelihood_is_that_of_the_mixture(seed: int) -> None:
 
 
 @pytest.mark.parametrize("reading", READINGS)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 1000))
 def test_gradients_are_those_that_are_told(reading: Reading, seed: int) -> None:
     feedback, worse, scores, real = drawn(seed, turns=1)
@@ -105,6 +108,7 @@ def test_gradients_are_those_that_are_told(reading: Reading, seed: int) -> None:
     assert found[0, :2].tolist() == pytest.approx(wanted, abs=1e-10)
 
 
+@settings(max_examples=10)
 @given(seed=st.integers(0, 200))
 def test_gradients_agree_with_finite_differences(seed: int) -> None:
     feedback, worse, scores, real = drawn(seed)

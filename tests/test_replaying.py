@@ -155,6 +155,7 @@ async def test_on_the_screen_replay_opens_before_and_after(
         assert [session for session, _ in asked] == [other]
 
 
+@pytest.mark.slow
 def test_replay_by_the_real_command_in_plain_mode(tmp_path: Path, minilm_folder: Path) -> None:
     vouch = Vouch(tmp_path, minilm_folder.parent)
     vouch.run("ingest", vouch.write("handbook.md", HANDBOOK))
