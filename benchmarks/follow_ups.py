@@ -41,6 +41,7 @@ import numpy as np
 
 from agents.base.fusion import reciprocal_ranks
 from agents.base.interfaces import Exchange
+from agents.base.memory_page import answered
 from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.retriever import best_of
 from assistant.learning.recipes.query.rewrites import OWN_DATA
@@ -53,7 +54,9 @@ from benchmarks.questions import interval, normalised_answer
 
 SETS = ("canard", "ikat", "mtrag", "inscit", "everyday", "documents")
 WAYS = ("raw", "before", "both", "rewrite", "three", "ranks", "gold")
-_CITED = " [1]"  # so that the answer before counts as one
+_CITED = "[1] "  # so that an answer counts as one, in the chat's form: its first words
+
+Rewrites = Callable[[str, Sequence[tuple[str, str]]], str]
 
 
 @dataclass(frozen=True)
@@ -181,9 +184,7 @@ def unigram_recall(written: str, gold: str) -> float:
     return sum(shared.values()) / max(1, sum(wanted.values()))
 
 
-def measure(
-    assistant: Assistant, name: str, asked: Sequence[FollowUp], rewrite: Callable[[FollowUp], str] | None
-) -> None:
+def measure(assistant: Assistant, name: str, asked: Sequence[FollowUp], rewrite: Rewrites | None) -> None:
     space = assistant.spaces.of(assistant.journal.user_id("ann"))
     retriever = assistant.searching.retriever
 
@@ -193,15 +194,14 @@ def measure(
     scores: dict[str, list[tuple[float, float]]] = {way: [] for way in WAYS}
     words, waits, anew = [], [], 0
     for each in asked:
-        last = each.earlier[-1]
-        exchange = Exchange(last[0], last[0], last[1] + _CITED if last[1] else "")
-        before = QueryAugmenter().augment(each.question, [exchange]).text
+        said = [Exchange(q, q, _CITED + a if a else "") for q, a in each.earlier]
+        before = QueryAugmenter().augment(each.question, said).text
         ways = {"raw": found(each.question), "before": found(before), "both": found(each.question, before)}
         if each.gold:
             ways["gold"] = found(each.gold)
         if rewrite:
             began = time.perf_counter()
-            alone = rewrite(each)
+            alone = rewrite(each.question, [(one.message, answered(one)) for one in said])
             waits.append((time.perf_counter() - began) * 1000)
             anew += bool(alone)
             ways["rewrite"] = found(alone) if alone else ways["raw"]
@@ -262,7 +262,7 @@ def main() -> None:
 
         model = QueryModel(arguments.model, arguments.adapters, threads=arguments.threads)
         model.begin("and then?", [("what comes first?", "this")]).result()  # until it has started
-        rewrite = lambda each: model.begin(each.question, each.earlier).result()  # noqa: E731
+        rewrite = lambda question, earlier: model.begin(question, earlier).result()  # noqa: E731
     for name in arguments.sets:
         passages, asked = read_set(arguments.data, name, arguments.part)
         with tempfile.TemporaryDirectory() as folder:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -15,7 +17,7 @@ import pytest
 
 from agents.backends import query_model
 from agents.backends.llamacpp_child import Started
-from agents.backends.query_model import QueryModel
+from agents.backends.query_model import SHIPPED, QueryModel
 from agents.base.interfaces import Exchange
 from agents.retrieval.query_augmenter import QueryAugmenter
 from stores.base.errors import UnknownModel
@@ -157,3 +159,19 @@ def test_without_a_model_or_anything_before_nothing_is_begun() -> None:
     assert QueryAugmenter(lambda: rewriter, seconds=60).augment("when?", []).rewritten() == ""
     assert QueryAugmenter().augment("when?", CHAT).rewritten() == ""
     assert rewriter.asked == []
+
+
+@pytest.mark.slow
+def test_smollm2_with_our_adapters_makes_a_question_stand_alone(smollm2: Path) -> None:
+    model = QueryModel(smollm2, SHIPPED)
+    try:
+        alone = model.begin("when was he born?", EARLIER).result()
+        assert "armstrong" in alone.casefold()
+        child = model._ready()
+        assert child is not None
+        os.kill(child.process.pid, signal.SIGKILL)
+        child.process.wait()
+        assert model.begin("when was he born?", EARLIER).result() == alone
+        assert model.begin("how tall is the eiffel tower?", EARLIER).result() == ""
+    finally:
+        model.close()

@@ -81,4 +81,5 @@ def last_said(exchanges: Sequence[Exchange]) -> str:
 def answered(exchange: Exchange) -> str:
     """The first words of an answer that cites something; else none."""
     begins = exchange.answer.partition("\n")[0]
-    return begins.partition(". ")[0][:_LONGEST_ANSWER] if _CITATION.search(begins) else ""
+    words, cited = _CITATION.subn("", begins)
+    return words.partition(". ")[0].strip()[:_LONGEST_ANSWER] if cited else ""

@@ -82,8 +82,9 @@ class Models(Search):
         if find_spec("xllamacpp") is None:
             return None
         from agents.backends.query_model import SHIPPED, QueryModel
+        from agents.models.concurrent_runs import cores
 
-        return QueryModel(base.path, SHIPPED)
+        return QueryModel(base.path, SHIPPED, threads=min(2, cores()))  # the search needs a core for 0.1 s
 
     @cached_property
     def readings(self) -> Readings:
