@@ -1,10 +1,10 @@
 """What a message is searched and read with: itself, and the exchange before it.
 
-    "who runs it?"   is searched as it is, and once more as "who runs it? (after: when does the pool open)"
-                     and, where a query model writes it in time, as "who runs the pool?"
+    "who runs it?"   is searched as "who runs it? (after: when does the pool open)", and as it is
+                     or, where a query model writes it in time, as "who runs the pool?"
 
-Which of these finds the answer, and whether a message is a follow-up at all, the reader decides: it reads
-every question with what was asked before. The search of the first two is not kept waiting.
+Which of both finds the answer, and whether a message is a follow-up at all, the reader decides: it reads
+every question with what was asked before. The first search is not kept waiting.
 """
 
 from __future__ import annotations

@@ -266,7 +266,7 @@ class TurnPipeline:
         without: Sequence[int],
         only: Sequence[int] | None = None,
     ) -> Retrieved:
-        """What they find; the next one is asked for when the one before has been searched."""
+        """What they find, as the last of them. Each is asked for when the one before was searched."""
         space = searching.spaces.of(user_id)
         if only is not None:
             space = space.narrowed(only)
@@ -274,7 +274,7 @@ class TurnPipeline:
         for each in queries:
             if each not in of_each:
                 of_each[each] = searching.retriever.retrieve(each, space, without=without)
-        found = best_of(list(of_each.values()))
+        found = best_of(list(of_each.values())[::-1])
         messages = [c.passage.version_id for c in found.candidates if c.passage.kind == "message"]
         settled = self._settled(user_id, messages) if messages else {}
         found = replace(found, candidates=without_settled(found.candidates, settled))
@@ -370,11 +370,11 @@ class _FromMemory:
         return self._found
 
     def _queries(self) -> Iterator[str]:
-        yield self._message
+        """A follow-up that was made to stand alone is searched so in place of as it was typed."""
         yield self.query.text
         if alone := self.query.rewritten():
             self.query = replace(self.query, standalone=alone, strategy="made to stand alone")
-            yield alone
+        yield alone or self._message
 
     def rerank(self) -> Reranked:
         pipeline = self._pipeline
