@@ -154,6 +154,13 @@ def test_what_is_not_written_in_time_is_not_waited_for() -> None:
     assert rewriter.writing.cancelled()
 
 
+def test_what_only_states_is_not_rewritten() -> None:
+    rewriter = Rewriter()
+    augmenter = QueryAugmenter(lambda: rewriter, seconds=60, only_states=lambda message: True)
+    assert augmenter.augment("Nadia comes on the 20th.", CHAT).rewritten() == ""
+    assert rewriter.asked == []
+
+
 def test_without_a_model_or_anything_before_nothing_is_begun() -> None:
     rewriter = Rewriter()
     assert QueryAugmenter(lambda: rewriter, seconds=60).augment("when?", []).rewritten() == ""

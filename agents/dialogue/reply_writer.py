@@ -25,7 +25,7 @@ _ENDS = (".", "?", "!")
 _NO_SPACE_BEFORE = re.compile(r" (?=[.,;:?!)]|'\w{1,2}\b|n't\b)")
 _SMALL_I = re.compile(r"\bi\b")
 # The generator writes "a" before a value that it does not spell.
-_A = re.compile(r"\ba(?= (?i:(?!eu|one\b|once\b)[aeio]))")
+_A_BEFORE_VOWEL = re.compile(r"\ba(?= (?i:(?!eu|one\b|once\b)[aeio]))")
 
 
 class Generator(Protocol):
@@ -144,5 +144,5 @@ def _value(entity: Entity, column: str) -> str:
 
 
 def _capital(sentence: str) -> str:
-    sentence = _A.sub("an", _SMALL_I.sub("I", sentence))
+    sentence = _A_BEFORE_VOWEL.sub("an", _SMALL_I.sub("I", sentence))
     return sentence[:1].upper() + sentence[1:]

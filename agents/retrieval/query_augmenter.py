@@ -22,10 +22,17 @@ class QueryAugmenter:
     """Puts what was asked before behind a message, and has it made to stand alone."""
 
     def __init__(
-        self, rewriter: Callable[[], QueryRewriter | None] = lambda: None, *, seconds: float = 0.0
+        self,
+        rewriter: Callable[[], QueryRewriter | None] = lambda: None,
+        *,
+        seconds: float = 0.0,
+        only_states: Callable[[str], bool] = lambda message: False,
     ) -> None:
-        """rewriter: None where there is no query model. seconds: that a question's rewriting has, in all."""
-        self._rewriter, self._seconds = rewriter, seconds
+        """rewriter: None where there is no query model. seconds: that a question's rewriting has, in all.
+
+        only_states: of which messages nothing is rewritten, since the model was taught questions alone.
+        """
+        self._rewriter, self._seconds, self._only_states = rewriter, seconds, only_states
 
     def augment(self, message: str, recent: Sequence[Exchange]) -> AugmentedQuery:
         """The query to search and to read with. recent: earlier exchanges, oldest first."""
@@ -37,7 +44,7 @@ class QueryAugmenter:
 
     def _begun(self, message: str, recent: Sequence[Exchange]) -> Callable[[], str]:
         rewriter = self._rewriter()
-        if rewriter is None:
+        if rewriter is None or self._only_states(message):
             return str
         rewriting = rewriter.begin(message, [(each.message, answered(each)) for each in recent])
         until = time.monotonic() + self._seconds

@@ -43,7 +43,9 @@ class Turns(Models):
             journal=self.journal,
             searching=lambda: self.searching,
             augmenter=QueryAugmenter(
-                lambda: self.query_model, seconds=self.settings.answer.rewrite_milliseconds / 1000
+                lambda: self.query_model,
+                seconds=self.settings.answer.rewrite_milliseconds / 1000,
+                only_states=lambda message: self.sorter.sorted(message).only_states,
             ),
             reranker=Reranker(
                 self.judge,

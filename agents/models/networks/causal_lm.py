@@ -42,7 +42,7 @@ def load(path: Path) -> CausalLm:
         folder,
         local_files_only=True,
         dtype=torch.float32,
-        attn_implementation="eager",  # a step takes two thirds of the fused one's, of short texts
+        attn_implementation="eager",  # a step takes three quarters of the fused one's, of short texts
         **named,
     )
     network.eval()  # type: ignore[no-untyped-call]
