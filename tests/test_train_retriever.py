@@ -27,7 +27,6 @@ from assistant.learning.recipes.retriever import pacing
 from assistant.learning.recipes.retriever import train as train_retriever
 from assistant.learning.recipes.retriever.batches import JudgedDocument, Lesson, LessonBatch, lesson_batch
 from assistant.learning.recipes.retriever.network import FrozenVectors, RetrieverNetwork, export, load_network
-from assistant.learning.recipes.retriever.train import StopSignal
 from assistant.learning.recipes.retriever.training import (
     RetrieverTraining,
     StepReport,
@@ -39,6 +38,7 @@ from assistant.learning.recipes.retriever.training import (
     learning_rate_at,
     train,
 )
+from assistant.learning.recipes.run import StopSignal
 from assistant.settings.config import LearningSettings, TrainingSettings
 from stores.base.errors import InvalidSetting
 

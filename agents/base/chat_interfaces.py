@@ -115,12 +115,13 @@ class Thought:
 class CitingText(str):
     """A piece of a reply whose writer says what it cites: no number that stands in it is another citation."""
 
-    __slots__ = ("cites",)
+    __slots__ = ("cites", "is_generated")
     cites: tuple[int, ...]  # numbers of sources, in the order of their citations
+    is_generated: bool  # by the dialogue generator, in words of its own
 
-    def __new__(cls, text: str, cites: Iterable[int] = ()) -> Self:
+    def __new__(cls, text: str, cites: Iterable[int] = (), *, is_generated: bool = False) -> Self:
         made = super().__new__(cls, text)
-        made.cites = tuple(cites)
+        made.cites, made.is_generated = tuple(cites), is_generated
         return made
 
 

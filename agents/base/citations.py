@@ -98,11 +98,13 @@ class Citations:
         self._held = ""
         self.cited: list[int] = []  # in the order of their first use
         self.invented: list[int] = []  # numbers that stand for no source
+        self.is_generated = False  # the dialogue generator wrote some of it
 
     def feed(self, piece: str) -> str:
         """What can be shown of the reply so far; an invented [9] is shown as [9?]."""
         clean = _CONTROL.sub("", piece.replace("\r\n", "\n"))
         if isinstance(piece, CitingText):
+            self.is_generated |= piece.is_generated
             for number in piece.cites:
                 self._cite(number)
             return self.rest() + clean

@@ -49,8 +49,9 @@ class ReplyWriter:
             return None  # the nearest are to be shown, and that nothing meets all
         if not (state.constraints if state.asks_for_more else asked):
             return None  # nothing is wanted yet, or what is asked for is none of the columns
-        rows = [_as_values(entity) for _, entity in found]
-        inputs = _inputs(request, state, rows)
+        rows = [as_values(entity) for _, entity in found]
+        said = [text for e in request.history for text in (e.message, e.answer)]
+        inputs = inputs_of([*said, request.message], rows, state.constraints, state.meeting)
         for told in self._generator.replies(inputs):
             of_rows = _told_of(told, inputs)
             if of_rows is not None and _answers(of_rows, rows, state, asked):
@@ -58,19 +59,28 @@ class ReplyWriter:
         return None
 
 
-def _as_values(entity: Entity) -> Entity:
+def as_values(entity: Entity) -> Entity:
+    """The same with each value as one word."""
     return Entity(
         as_value(entity.name), {c: v for c, value in entity.values.items() if (v := as_value(value))}
     )
 
 
-def _inputs(request: ReplyRequest, state: DialogueState, rows: Sequence[Entity]) -> DialogueInputs:
-    wanted = {column: as_value(value) for column, value in state.constraints.items()}
-    columns_of = {value: column for row in rows for column, value in row.values.items()}
-    columns_of |= {value: column for column, value in wanted.items()} | {row.name: NAME for row in rows}
-    said = [text for e in request.history for text in (e.message, without_citations(e.answer))]
-    utterances = [spoken(text, columns_of) for text in (*said, request.message)]
-    return dialogue_inputs(utterances, rows, wanted, state.meeting, columns_of)
+def columns_of(rows: Sequence[Entity], constraints: Mapping[str, str]) -> dict[str, str]:
+    """The column of each value that a text over these rows may tell. rows: as `as_values` makes them."""
+    found = {value: column for row in rows for column, value in row.values.items()}
+    found |= {as_value(value): column for column, value in constraints.items()}
+    return found | {row.name: NAME for row in rows}
+
+
+def inputs_of(
+    said: Sequence[str], rows: Sequence[Entity], constraints: Mapping[str, str], meeting: int
+) -> DialogueInputs:
+    """What the generator reads. said: by user and system in turn, as it stands in the chat."""
+    columns = columns_of(rows, constraints)
+    utterances = [spoken(without_citations(text), columns) for text in said]
+    wanted = {column: as_value(value) for column, value in constraints.items()}
+    return dialogue_inputs(utterances, rows, wanted, meeting, columns)
 
 
 def _told_of(told: Told, inputs: DialogueInputs) -> list[tuple[int, str] | None] | None:
@@ -131,7 +141,7 @@ def _written(
             cited.append(found[of_word[0]][0].number)
             all_cited.append(cited[-1])
         words.append(values.get(word, word) if of_word is None else _value(found[of_word[0]][1], of_word[1]))
-    return CitingText(" ".join(sentences), dict.fromkeys(all_cited))
+    return CitingText(" ".join(sentences), dict.fromkeys(all_cited), is_generated=True)
 
 
 def _values_of(found: Found, inputs: DialogueInputs) -> Mapping[str, str]:

@@ -35,6 +35,7 @@ from agents.models.exported_folders import loading, open_session
 from stores.base.errors import VouchError
 
 SHIPPED = Path(__file__).parent / "weights" / "dialogue"
+WEIGHTS = "dialogue.safetensors"  # beside the served files: what a training goes on from
 MEMORY_FILE, STEP_FILE, DESCRIPTION_FILE = "memory.onnx", "step.onnx", "dialogue.json"
 MEMORY_INPUTS = (
     "word_ids",

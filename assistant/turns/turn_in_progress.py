@@ -101,8 +101,13 @@ class TurnInProgress:
         state: DialogueState | None = self._known.get("state")
         if state is None:
             return {}
-        told = {"name": state.base, "entities": state.entities, "meeting": state.meeting}
-        return {"knowledge_base": {**told, "constraints": dict(state.constraints)}}
+        told: dict[str, Any] = {
+            "name": state.base,
+            "entities": state.entities,
+            "meeting": state.meeting,
+        }
+        told |= {"constraints": dict(state.constraints), "is_generated": self.citations.is_generated}
+        return {"knowledge_base": told}
 
     def _quoted_instead(self) -> dict[str, dict[str, str]]:
         """Which chat model could not be reached, and why; mostly nothing."""

@@ -1,5 +1,6 @@
 """The programs that train a model, and what they share.
 
+run             how a training that a round begins is begun and stopped
 training_state  a training run's state in one file, written whole or not at all
 examples/       what the reader learns from, one file a task
 dialogue/       how the task-dialogue generator is trained

@@ -14,19 +14,13 @@ came about, figures.json, the figures on the held-out share, and served/, which 
 from __future__ import annotations
 
 import argparse
-import ctypes
 import hashlib
 import json
 import os
 import shutil
-import signal
-import sys
-import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -45,58 +39,17 @@ from assistant.learning.recipes.retriever.training import (
     figures,
     train,
 )
+from assistant.learning.recipes.run import SETTINGS, CannotTrain, Stopped, StopSignal, Tell, run, workplace
 from assistant.learning.recipes.training_state import read_checkpoint, write_checkpoint
-from stores.base.errors import DEFECT, TryAgain, VouchError
-
-
-class Stopped(Exception):
-    """The run was asked to stop."""
-
-
-class StopSignal:
-    """SIGTERM and SIGINT: noted while a step is taken, and obeyed at once where nothing can be lost."""
-
-    def __init__(self) -> None:
-        self.came = False
-        self.is_urgent = True
-        self._at_once = False
-
-    def __call__(self, signum: int, frame: FrameType | None) -> None:
-        """Handles the signal."""
-        self.came = True
-        self.is_urgent = signum != signal.SIGINT
-        if self._at_once:
-            raise Stopped
-
-    @contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Within it, the signal raises Stopped wherever the run is."""
-        self._at_once = True
-        try:
-            if self.came:
-                raise Stopped
-            yield
-        finally:
-            self._at_once = False
-
+from stores.base.errors import VouchError
 
 CHECKPOINT = "checkpoint.safetensors"
 
-SETTINGS, FIGURES = "settings.json", "figures.json"
+FIGURES = "figures.json"
 
 FORMAT = 1  # of the folder
 
-STOPPED = 130  # exit code
-
 GPU_BATCH_TOKENS = 65_536
-
-_PR_SET_PDEATHSIG = 1  # of prctl(2)
-
-Tell = Callable[..., None]
-
-
-class CannotTrain(VouchError):
-    """What was asked for cannot be trained; the message says why."""
 
 
 class Run:
@@ -105,7 +58,7 @@ class Run:
     def __init__(self, options: argparse.Namespace, stop: StopSignal, tell: Tell) -> None:
         self._options, self._stop, self._tell = options, stop, tell
         self._settings: RetrieverTraining = options.settings
-        self._work = _work(options.out)
+        self._work = workplace(options.out)
         tell("phase", phase="reading", device=options.device)
         self._lessons = _read(options.lessons, self._settings)
         self._network = _network(options)
@@ -245,10 +198,6 @@ class Run:
         self._tell("done", folder=str(self._options.out), version=described.version, best_epoch=best)
 
 
-def _work(out: Path) -> Path:
-    return out.with_name(out.name + ".training")
-
-
 def _network(options: argparse.Namespace) -> RetrieverNetwork:
     network = load_network(options.encoder, name=options.name)
     if options.device == "cuda":
@@ -282,47 +231,6 @@ def _write_json(file: Path, content: dict[str, Any]) -> None:
     file.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
-def _tell(kind: str, **facts: Any) -> None:
-    print(json.dumps({"kind": kind} | facts), flush=True)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code: 0, 130 when it was stopped and can go on, another one after an error."""
-    stop = StopSignal()
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        options = _options(arguments)
-        if options.parent is not None:
-            _end_with(options.parent)
-        if options.out.exists():
-            if options.resume and (options.out / SETTINGS).is_file():
-                shutil.rmtree(_work(options.out), ignore_errors=True)
-                return 0  # it was finished, and killed before it could say so
-            raise CannotTrain(f"{options.out} exists already")
-        torch.set_num_threads(options.threads)
-        with stop.at_once():
-            run = Run(options, stop, _tell)
-        run.train()
-        run.finish()
-    except Stopped:
-        print("Stopped; the same command with --resume goes on.", file=sys.stderr)
-        return STOPPED
-    except VouchError as error:
-        print(f"Error: {error.message}", file=sys.stderr)
-        return error.exit_code
-    except OSError as error:  # a full disk, mostly
-        print(f"Error: {said_by(error)}", file=sys.stderr)
-        return TryAgain.exit_code
-    except Exception as error:  # noqa: BLE001 - the last place to catch it
-        traceback.print_exc()
-        print(f"Error: {type(error).__name__}: {said_by(error)}", file=sys.stderr)
-        return DEFECT
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    return 0
-
-
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="train_retriever", description=__doc__.partition("\n")[0])
     parser.add_argument("lessons", type=Path, help="a lesson a line")
@@ -351,12 +259,9 @@ def _settings(text: str) -> RetrieverTraining:
         raise argparse.ArgumentTypeError(f"no settings: {said_by(error)}") from error
 
 
-def _end_with(parent: int) -> None:
-    """On Linux the system ends this process with the one that started it, also while it is halted."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it ended just before
-            raise Stopped
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code; see `run`."""
+    return run(lambda: _options(arguments), Run)
 
 
 if __name__ == "__main__":

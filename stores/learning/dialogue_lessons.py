@@ -1,0 +1,193 @@
+"""What the dialogue generator can learn: replies over a knowledge base that their users found right or wrote.
+
+Read from the turns and never stored beside them, as `lessons.py` does: what was forgotten, withdrawn or said
+in private is therefore not among the lessons of the next round. The generator is everybody's, and tells words
+that it has learned: over a knowledge base that is a user's own nothing is learned as soon as there is another
+user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as SqlSession
+from sqlmodel import col
+
+from stores.base.passages import SHARED, knowledge_space
+from stores.conversation.branches import earlier_turns
+from stores.database.database import Database
+from stores.database.rows import in_parts
+from stores.database.tables import (
+    Feedback,
+    KnowledgeBase,
+    PassageIdentity,
+    PassageVersion,
+    Retrieval,
+    RetrievedPassage,
+    Session,
+    Turn,
+    User,
+    known_id,
+)
+from stores.learning.kept_lessons import LessonsGone
+from stores.learning.lessons import is_held_out, teaches, tells_when_to_end, texts_learned_from
+
+
+@dataclass(frozen=True)
+class ToldEntity:
+    """An entity as it was put before the generator."""
+
+    version_id: int
+    name: str
+    text: str  # as `stores.base.entities.entity_of` reads it
+
+
+@dataclass(frozen=True)
+class DialogueLesson:
+    """One turn over a knowledge base, and the reply that it should have."""
+
+    turn_id: int
+    user_id: int
+    dialogue: str  # the session's id: lessons of one dialogue are held out together
+    base: str  # the knowledge base's name
+    messages: tuple[str, ...]  # of the dialogue so far; the last is to be replied to
+    answers: tuple[str, ...]  # between them
+    constraints: Mapping[str, str]
+    meeting: int
+    entities: tuple[ToldEntity, ...]  # best first
+    reply: str
+    is_of_own: bool = False  # the knowledge base is the user's own
+
+    @property
+    def is_held_out(self) -> bool:
+        """Whether it judges candidates, and is never trained on."""
+        return is_held_out(self.dialogue)
+
+    @property
+    def tells_when_to_end(self) -> bool:
+        """Whether it is measured on during a training, and is never trained on either."""
+        return tells_when_to_end(self.dialogue)
+
+
+class DialogueLessons:
+    """The lessons of all users of a database."""
+
+    def __init__(self, database: Database, *, history_turns: int) -> None:
+        """history_turns: how many earlier turns the generator sees."""
+        self._database = database
+        self._history_turns = history_turns
+
+    def count(self, *, after: int = 0) -> int:
+        """How many there are of turns behind this one."""
+        return len(self.all(after=after))
+
+    def all(self, *, after: int = 0) -> list[DialogueLesson]:
+        """Every lesson of a turn behind this one, in the order of the turns."""
+        with self._database.reading() as sql:
+            return self._of(sql, after)
+
+    def require_kept(self, sql: SqlSession, lessons: Sequence[DialogueLesson]) -> None:
+        """Raises `LessonsGone` where one of these is not there any more as it was."""
+        known = {lesson.turn_id: lesson for lesson in self._of(sql, 0)}
+        if any(known.get(lesson.turn_id) != lesson for lesson in lessons):
+            raise LessonsGone("a reply that it learns from was forgotten, undone or rated anew meanwhile")
+
+    def _of(self, sql: SqlSession, after: int) -> list[DialogueLesson]:
+        wanted = _wanted(sql, after)
+        turns = [turn for ids in in_parts(sorted(wanted)) for turn in _turns(sql, ids)]
+        entities = _entities(sql, [known_id(turn.id) for turn in turns])
+        own = {known_id(base.id) for base in sql.scalars(select(KnowledgeBase)) if base.space != SHARED}
+        is_alone = (sql.scalar(select(func.count()).select_from(User)) or 0) < 2
+        found = []
+        for turn in turns:
+            turn_id = known_id(turn.id)
+            reply, (space, shown) = _reply(turn, wanted[turn_id]), entities.get(turn_id, ("", ()))
+            is_of_own = any(space == knowledge_space(base) for base in own)
+            if not (reply and shown) or (is_of_own and not is_alone):
+                continue
+            before = _turns(sql, earlier_turns(sql, turn, self._history_turns))
+            told = turn.details["knowledge_base"]
+            found.append(
+                DialogueLesson(
+                    turn_id,
+                    turn.user_id,
+                    sql.get_one(Session, turn.session_id).public_id,
+                    told["name"],
+                    (*(each.message for each in before), turn.message),
+                    tuple(each.answer for each in before),
+                    dict(told["constraints"]),
+                    told["meeting"],
+                    tuple(shown),
+                    reply,
+                    is_of_own,
+                )
+            )
+        return found
+
+
+def _wanted(sql: SqlSession, after: int) -> dict[int, str]:
+    """By turn over a knowledge base that teaches: what its user wrote instead; empty where it is good."""
+    rows = sql.execute(
+        select(col(Feedback.turn_id), col(Feedback.rating), col(Feedback.correction))
+        .join(Turn, col(Turn.id) == col(Feedback.turn_id))
+        .join(Session, col(Session.id) == col(Turn.session_id))
+        .where(
+            col(Feedback.withdrawn_at).is_(None),
+            col(Feedback.version_id).is_(None),
+            col(Feedback.user_id) == col(Turn.user_id),
+            *teaches(after),
+        )
+        .order_by(col(Feedback.id))
+    )
+    found: dict[int, str] = {}
+    is_bad = set[int]()
+    for turn_id, rating, correction in rows:
+        if rating == "taught" and correction:
+            found[turn_id] = correction
+        elif rating == "good":
+            found.setdefault(turn_id, "")
+        elif rating == "bad":
+            is_bad.add(turn_id)
+    return {turn_id: written for turn_id, written in found.items() if written or turn_id not in is_bad}
+
+
+def _turns(sql: SqlSession, ids: Iterable[int]) -> list[Turn]:
+    return list(sql.scalars(select(Turn).where(col(Turn.id).in_(list(ids))).order_by(col(Turn.id))))
+
+
+def _reply(turn: Turn, written: str) -> str:
+    """Empty where nothing is to be learned: a reply in the words of entities is nobody's wording."""
+    told = turn.details.get("knowledge_base")
+    if told is None:
+        return ""
+    if written or not told.get("is_generated"):
+        return written
+    return turn.answer.partition("\n\n")[0]  # behind it stand the names of other entities
+
+
+def _entities(sql: SqlSession, turn_ids: Sequence[int]) -> dict[int, tuple[str, list[ToldEntity]]]:
+    """By turn the space of those that were put before the model, and those not forgotten, best first."""
+    shown: dict[int, list[int]] = {}
+    spaces: dict[int, str] = {}
+    for some in in_parts(turn_ids):
+        for turn_id, version_id, space in sql.execute(
+            select(col(Retrieval.turn_id), col(RetrievedPassage.version_id), col(PassageVersion.space))
+            .join(RetrievedPassage, col(RetrievedPassage.retrieval_id) == col(Retrieval.id))
+            .join(PassageVersion, col(PassageVersion.id) == col(RetrievedPassage.version_id))
+            .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
+            .where(
+                col(Retrieval.turn_id).in_(some),
+                col(RetrievedPassage.citation).is_not(None),
+                col(PassageIdentity.kind) == "entity",
+            )
+            .order_by(col(RetrievedPassage.citation))
+        ):
+            shown.setdefault(turn_id, []).append(version_id)
+            spaces[turn_id] = space
+    texts = texts_learned_from(sql, {version for versions in shown.values() for version in versions})
+    return {
+        turn_id: (spaces[turn_id], [ToldEntity(i, *texts[i]) for i in versions if i in texts])
+        for turn_id, versions in shown.items()
+    }
