@@ -143,6 +143,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "assistant.replay.streams": {"assistant.learning.recipes.examples", "stores.base"},
     "assistant.replay.metrics": {
         "agents.base",
+        "agents.dialogue",
+        "agents.models",
         "agents.retrieval",
         "assistant.replay.streams",
         "stores.base",

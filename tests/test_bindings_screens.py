@@ -283,7 +283,7 @@ TRAINING = {
     "training_pause": Row(then="Space go on", after=before("space")),
     "training_details": Row(then=PageScreen),
     "training_compare": Row(before("down"), CompareScreen),
-    "training_step_back": Row(then="Search uses the model of round 1 again"),
+    "training_step_back": Row(then="Vouch uses the model of round 1 again"),
     "training_help": Row(then=PageScreen),
     "training_back": Row(then=in_the_chat),
 }

@@ -20,6 +20,7 @@ from test_lessons import ask
 from assistant.background.priority import AnswersFirst
 from assistant.learning import background
 from assistant.learning.background import BackgroundLearner
+from assistant.learning.lineage import learnable
 from assistant.learning.promotion import ROLE
 from assistant.learning.schedule import Occasions, Today
 from assistant.learning.steering import ANSWERING, ASKED, Budget, Steering
@@ -323,7 +324,9 @@ def world(tmp_path: Path) -> World:
 def occasions(world: World, **more: Any) -> Occasions:
     given = {"recipe": "retriever", "fewest": 10, "new_lessons": 5, "hours": 24.0, "deciding": 1, **more}
     given.setdefault("today", lambda: Today({"seed": 1}, ENCODER, world.live.live(ROLE), {"margin": 0.01}))
-    return Occasions(Lessons(world.stores.database), Rounds(world.stores.database), **given)
+    lessons = Lessons(world.stores.database)
+    given.setdefault("read", lambda version, after: learnable(lessons, version, after=after)[0])
+    return Occasions(lessons, Rounds(world.stores.database), **given)
 
 
 def judge_more(world: World, count: int) -> None:

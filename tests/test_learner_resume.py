@@ -17,9 +17,9 @@ from store_fixtures import Stores
 from test_learner import QUESTIONS, FakeTraining, World
 from test_lessons import ask
 
-from assistant.learning.learner import MOST_IN_VAIN, attempted
 from assistant.learning.progress import Progress
 from assistant.learning.promotion import RECIPE, ROLE
+from assistant.learning.round_runner import MOST_IN_VAIN, attempted
 from assistant.learning.steering import Budget, Steering
 from assistant.learning.training_process import Left, TimeOver, TrainingKilled, train_apart
 from stores.database.tables import Judgement, Turn

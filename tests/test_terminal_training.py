@@ -242,7 +242,7 @@ async def test_b_goes_back_to_the_model_before_and_says_which(tmp_path: Path) ->
         await chat.shows("one step back")  # beside round 1
         await chat.presses("b")
         await chat.shows("live model: 1")
-        await chat.shows("Search uses the model of round 1 again")
+        await chat.shows("Vouch uses the model of round 1 again")
         await chat.shows("2  stepped back")
         assert LiveModels(of(chat).database).live("query encoder") == NAMES[0]
         await chat.presses("b")

@@ -31,9 +31,10 @@ from assistant.cli import cli
 from assistant.commands.training.train import Duration, _told, _waits_for
 from assistant.invocation import ProgressLine
 from assistant.learning.background import follow
-from assistant.learning.learner import Learner, TooFewLessons
+from assistant.learning.learner import Learner
 from assistant.learning.progress import Progress
 from assistant.learning.promotion import ROLE, UNTRAINED
+from assistant.learning.round_runner import TooFewLessons
 from assistant.learning.schedule import Awaited
 from assistant.learning.training_process import TimeOver, TrainingFailed, TrainingKilled
 from assistant.replay.metrics.bootstrap import Promotion
@@ -426,7 +427,7 @@ def test_a_chat_shows_and_steers_training(person: Person, chat: Assistant) -> No
     assert shown.startswith("round 1: promoted, nDCG@10 +")
     assert new == "0 questions were judged that no round has learned from; with 100 a round begins."
     [said] = steer_training(chat, "back")
-    assert said == f"Search uses {UNTRAINED} again. /train back takes this back."
+    assert said == f"Vouch uses {UNTRAINED} again. /train back takes this back."
     assert chat.live_models.live(ROLE) == UNTRAINED
     list(steer_training(chat, "pause"))
     assert chat.background_learner.is_paused

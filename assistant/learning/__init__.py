@@ -1,6 +1,8 @@
 """How Vouch learns from everyday use.
 
-learner            one round, from the lessons to a model that goes live, or does not
+round_runner       how a round runs, whatever it trains
+learner            the round of the retriever: trained on what was judged
+dialogue_learner   the round of the dialogue generator: trained on corrected replies
 promotion          the comparison with what answers now; winners go live
 background         the learner of a chat: leads rounds in a process of their own
 schedule           when a round is due

@@ -244,7 +244,8 @@ class _Heard:
         """What a person is told of it; empty where they know already, and where nothing changed unasked."""
         state, reason = ("failed", said) if self.ended is None else _state_and_reason(self.ended)
         if state == "promoted":
-            return f"Learned to find better, in round {self.round_id}. /train back takes it back."
+            what = "reply better over knowledge bases" if self._is_of_dialogues() else "find better"
+            return f"Learned to {what}, in round {self.round_id}. /train back takes it back."
         if state == "refused":
             _log.info("round %s was refused: %s", self.round_id, reason)
             told = f"Round {self.round_id} is over, and the model in use stays. /training tells why."
@@ -255,6 +256,9 @@ class _Heard:
             f"Round {self.round_id} broke off {self._at}: {reason}. The model in use is untouched; "
             "training starts again at the next occasion."
         )
+
+    def _is_of_dialogues(self) -> bool:
+        return self.ended is not None and self.ended.get("recipe") == "dialogue"
 
 
 def _state_and_reason(ended: Mapping[str, Any]) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from stores.database.tables import Round
 from stores.learning.lessons import Lesson, Lessons
@@ -20,16 +20,35 @@ _CHANGED = {
 }
 
 
+class Learnable(Protocol):
+    """A lesson, of whatever kind."""
+
+    @property
+    def turn_id(self) -> int:
+        """From which it was read."""
+
+    @property
+    def is_held_out(self) -> bool:
+        """Whether it judges candidates, and is never trained on."""
+
+    @property
+    def passages(self) -> tuple[int, ...]:
+        """The versions of passages that it shows."""
+
+
+L = TypeVar("L", bound=Learnable)
+
+
 def lineage(
-    lessons: Sequence[Lesson], *, settings: Mapping[str, Any], encoder_version: str, live: str | None
+    lessons: Sequence[Learnable], *, settings: Mapping[str, Any], encoder_version: str, live: str | None
 ) -> dict[str, Any]:
-    """Of a round with these lessons. settings: of the training. live: the query model that answers."""
+    """Of a round with these lessons. settings: of the training. live: the model that answers in its role."""
     return {
         "training": settings,
         "encoder_version": encoder_version,
         "live": live,
         "turns": [lesson.turn_id for lesson in lessons],
-        "passages": sorted({document.version_id for lesson in lessons for document in lesson.documents}),
+        "passages": sorted({version for lesson in lessons for version in lesson.passages}),
         "last_turn": max((lesson.turn_id for lesson in lessons), default=0),
         "held_out": sum(lesson.is_held_out for lesson in lessons),
         "taught_sha256": _sha256_of(taught(lessons)),
@@ -72,11 +91,11 @@ def changed_since(began: Mapping[str, Any], today: Mapping[str, Any]) -> str:
     return next((why for name, why in _CHANGED.items() if began.get(name) != today[name]), "")
 
 
-def taught(lessons: Sequence[Lesson]) -> list[Lesson]:
+def taught(lessons: Sequence[L]) -> list[L]:
     """Those that the training is shown: the others judge what comes of it."""
     return [lesson for lesson in lessons if not lesson.is_held_out]
 
 
-def _sha256_of(lessons: Sequence[Lesson]) -> str:
+def _sha256_of(lessons: Sequence[Any]) -> str:
     rows = json.dumps([asdict(lesson) for lesson in lessons], ensure_ascii=False)
     return hashlib.sha256(rows.encode("utf-8", "replace")).hexdigest()

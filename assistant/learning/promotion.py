@@ -14,21 +14,19 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from assistant.learning import dual_encoder_swap
 from assistant.learning.dual_encoder_swap import BothSides
-from assistant.learning.lineage import CHANGED_MEANWHILE, taught
+from assistant.learning.lineage import CHANGED_MEANWHILE, Learnable, taught
 from assistant.learning.outcome import Compared, Ended
 from assistant.learning.progress import Noting, Stopped
 from assistant.learning.steering import Steering
 from assistant.learning.training_process import kept_its_start
 from stores.learning.checkpoints import Checkpoints
-from stores.learning.kept_lessons import LessonsGone, require_kept
-from stores.learning.lessons import Lesson
-from stores.learning.rounds import Rounds
+from stores.learning.kept_lessons import LessonsGone
+from stores.learning.rounds import Require, Rounds
 from stores.search.live_models import LiveModels
 
 RECIPE = "retriever"
@@ -42,18 +40,29 @@ _WON_NOTHING = (
     "Refused: no epoch was better than the live model on the questions that tell when to end the training."
 )
 
+L = TypeVar("L", bound=Learnable)
 Live: TypeAlias = Mapping[str, str | None]  # the versions that answer now, by role
-Compare: TypeAlias = Callable[[Path, Sequence[Lesson], Callable[[int, int], None]], Compared]
+Compare: TypeAlias = Callable[[Path, Sequence[L], Callable[[int, int], None]], Compared]
 
 
 @dataclass(frozen=True)
-class TrainedCandidate:
+class Role:
+    """What a candidate is to be: one of several models that answer side by side."""
+
+    recipe: str  # under which its checkpoints are kept
+    name: str
+    before_the_first: str  # in place of a version, what answers before any was trained
+    details: Mapping[str, Any]  # what it takes to load it again
+
+
+@dataclass(frozen=True)
+class TrainedCandidate(Generic[L]):
     """What a round has trained."""
 
     round_id: int
     made: Path  # what the training left
     flat: Path  # where its folder is made flat, on the same disk
-    lessons: Sequence[Lesson]  # of the round, those held out too
+    lessons: Sequence[L]  # of the round, those held out too
     card: Mapping[str, Any]
 
     def refused(self, reason: str, version: str = "", **figures: Any) -> Ended:
@@ -62,68 +71,74 @@ class TrainedCandidate:
         return Ended(self.round_id, "refused", reason, told, version)
 
 
-class Deciding:
+class Deciding(Generic[L]):
     """Compares the candidates of one learner, and takes winners into use."""
 
     def __init__(
         self,
+        role: Role,
         *,
         rounds: Rounds,
         live_models: LiveModels,
         checkpoints: Checkpoints,
-        encoder_version: str,
-        compare: Compare,
-        both: BothSides | None,
+        compare: Compare[L],
+        require: Callable[[Sequence[L]], Require],
         steering: Steering,
+        both: BothSides | None = None,
     ) -> None:
-        """As of a `Learner`. both: where its candidates encode passages too."""
+        """As of a learner. require: of lessons, what raises `LessonsGone`; see `kept_lessons`.
+
+        both: where its candidates encode passages too.
+        """
         self.compare = compare
+        self._role = role
         self._rounds = rounds
         self._live_models = live_models
         self._checkpoints = checkpoints
-        self._encoder_version = encoder_version
+        self._require = require
         self._both = both
         self._steering = steering
 
-    def decide(self, candidate: TrainedCandidate, note: Noting) -> Ended:
+    def decide(self, candidate: TrainedCandidate[L], note: Noting) -> Ended:
         """Live, or refused and why. Raises `Stopped` or `Left` where the round is to end."""
         live = self._live()
-        if live[dual_encoder_swap.RECIPE] not in (
-            None,
-            self._encoder_version,
-        ):  # the comparison would mix vectors
+        searched = self._role.details.get("encoder_version")
+        if live.get(dual_encoder_swap.RECIPE) not in (None, searched):  # the comparison would mix vectors
             return candidate.refused(CHANGED_MEANWHILE)
         if self._both is not None:
             return self._decided_on_both(candidate, live, note, self._both)
-        version = self._checkpoints.keep(RECIPE, _flat(candidate.made, candidate.flat), candidate.card)
+        recipe = self._role.recipe
+        version = self._checkpoints.keep(recipe, _flat(candidate.made, candidate.flat), candidate.card)
         try:
             return self._decided(candidate, version, live, note)
         except LessonsGone as gone:
-            self._discard(RECIPE, version, self._in_use())
+            self._discard(recipe, version, self._in_use())
             return candidate.refused(_gone(gone), version)
         finally:
-            self._prune(RECIPE, self._in_use())
+            self._prune(recipe, self._in_use())
 
-    def _decided(self, candidate: TrainedCandidate, version: str, live: Live, note: Noting) -> Ended:
-        """Of the query side. Raises `LessonsGone`."""
-        known = {live[ROLE]: _LIVE_ALREADY, self._live_models.declined(ROLE): _STEPPED_BACK_FROM}
+    def _decided(self, candidate: TrainedCandidate[L], version: str, live: Live, note: Noting) -> Ended:
+        """Of one that goes live by its pointer alone. Raises `LessonsGone`."""
+        role = self._role
+        known = {live[role.name]: _LIVE_ALREADY, self._live_models.declined(role.name): _STEPPED_BACK_FROM}
         if reason := self._not_compared(candidate, version, known):
             return candidate.refused(reason, version)
-        compared, told = self._compared(self._checkpoints.verified(RECIPE, version), candidate, note)
+        kept = self._checkpoints.verified(role.recipe, version)
+        compared, told = self._compared(kept, candidate, note)
         reason = compared.decision.reason
         if not compared.decision.is_promoted:
             return candidate.refused(reason, version, comparison=told)
         figures = {"comparison": told, "version": version}
         if self._rounds.promote(
             candidate.round_id,
-            ROLE,
+            role.name,
             version,
             reason,
-            details={"encoder_version": self._encoder_version},
+            details=role.details,
             figures=figures,
-            before_the_first=UNTRAINED,
+            before_the_first=role.before_the_first,
             compared_with=live,
-            require=partial(require_kept, lessons=taught(candidate.lessons)),
+            require=self._require(taught(candidate.lessons)),
         ):
             return Ended(candidate.round_id, "promoted", reason, figures, version)
         if self._live() != live:
@@ -131,7 +146,7 @@ class Deciding:
         raise Stopped
 
     def _decided_on_both(
-        self, candidate: TrainedCandidate, live: Live, note: Noting, both: BothSides
+        self, candidate: TrainedCandidate[L], live: Live, note: Noting, both: BothSides
     ) -> Ended:
         """Of a candidate that needs its own vectors before it can be compared."""
         kept = self._checkpoints.keep(dual_encoder_swap.RECIPE, candidate.made, candidate.card)
@@ -156,7 +171,7 @@ class Deciding:
                 go_live=both.going_live(served, kept),
                 figures=figures,
                 compared_with=live,
-                require=partial(require_kept, lessons=taught(candidate.lessons)),
+                require=self._require(taught(candidate.lessons)),
             ):
                 if self._live() != live:
                     return Ended(candidate.round_id, "refused", CHANGED_MEANWHILE, figures, version)
@@ -172,16 +187,16 @@ class Deciding:
                 self._prune(dual_encoder_swap.RECIPE, both.folders_in_use())
 
     def _not_compared(
-        self, candidate: TrainedCandidate, version: str, known: Mapping[str | None, str]
+        self, candidate: TrainedCandidate[L], version: str, known: Mapping[str | None, str]
     ) -> str:
         """Why a candidate is refused at once; empty where it is to be compared. known: versions, and why."""
         if version in known:
             return known[version]
-        is_what_answers = kept_its_start(candidate.made) and not self._has_live_queries()
+        is_what_answers = kept_its_start(candidate.made) and not self._has_live()
         return _WON_NOTHING if is_what_answers else ""
 
     def _compared(
-        self, served: Path, candidate: TrainedCandidate, note: Noting
+        self, served: Path, candidate: TrainedCandidate[L], note: Noting
     ) -> tuple[Compared, dict[str, Any]]:
         """What the comparison came to, and its figures with how many questions were asked for them."""
         comparing = _Comparing(note)
@@ -189,17 +204,21 @@ class Deciding:
         return compared, {**compared.figures, "asked": comparing.asked}
 
     def _live(self) -> Live:
-        """The versions that answer now: a candidate is compared with both together."""
-        return {role: self._live_models.live(role) for role in (dual_encoder_swap.RECIPE, ROLE)}
+        """The versions that answer now: a query encoder is compared together with that of passages."""
+        roles = (dual_encoder_swap.RECIPE, ROLE) if self._role.name == ROLE else (self._role.name,)
+        return {role: self._live_models.live(role) for role in roles}
 
-    def _has_live_queries(self) -> bool:
-        """Whether questions are encoded by a trained model now, and not by what a training starts from."""
-        live = self._live_models.live(ROLE)
-        known = self._live_models.known(ROLE, live) if live else None
-        return known is not None and known.details.get("encoder_version") == self._encoder_version
+    def _has_live(self) -> bool:
+        """Whether a trained model answers in this role, and not what a training starts from."""
+        live = self._live_models.live(self._role.name)
+        known = self._live_models.known(self._role.name, live) if live else None
+        if known is None or live == self._role.before_the_first:
+            return False
+        return known.details.get("encoder_version") == self._role.details.get("encoder_version")
 
     def _in_use(self) -> set[str]:
-        return {self._live_models.live(ROLE) or "", self._live_models.previous(ROLE) or ""}
+        name = self._role.name
+        return {self._live_models.live(name) or "", self._live_models.previous(name) or ""}
 
     def _discard(self, recipe: str, version: str, in_use: set[str]) -> None:
         """Deletes a candidate that saw what was forgotten, unless an earlier round made the very same."""

@@ -6,17 +6,17 @@ repeat another one, as nothing that it learns from has changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
-from assistant.learning.lineage import learnable, lineage, repeats
+from assistant.learning.lineage import Learnable, lineage, repeats
 from stores.base.clock import now
 from stores.base.errors import VouchError
 from stores.database.tables import Round
-from stores.learning.lessons import DECIDING, Lessons, TooFewHeldOut
+from stores.learning.lessons import DECIDING, HeldOut, TooFewHeldOut
 from stores.learning.rounds import Rounds
 
 
@@ -48,22 +48,38 @@ class Today:
     limits: Mapping[str, float]  # by which a candidate goes live
 
 
+class Counted(Protocol):
+    """What there is to learn from; see `Lessons`."""
+
+    def count(self, *, after: int = 0) -> int:
+        """How many of turns behind this one."""
+
+    def held_out(self, *, enough: int) -> HeldOut:
+        """Those that judge candidates."""
+
+
+Read: TypeAlias = Callable[[str, int], Sequence[Learnable]]  # encoder version, turn -> lessons behind it
+
+
 class Occasions:
     """Looks into the database, so that all learners of one see the same."""
 
     def __init__(
         self,
-        lessons: Lessons,
+        lessons: Counted,
         rounds: Rounds,
         *,
         recipe: str,
+        read: Read,
         fewest: int,
         new_lessons: int,
         hours: float,
         today: Callable[[], Today],
         deciding: int = DECIDING,
     ) -> None:
-        """fewest: judged questions without which no round is begun. new_lessons: since the last round.
+        """read: what can be learned from. fewest: lessons without which no round is begun.
+
+        new_lessons: since the last round, with which one is due.
 
         hours: after which a round is due with fewer new ones as well; 0 is never. deciding: held-out
         questions with an answer without which no round begins by itself.
@@ -71,6 +87,7 @@ class Occasions:
         self._lessons = lessons
         self._rounds = rounds
         self._recipe = recipe
+        self._read = read
         self._fewest = fewest
         self._new_lessons = new_lessons
         self._hours = hours
@@ -94,6 +111,10 @@ class Occasions:
             self._in_vain = judged  # nothing of what was judged can be learned from
             return False
         return True
+
+    def has_enough(self) -> bool:
+        """Whether a round could begin, by how much there is to learn from."""
+        return self._lessons.count() >= self._fewest
 
     def awaited(self) -> Awaited:
         """What is still waited for, where no round is due."""
@@ -130,10 +151,10 @@ class Occasions:
         behind = self._rounds.last_turn_learned(self._recipe)
         with suppress(VouchError):  # an encoder that cannot be had: the round itself tells that
             today = self._today()
-            if not decided or learnable(self._lessons, today.encoder_version, after=behind)[0]:
+            if not decided or self._read(today.encoder_version, behind):
                 return None
             made_from = lineage(
-                learnable(self._lessons, today.encoder_version)[0],
+                self._read(today.encoder_version, 0),
                 settings=today.settings,
                 encoder_version=today.encoder_version,
                 live=today.live,

@@ -1,4 +1,4 @@
-"""The retriever's training in a process of its own, at low priority, so that it never touches a chat.
+"""A training in a process of its own, at low priority, so that it never touches a chat.
 
 lessons, vectors -> files -> child process -> what it tells, line by line -> the candidate's folder
 """
@@ -88,21 +88,41 @@ def train_apart(
     that the child tells, as it tells it, and None a few times a second while it is silent; what it raises
     ends the child.
     """
-    steering = steering or Steering()
     folder = folder.resolve()
-    made, errors = folder / "candidate", folder / "errors.txt"
     shown = [folder / "lessons.jsonl", folder / "vectors.npz"]
     _write_lessons(shown[0], lessons, measured_on)
     ids = sorted(vectors)
     stored = read_vectors([vectors[i] for i in ids], dimension)
     np.savez(shown[1], ids=np.array(ids, dtype=np.int64), vectors=stored)
-    command = [
-        sys.executable, "-m", MODULE, str(shown[0]), "--out", str(made), "--resume",
+    options = [
         "--settings", json.dumps(dict(settings)), "--threads", str(threads), "--name", name,
-        "--checkpoint-seconds", str(checkpoint_seconds), "--parent", str(os.getpid()),
+        "--checkpoint-seconds", str(checkpoint_seconds),
         *(("--vectors", str(shown[1])) if settings.get("update_side") != "both" else ()),
         *(("--encoder", str(encoder.resolve())) if encoder else ()),
     ]  # fmt: skip
+    return train_in_child(
+        folder, MODULE, shown, options, budget_seconds=budget_seconds, steering=steering, tell=tell
+    )
+
+
+def train_in_child(
+    folder: Path,
+    module: str,
+    shown: Sequence[Path],
+    options: Sequence[str],
+    *,
+    budget_seconds: float | None = None,
+    steering: Steering | None = None,
+    tell: Tell = lambda told: None,
+) -> Path:
+    """Runs a program of `recipes.run` and returns the candidate's folder; see `train_apart`.
+
+    shown: what it reads, the lessons first; deleted as soon as they are read.
+    """
+    steering = steering or Steering()
+    made, errors = folder / "candidate", folder / "errors.txt"
+    command = [sys.executable, "-m", module, str(shown[0]), "--out", str(made), "--resume"]
+    command += ["--parent", str(os.getpid()), *options]
     budget = Budget(budget_seconds, steering)
     try:
         with _child(command, errors, steering) as child:

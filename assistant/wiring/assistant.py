@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from assistant.wiring.learning import Learning
 from assistant.wiring.learning import trainable as trainable
+from assistant.wiring.search import DIALOGUE_GENERATOR as DIALOGUE_GENERATOR
 from assistant.wiring.search import ENCODER_FILES as ENCODER_FILES
 from assistant.wiring.search import QUERY_ENCODER as QUERY_ENCODER
 from assistant.wiring.search import from_everywhere

@@ -17,13 +17,16 @@ from stores.base.errors import DamagedEncoder, EncoderUnavailable
 if TYPE_CHECKING:
     from agents.base.interfaces import Judge
     from assistant.learning.background import BackgroundLearner
+    from assistant.learning.dialogue_learner import DialogueLearner
     from assistant.learning.dual_encoder_swap import BothSides
     from assistant.learning.learner import Learner
-    from assistant.learning.schedule import Occasions, Today
+    from assistant.learning.schedule import Counted, Occasions, Read, Today
     from assistant.learning.steering import Steering
+    from stores.learning.dialogue_lessons import DialogueLesson, DialogueLessons
     from stores.learning.lessons import Lesson
     from stores.search.encoder_versions import EncoderVersion
 
+RECIPES = ("retriever", "dialogue")  # what rounds train
 SOURCES = Path(__file__).parents[2]  # Python searches the folder it begins in first: never the person's
 
 
@@ -49,8 +52,8 @@ class Learning(Turns):
         made = BackgroundLearner(
             self.led_command("train", "--json"),
             folder=SOURCES,
-            is_due=self.occasions.is_due,
-            came_to_nothing=self.occasions.came_to_nothing,
+            is_due=lambda: bool(self.recipe_due()),
+            came_to_nothing=self.came_to_nothing,
         )
         self._answers_first.watch(made.answering)
         return made
@@ -72,20 +75,125 @@ class Learning(Turns):
 
     @cached_property
     def occasions(self) -> Occasions:
-        """When a round is to begin by itself."""
-        from assistant.learning.schedule import Occasions
+        """When a round of the retriever is to begin by itself."""
+        from assistant.learning.lineage import learnable
         from stores.learning.lessons import Lessons
+
+        lessons = Lessons(self.database)
+        return self._occasions_of(
+            "retriever",
+            lessons,
+            read=lambda version, after: learnable(lessons, version, after=after)[0],
+            today=self._today,
+        )
+
+    @cached_property
+    def dialogue_occasions(self) -> Occasions:
+        """The same of the dialogue generator."""
+        from assistant.learning.dialogue_learner import RECIPE, ROLE
+        from assistant.learning.schedule import Today
+
+        lessons = self._dialogue_lessons
+        return self._occasions_of(
+            RECIPE,
+            lessons,
+            read=lambda version, after: lessons.all(after=after),
+            today=lambda: Today(
+                self._dialogue_training,
+                self.packaged_encoder.version,
+                self.live_models.live(ROLE),
+                self._limits(),
+            ),
+        )
+
+    def _occasions_of(
+        self, recipe: str, lessons: Counted, *, read: Read, today: Callable[[], Today]
+    ) -> Occasions:
+        from assistant.learning.schedule import Occasions
 
         learning = self.settings.learning
         return Occasions(
-            Lessons(self.database),
+            lessons,
             self.rounds,
-            recipe="retriever",
+            recipe=recipe,
+            read=read,
             fewest=learning.fewest_lessons,
             new_lessons=learning.new_lessons,
             hours=learning.hours,
-            today=self._today,
+            today=today,
         )
+
+    def occasions_of(self, recipe: str) -> Occasions:
+        """When a round of this recipe is to begin by itself."""
+        return self.dialogue_occasions if recipe == "dialogue" else self.occasions
+
+    def recipe_due(self) -> str:
+        """What a round that begins now is to train; empty where none is due."""
+        return next((recipe for recipe in RECIPES if self.occasions_of(recipe).is_due()), "")
+
+    def recipe_wanted(self) -> str:
+        """The same for who asks for a round: where none is due, that of which there are enough lessons."""
+        return self.recipe_due() or next(
+            (recipe for recipe in RECIPES if self.occasions_of(recipe).has_enough()), RECIPES[0]
+        )
+
+    def came_to_nothing(self) -> None:
+        """A round was due and could not begin: it is due again when there is more to learn from."""
+        for recipe in RECIPES:
+            if self.occasions_of(recipe).is_due():
+                self.occasions_of(recipe).came_to_nothing()
+
+    @cached_property
+    def _dialogue_lessons(self) -> DialogueLessons:
+        from stores.learning.dialogue_lessons import DialogueLessons
+
+        return DialogueLessons(self.database, history_turns=self.settings.answer.history_turns)
+
+    @property
+    def _dialogue_training(self) -> dict[str, Any]:
+        return {"seed": self.settings.learning.seed}
+
+    @cached_property
+    def dialogue_learner(self) -> DialogueLearner:
+        """Trains the dialogue generator on corrected replies, and decides what goes live."""
+        from assistant.learning.dialogue_learner import DialogueLearner
+        from assistant.learning.outcome import Compared
+        from assistant.replay.metrics.held_out_replies import compare, wanted_reply
+
+        learning = self.settings.learning
+
+        def compared(
+            folder: Path, lessons: Sequence[DialogueLesson], tell: Callable[[int, int], None]
+        ) -> Compared:
+            live, candidate = self.dialogue_generator, self.dialogue_generator_in(folder)
+            found = compare(
+                [wanted_reply(lesson) for lesson in lessons if lesson.is_held_out],
+                lambda inputs: live.replies(inputs, most=1)[0].words,
+                lambda inputs: candidate.replies(inputs, most=1)[0].words,
+                seed=learning.seed,
+                threshold=learning.least_gain,
+                margin=learning.margin,
+                tell=tell,
+            )
+            figures = {**found.figures, "questions": found.questions, "limits": self._limits()}
+            return Compared(found.promotion, figures)
+
+        return DialogueLearner(
+            lessons=self._dialogue_lessons,
+            rounds=self.rounds,
+            live_models=self.live_models,
+            checkpoints=self.checkpoints,
+            encoder=self.locations.cache / "encoders" / self.packaged_encoder.version,
+            compare=compared,
+            settings=self._dialogue_training,
+            fewest=learning.fewest_lessons,
+            threads=learning.threads,
+            steering=self.steering,
+        )
+
+    def learner_of(self, recipe: str) -> Learner | DialogueLearner:
+        """Trains what this recipe is of."""
+        return self.dialogue_learner if recipe == "dialogue" else self.learner
 
     def _today(self) -> Today:
         from assistant.learning.schedule import Today
@@ -112,9 +220,17 @@ class Learning(Turns):
         """By which a candidate goes live."""
         return {"least_gain": self.settings.learning.least_gain, "margin": self.settings.learning.margin}
 
-    def step_back(self) -> str:
-        """Searches with the model before the live one again; returns its version. Raises `CannotUndo`."""
-        last = next((row for row in self.rounds.latest() if row.state == "promoted"), None)
+    def step_back(self, recipe: str = "") -> str:
+        """Uses the model before the live one again; returns its version. Raises `CannotUndo`.
+
+        recipe: of which; by default of the last round that went live.
+        """
+        promoted = [row for row in self.rounds.latest() if row.state == "promoted"]
+        last = next((row for row in promoted if recipe in ("", row.recipe)), None)
+        if (last.recipe if last is not None else recipe) == "dialogue":
+            from assistant.learning.dialogue_learner import ROLE
+
+            return self.live_models.step_back(ROLE)
         if last is None or last.figures.get("side") != "both":
             return self.live_models.step_back(QUERY_ENCODER)
         if (previous := self.encoder_versions.previous()) is not None:
@@ -128,7 +244,7 @@ class Learning(Turns):
         from assistant.learning.promotion import RECIPE as QUERY_SIDE
         from assistant.learning.promotion import SERVED
 
-        if version in self.checkpoints.versions(QUERY_SIDE):
+        if any(version in self.checkpoints.versions(recipe) for recipe in (QUERY_SIDE, "dialogue")):
             return True
         for kept in self.checkpoints.versions(RECIPE):
             with suppress(DamagedEncoder):

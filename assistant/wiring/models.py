@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from assistant.settings.config import DEFAULT
-from assistant.wiring.search import Search
-from stores.base.errors import ModelUnreachable
+from assistant.wiring.search import DIALOGUE_GENERATOR, Search
+from stores.base.errors import ModelUnreachable, VouchError
 
 if TYPE_CHECKING:
     from agents.answering.overview import OverviewQuestions
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agents.base.interfaces import Judge, Vectors
     from agents.base.message_sorting import MessageSorter
     from agents.models.dialogue_generator import DialogueGenerator
+    from agents.models.encoder import OnnxEncoder
     from agents.models.reader import OnnxReader
     from agents.retrieval.reader_judge import Readings
     from assistant.settings.config import ModelSettings
@@ -50,13 +51,46 @@ class Models(Search):
 
         return OnnxReader(LARGE, threads=self.settings.encoder.threads)
 
-    @cached_property
+    @property
     def dialogue_generator(self) -> DialogueGenerator:
-        """What replies over a knowledge base; it reads by the vectors of the packaged encoder."""
+        """What replies over a knowledge base: the live one, which another process may have changed."""
+        from stores.learning.dialogue_lessons import has_one_user
+
+        version = self.live_models.live(DIALOGUE_GENERATOR) or ""
+        known = self.live_models.known(DIALOGUE_GENERATOR, version)
+        if known is None or (known.details.get("is_of_own", True) and not has_one_user(self.database)):
+            version = ""
+        if version not in self._dialogue_generators:
+            self._dialogue_generators[version] = self._dialogue_generator_of(version)
+        return self._dialogue_generators[version]
+
+    def _dialogue_generator_of(self, version: str) -> DialogueGenerator:
+        from assistant.learning.dialogue_learner import RECIPE, SHIPPED
+
+        if version not in ("", SHIPPED):
+            try:
+                return self.dialogue_generator_in(self.checkpoints.verified(RECIPE, version))
+            except VouchError as error:
+                self._tell(f"{error.message}. Replies go on without it. {error.hint}")
+        return self.dialogue_generator_in(None)
+
+    @cached_property
+    def _dialogue_generators(self) -> dict[str, DialogueGenerator]:
+        """Those that were loaded, by version."""
+        return {}
+
+    def dialogue_generator_in(self, folder: Path | None) -> DialogueGenerator:
+        """The one of a folder, or what Vouch comes with; it reads by the packaged encoder's vectors."""
         from agents.models.dialogue_generator import SHIPPED, DialogueGenerator
 
-        encoder = self._prepared("") if self.settings.encoder.source else self.wanted_encoder
-        return DialogueGenerator(SHIPPED, encoder, threads=self.settings.encoder.threads)
+        return DialogueGenerator(
+            folder or SHIPPED, self.packaged_encoder, threads=self.settings.encoder.threads
+        )
+
+    @cached_property
+    def packaged_encoder(self) -> OnnxEncoder:
+        """The encoder that Vouch comes with, whatever searches."""
+        return self._prepared("") if self.settings.encoder.source else self.wanted_encoder
 
     _keeps_query_model = False
 

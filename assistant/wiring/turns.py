@@ -96,7 +96,7 @@ class Turns(Models):
         writer = (lambda: self._reply_writer) if self.settings.answer.generator else None
         return self._responder_with(EntityReplies(lambda: self.searching.encoder, self.sorter, writer))
 
-    @cached_property
+    @property
     def _reply_writer(self) -> ReplyWriter:
         from agents.dialogue.reply_writer import ReplyWriter
 

@@ -32,7 +32,13 @@ from stores.database.tables import (
     known_id,
 )
 from stores.learning.kept_lessons import LessonsGone
-from stores.learning.lessons import is_held_out, teaches, tells_when_to_end, texts_learned_from
+from stores.learning.lessons import (
+    HeldOut,
+    is_held_out,
+    teaches,
+    tells_when_to_end,
+    texts_learned_from,
+)
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,11 @@ class DialogueLesson:
     is_of_own: bool = False  # the knowledge base is the user's own
 
     @property
+    def passages(self) -> tuple[int, ...]:
+        """The versions of its entities."""
+        return tuple(entity.version_id for entity in self.entities)
+
+    @property
     def is_held_out(self) -> bool:
         """Whether it judges candidates, and is never trained on."""
         return is_held_out(self.dialogue)
@@ -81,7 +92,15 @@ class DialogueLessons:
 
     def count(self, *, after: int = 0) -> int:
         """How many there are of turns behind this one."""
-        return len(self.all(after=after))
+        with self._database.reading() as sql:
+            return len(_told(sql, after))
+
+    def held_out(self, *, enough: int) -> HeldOut:
+        """Those that judge candidates, each of which can. enough: is looked for in all the same."""
+        del enough
+        with self._database.reading() as sql:
+            dialogues = [told.dialogue for told in _told(sql, 0)]
+        return HeldOut(*[sum(map(is_held_out, dialogues))] * 2)
 
     def all(self, *, after: int = 0) -> list[DialogueLesson]:
         """Every lesson of a turn behind this one, in the order of the turns."""
@@ -95,36 +114,67 @@ class DialogueLessons:
             raise LessonsGone("a reply that it learns from was forgotten, undone or rated anew meanwhile")
 
     def _of(self, sql: SqlSession, after: int) -> list[DialogueLesson]:
-        wanted = _wanted(sql, after)
-        turns = [turn for ids in in_parts(sorted(wanted)) for turn in _turns(sql, ids)]
-        entities = _entities(sql, [known_id(turn.id) for turn in turns])
-        own = {known_id(base.id) for base in sql.scalars(select(KnowledgeBase)) if base.space != SHARED}
-        is_alone = (sql.scalar(select(func.count()).select_from(User)) or 0) < 2
         found = []
-        for turn in turns:
-            turn_id = known_id(turn.id)
-            reply, (space, shown) = _reply(turn, wanted[turn_id]), entities.get(turn_id, ("", ()))
-            is_of_own = any(space == knowledge_space(base) for base in own)
-            if not (reply and shown) or (is_of_own and not is_alone):
-                continue
-            before = _turns(sql, earlier_turns(sql, turn, self._history_turns))
-            told = turn.details["knowledge_base"]
+        for told in _told(sql, after):
+            turn, before = told.turn, _turns(sql, earlier_turns(sql, told.turn, self._history_turns))
+            of_base = turn.details["knowledge_base"]
             found.append(
                 DialogueLesson(
-                    turn_id,
+                    known_id(turn.id),
                     turn.user_id,
-                    sql.get_one(Session, turn.session_id).public_id,
-                    told["name"],
+                    told.dialogue,
+                    of_base["name"],
                     (*(each.message for each in before), turn.message),
                     tuple(each.answer for each in before),
-                    dict(told["constraints"]),
-                    told["meeting"],
-                    tuple(shown),
-                    reply,
-                    is_of_own,
+                    dict(of_base["constraints"]),
+                    of_base["meeting"],
+                    tuple(told.entities),
+                    told.reply,
+                    told.is_of_own,
                 )
             )
         return found
+
+
+def has_one_user(database: Database) -> bool:
+    """Whether nobody else is there to whom words of a user's own could be told."""
+    with database.reading() as sql:
+        return _has_one_user(sql)
+
+
+def _has_one_user(sql: SqlSession) -> bool:
+    return (sql.scalar(select(func.count()).select_from(User)) or 0) < 2
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A turn that teaches, without what was said before it."""
+
+    turn: Turn
+    dialogue: str
+    entities: Sequence[ToldEntity]
+    reply: str
+    is_of_own: bool
+
+
+def _told(sql: SqlSession, after: int) -> list[_Told]:
+    wanted = _wanted(sql, after)
+    turns = [turn for ids in in_parts(sorted(wanted)) for turn in _turns(sql, ids)]
+    entities = _entities(sql, [known_id(turn.id) for turn in turns])
+    own = {
+        knowledge_space(known_id(base.id))
+        for base in sql.scalars(select(KnowledgeBase))
+        if base.space != SHARED
+    }
+    is_alone = _has_one_user(sql)
+    found = []
+    for turn in turns:
+        turn_id = known_id(turn.id)
+        reply, (space, shown) = _reply(turn, wanted[turn_id]), entities.get(turn_id, ("", []))
+        if reply and shown and (is_alone or space not in own):
+            dialogue = sql.get_one(Session, turn.session_id).public_id
+            found.append(_Told(turn, dialogue, shown, reply, space in own))
+    return found
 
 
 def _wanted(sql: SqlSession, after: int) -> dict[int, str]:

@@ -122,6 +122,11 @@ class Lesson:
     is_held_out: bool
     message_versions: tuple[int, ...] = ()  # the question itself, as its user's own words are searched
 
+    @property
+    def passages(self) -> tuple[int, ...]:
+        """The versions of its passages."""
+        return tuple(document.version_id for document in self.documents)
+
 
 @dataclass(frozen=True)
 class HeldOut:

@@ -129,7 +129,11 @@ class Duration(click.ParamType[float]):
 @click.command("train")
 @click.option("--once", is_flag=True, help="One round, and end. This is what happens by default.")
 @click.option("--watch", is_flag=True, help="Stay, and begin a round whenever enough was judged.")
-@click.option("--recipe", type=click.Choice(["retriever"]), default="retriever", help="What is trained.")
+@click.option(
+    "--recipe",
+    type=click.Choice(["retriever", "dialogue"]),
+    help="What is trained: the retriever, or what replies over knowledge bases; else what is due.",
+)
 @click.option(
     "--budget",
     type=Duration(),
@@ -153,7 +157,7 @@ def command(
     ctx: click.Context,
     once: bool,
     watch: bool,
-    recipe: str,
+    recipe: str | None,
     budget: float | None,
     status: bool,
     stop: bool,
@@ -161,13 +165,14 @@ def command(
     led: str | None,
     require_better: bool,
 ) -> int:
-    """Learn to find better from the questions that were answered.
+    """Learn to find better from the questions that were answered, and to reply better over knowledge bases.
 
-    A candidate goes live only if it surely wins on held-out questions, and loses on no month or domain.
+    A candidate goes live only if it surely wins on what was held out, and loses on no part of it.
 
     \b
     Examples:
       vouch train
+      vouch train --recipe dialogue
       vouch train --status
       vouch train --back
     """
@@ -184,13 +189,14 @@ def command(
         if stop:
             return _stop(call, assistant.rounds)
         if back:
-            return _go_back(call, assistant)
+            return _go_back(call, assistant, recipe or "")
         assistant.catch_up()
         if watch:
-            _watch(call, assistant, budget)
-        if warning := assistant.occasions.warning():
+            _watch(call, assistant, recipe, budget)
+        recipe = recipe or assistant.recipe_wanted()
+        if warning := assistant.occasions_of(recipe).warning():
             call.tell(warning)
-        return _exit_code(_one_round(call, assistant, budget), require_better)
+        return _exit_code(_one_round(call, assistant, recipe, budget), require_better)
 
 
 def _be_led(call: Invocation) -> int:
@@ -202,38 +208,42 @@ def _be_led(call: Invocation) -> int:
     call.settings = replace(call.settings, encoder=of_training)
     with call.assistant() as assistant:
         follow(_STANDARD_INPUT, assistant.steering)
-        return _one_round(call, assistant, None).exit_code
+        return _one_round(call, assistant, assistant.recipe_wanted(), None).exit_code
 
 
-def _one_round(call: Invocation, assistant: Assistant, budget: float | None) -> Ended:
+def _one_round(call: Invocation, assistant: Assistant, recipe: str, budget: float | None) -> Ended:
     """Tells how far it is, and gives what came of it."""
     teller = _Teller(call)
     try:
-        ended = assistant.learner.run(budget_seconds=budget, tell=teller.tell)
+        ended = assistant.learner_of(recipe).run(budget_seconds=budget, tell=teller.tell)
     finally:
         teller.clear()
-    _give(call, ended)
+    _give(call, ended, recipe)
     return ended
 
 
-def _watch(call: Invocation, assistant: Assistant, budget: float | None) -> NoReturn:
-    """A round on every occasion; after one that decided nothing only with more to learn from, or later."""
+def _watch(call: Invocation, assistant: Assistant, wanted: str | None, budget: float | None) -> NoReturn:
+    """A round on every occasion; after one that decided nothing only with more to learn from, or later.
+
+    wanted: a recipe; None for all.
+    """
     is_told = False
     while True:
-        if assistant.occasions.is_due():
+        due = wanted if wanted and assistant.occasions_of(wanted).is_due() else ""
+        if recipe := due if wanted else assistant.recipe_due():
             is_told = False
             try:
-                _one_round(call, assistant, budget)
+                _one_round(call, assistant, recipe, budget)
             except StoreUnavailable as error:  # the round waits for its lease, and is tried again then
                 call.tell(f"{error.message}. {error.hint}".strip())
             except TryAgain:
                 pass  # another learner is at it
             except VouchError as error:  # what cannot be learned from yet
                 call.tell(f"{error.message}. {error.hint}".strip())
-                assistant.occasions.came_to_nothing()
+                assistant.occasions_of(recipe).came_to_nothing()
         if not is_told:
             is_told = True
-            call.tell(_waits_for(assistant.occasions.awaited()))
+            call.tell(_waits_for(assistant.occasions_of(wanted or "retriever").awaited()))
         time.sleep(_WATCHED_EVERY)
 
 
@@ -262,8 +272,8 @@ def _stop(call: Invocation, rounds: Rounds) -> int:
     return 0 if stopped else 1
 
 
-def _go_back(call: Invocation, assistant: Assistant) -> int:
-    version = assistant.step_back()
+def _go_back(call: Invocation, assistant: Assistant, recipe: str) -> int:
+    version = assistant.step_back(recipe)
     if call.as_json:
         call.give({"live": version})
     else:
@@ -296,7 +306,7 @@ def _told(progress: Progress) -> str:
     if "seconds_left" in facts:
         return (
             f"round {progress.round_id}, step {facts['step']} of {facts['steps']}, loss {facts['loss']:.3f}, "
-            f"{facts['examples_per_second']:.1f} questions/s, about {facts['seconds_left']:.0f} s left"
+            f"{facts['examples_per_second']:.1f} lessons/s, about {facts['seconds_left']:.0f} s left"
         )
     if "questions_in_all" in facts:
         done, of = facts["questions"], facts["questions_in_all"]
@@ -307,11 +317,12 @@ def _told(progress: Progress) -> str:
     return f"round {progress.round_id}, {in_words(progress.phase)}"
 
 
-def _give(call: Invocation, ended: Ended) -> None:
+def _give(call: Invocation, ended: Ended, recipe: str) -> None:
     if call.as_json:
         call.give(
             {
                 "round": ended.round_id,
+                "recipe": recipe,
                 "state": ended.state,
                 "is_broken_off": _is_broken_off(ended),
                 "reason": ended.reason,

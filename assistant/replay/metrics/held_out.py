@@ -16,7 +16,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from agents.base.interfaces import Candidate, Judge
 from agents.retrieval.retriever import Retriever
@@ -25,6 +25,7 @@ from assistant.replay.metrics.metrics import ndcg_at, success_at
 from stores.learning.lessons import DECIDING, Lesson
 from stores.search.spaces import Spaces
 
+S = TypeVar("S")
 SMALLEST_SLICE = 30  # questions; of fewer a loss says nothing
 _GAINS = {"answer": 1.0, "relevant": 0.3, "irrelevant": 0.0}  # of nDCG
 _JUDGED = 10  # of either's first
@@ -134,17 +135,17 @@ def decided(
         fewest_questions=DECIDING,
     )
     figures: dict[str, Any] = {
-        name: {"live": _mean(old), "candidate": _mean(new), **_as_facts(gains[name])}
+        name: {"live": mean(old), "candidate": mean(new), **as_facts(gains[name])}
         for name, (new, old) in (("R@5", recall), ("R@10", recall_at_10), (_SLICED_BY, ndcg))
     }
-    figures["slices"] = {month: _as_facts(gain) for month, gain in months.items()}
-    figures["domains"] = [{"name": name, **_as_facts(gain)} for name, gain in domains.items()]
+    figures["slices"] = {month: as_facts(gain) for month, gain in months.items()}
+    figures["domains"] = [{"name": name, **as_facts(gain)} for name, gain in domains.items()]
     return Comparison(promoted, len(scored), figures)
 
 
-def slices(scored: Sequence[Scored], of: Callable[[Scored], str]) -> dict[str, list[Scored]]:
+def slices(scored: Sequence[S], of: Callable[[S], str]) -> dict[str, list[S]]:
     """The questions by what one is of, in the order of the names; each question is in one slice."""
-    found: dict[str, list[Scored]] = defaultdict(list)
+    found: dict[str, list[S]] = defaultdict(list)
     for each in scored:
         found[of(each)].append(each)
     return dict(sorted(found.items()))
@@ -166,7 +167,8 @@ def _side(found: Sequence[Candidate], answers: set[str], gains: Mapping[str, flo
     return Side(success_at(ids, answers, 5), success_at(ids, answers, 10), ndcg_at(ids, gains, 10))
 
 
-def _mean(scores: Sequence[float]) -> float:
+def mean(scores: Sequence[float]) -> float:
+    """Of at least one."""
     return sum(scores) / len(scores)
 
 
@@ -195,7 +197,8 @@ def _judged(question: str, both: Sequence[Sequence[Candidate]], judge: Judge) ->
     return {str(version): _GAINS[verdict.label] for version, verdict in pairs if verdict is not None}
 
 
-def _as_facts(gain: Gain) -> dict[str, Any]:
+def as_facts(gain: Gain) -> dict[str, Any]:
+    """As a round notes it."""
     return {
         "gain": round(gain.mean, 4),
         "low": round(gain.low, 4),

@@ -29,7 +29,7 @@ def steer_training(assistant: Assistant, what: str, *, stays: bool = True) -> It
             raise VouchError(f"No round was begun: {lacks}.")
         if not stays:
             raise VouchError(_ENDS, hint="`vouch train` trains a round now.")
-        warning = assistant.occasions.warning()
+        warning = assistant.occasions_of(assistant.recipe_wanted()).warning()
         begins = "The pause ends, and a round begins" if learner.is_paused else "A round begins"
         learner.begin()
         yield f"{warning} {begins} in the background; a notice tells what comes of it.".lstrip()
@@ -45,7 +45,7 @@ def steer_training(assistant: Assistant, what: str, *, stays: bool = True) -> It
         learner.go_on()
         yield "Training in this chat goes on."
     elif what == "back":
-        yield f"Search uses {assistant.step_back()} again. /train back takes this back."
+        yield f"Vouch uses {assistant.step_back()} again. /train back takes this back."
     elif what:
         raise WrongUsage(f"There is no /train {one_line(what)}: start, stop, pause, continue or back.")
     else:
@@ -59,6 +59,8 @@ def _lacks(assistant: Assistant) -> str:
     latest = next(iter(assistant.rounds.latest(1)), None)
     lessons, fewest = Lessons(assistant.database), assistant.settings.learning.fewest_lessons
     if (latest is not None and latest.state in ("running", "waiting")) or lessons.count() >= fewest:
+        return ""
+    if assistant.dialogue_occasions.has_enough():
         return ""
     there = len(lessons.all())
     return what_is_lacking(there, fewest) if there < fewest else ""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SHOWN_ROUNDS = 50
 DECIDED_BY = "nDCG@10"  # the measure that must gain
+REPLIES_DECIDED_BY = "reply score"  # the same of the dialogue generator
 _UNTRAINED = "untrained"
 
 
@@ -36,6 +37,7 @@ class TrainingFacts:
     margin: float
     lineage: RoundLineage | None = None  # from what the round learns that runs or waits
     broken_off: frozenset[int] = frozenset()  # rounds that are said to run, and whose learner is gone
+    also_live: frozenset[str] = frozenset()  # versions that answer in another role than that of `live`
     lack: TooFewHeldOut | None = None  # why none begins by itself, where more lessons are lacking than those
 
     @property
@@ -50,7 +52,7 @@ class TrainingFacts:
             return "broken off"
         if row.state != "promoted" or not version:
             return row.state
-        if version == self.live:
+        if version == self.live or version in self.also_live:
             return "live"
         return "stepped back" if version == self.declined else "replaced"
 
@@ -59,7 +61,7 @@ class TrainingFacts:
         made_by = [row for row in self.rounds if row.state == "promoted" and version_of(row) == version]
         if made_by:
             return f"{made_by[0].id}"
-        return _UNTRAINED if version in ("", _UNTRAINED) else one_line(version)[:16]
+        return _UNTRAINED if version in ("", _UNTRAINED, "shipped") else one_line(version)[:16]
 
 
 def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> TrainingFacts:
@@ -67,18 +69,20 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
 
     The lessons are counted again when a round has begun or ended since.
     """
-    from assistant.wiring.assistant import QUERY_ENCODER
+    from assistant.wiring.assistant import DIALOGUE_GENERATOR, QUERY_ENCODER
     from stores.database.tables import known_id
 
     rounds = _rounds(assistant, known.rounds if known is not None else ())
     last = next((row for row in rounds if row.state == "promoted"), None)
+    is_of_dialogues = last is not None and last.recipe == "dialogue"
     if last is not None and last.figures.get("side") == "both":
         versions, declined = assistant.encoder_versions, assistant.encoder_versions.declined()
         live, previous = versions.live(), versions.previous()
         names = live.version if live else "", previous.version if previous else ""
     else:
-        models, declined = assistant.live_models, assistant.live_models.declined(QUERY_ENCODER)
-        names = models.live(QUERY_ENCODER) or "", models.previous(QUERY_ENCODER) or ""
+        models, role = assistant.live_models, DIALOGUE_GENERATOR if is_of_dialogues else QUERY_ENCODER
+        names, declined = (models.live(role) or "", models.previous(role) or ""), models.declined(role)
+    other = assistant.live_models.live(QUERY_ENCODER if is_of_dialogues else DIALOGUE_GENERATOR)
     learning, learner = assistant.settings.learning, assistant.background_learner
     if known is None or _newest(known.rounds) != _newest(rounds):
         new, awaited = assistant.occasions.not_learned(), assistant.occasions.awaited()
@@ -98,6 +102,7 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
         least_gain=learning.least_gain,
         margin=learning.margin,
         lineage=_lineage(assistant, rounds, known),
+        also_live=frozenset([other] if other else []),
         broken_off=frozenset(known_id(row.id) for row in rounds if assistant.rounds.is_broken_off(row)),
         lack=lack,
     )
@@ -161,13 +166,13 @@ def comparison_of(row: Round) -> dict[str, Mapping[str, Any]]:
     """What came of the comparison, by measure, the one that decides first; empty where there was none."""
     found = row.figures.get("comparison", {})
     compared = {name: told for name, told in found.items() if isinstance(told, dict) and "candidate" in told}
-    return dict(sorted(compared.items(), key=lambda each: each[0] != DECIDED_BY))
+    return dict(sorted(compared.items(), key=lambda each: each[0] not in (DECIDED_BY, REPLIES_DECIDED_BY)))
 
 
 def gain_of(row: Round) -> str:
     """What the candidate won or lost, in the measure that decides; empty where it was not compared."""
-    told = comparison_of(row).get(DECIDED_BY)
-    return f"{DECIDED_BY} {points(told['gain'])} points" if told else ""
+    name, told = next(iter(comparison_of(row).items()), ("", {}))
+    return f"{name} {points(told['gain'])} points" if told else ""
 
 
 def percent(share: float) -> str:
@@ -246,7 +251,7 @@ def measured_table(row: Round) -> MeasuredTable | None:
     return MeasuredTable("Set aside to end the training", ("start", f"epoch {epoch}"), tuple(rows))
 
 
-_MEASURED = {"ndcg_at_10": DECIDED_BY, "recall_at_5": "R@5", "reciprocal_rank": "MRR"}
+_MEASURED = {"ndcg_at_10": DECIDED_BY, "recall_at_5": "R@5", "reciprocal_rank": "MRR", "chance": "chance"}
 
 
 def forgetting_of(row: Round) -> tuple[str, float] | None:

@@ -64,9 +64,12 @@ def _figures(row: Round) -> Iterator[str]:
         yield f"{slice_name(name)}  {points(gain)} points on {questions} questions"
     measured = row.figures.get("measured", ())
     if measured:
-        yield "While it was trained, on questions set aside to end the training:"
+        yield "While it was trained, on what was set aside to end the training:"
     for found in measured:
         when = f"epoch {found['epoch']}" if found.get("epoch") else "start"
+        if "chance" in found:
+            yield f"{when:<9} chance of a word {percent(found['chance'])}"
+            continue
         yield (
             f"{when:<9} nDCG@10 {percent(found.get('ndcg_at_10', 0))}  "
             f"R@5 {percent(found.get('recall_at_5', 0))}  among {found.get('among', '?')} passages"

@@ -86,7 +86,7 @@ class TrainingSteering(HasHelp):
         await self.look_again()
         facts = self.facts
         live, other = facts.name_of(facts.live), facts.name_of(facts.previous)
-        self.say(f"Search uses {_model(live)} again. b takes this back, to {_model(other)}.")
+        self.say(f"Vouch uses {_model(live)} again. b takes this back, to {_model(other)}.")
 
     def action_details(self) -> None:
         if (row := self.marked) is not None:
@@ -101,7 +101,9 @@ class TrainingSteering(HasHelp):
 
     def action_compare(self) -> None:
         """Answers by the live model and by the marked round's, or by the model before."""
-        if (compared := self._compared) is None:
+        if self.marked is not None and self.marked.recipe == "dialogue":
+            self.say("Replies over a knowledge base are not compared here.")
+        elif (compared := self._compared) is None:
             self.say("There is no other model to compare with yet.")
         elif isinstance(compared, str):
             self._compare("previous", self.facts.name_of(compared))

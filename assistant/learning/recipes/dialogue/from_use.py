@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import os
 import random
 import shutil
@@ -37,6 +38,7 @@ from assistant.learning.recipes.dialogue.batches import batch_of
 from assistant.learning.recipes.dialogue.lessons import Lesson, lesson_of, vocabulary_of
 from assistant.learning.recipes.dialogue.replying import PointerModel
 from assistant.learning.recipes.dialogue.train_dialogue import BATCH, ROWS, optimizer_of, train_step
+from assistant.learning.recipes.retriever.pacing import Pace
 from assistant.learning.recipes.run import SETTINGS, CannotTrain, Stopped, StopSignal, Tell, run, workplace
 from assistant.learning.recipes.training_state import (
     optimizer_tensors,
@@ -131,6 +133,7 @@ class Run:
         self._tell("phase", phase="training")
         again = max(1, _LEAST_AN_EPOCH // len(self._taught))  # few are gone through several times
         steps = -(-again * len(self._taught) // BATCH)
+        of, pace = steps * self._settings.epochs, Pace()
         for epoch in range(self._epoch, self._settings.epochs):
             draw = random.Random(f"{self._settings.seed} {epoch}")
             torch.manual_seed(self._settings.seed * 1_000 + epoch)  # for dropout, also if it goes on
@@ -138,8 +141,11 @@ class Run:
             for number, start in enumerate(range(0, len(order), BATCH)):
                 some = order[start : start + BATCH]
                 loss = train_step(self._model, self._optimizer, some, most_rows=draw.choice(ROWS))
+                if not math.isfinite(loss):
+                    raise CannotTrain(f"The loss is {loss} in epoch {epoch + 1}; nothing was kept")
                 step = epoch * steps + number + 1
-                self._tell("step", step=step, steps=steps * self._settings.epochs, loss=loss)
+                paced = pace.after(len(some), steps_left=of - step)
+                self._tell("step", step=step, steps=of, loss=loss, **paced)
                 if self._stop.came:
                     raise Stopped
             self._epoch = epoch + 1
@@ -189,7 +195,7 @@ class Run:
             found += float(self._network.likelihood(batch).sum())
         self._network.train()
         mean = found / len(self._measured)
-        self._tell("held_out", epoch=len(self._likelihoods), likelihood=mean)
+        self._tell("held_out", epoch=len(self._likelihoods), chance=math.exp(mean))
         return mean
 
     def _of_the_run(self) -> dict[str, Any]:

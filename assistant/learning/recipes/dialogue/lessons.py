@@ -11,21 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base.chat_interfaces import DialogueState
-from agents.base.citations import without_citations
 from agents.base.interfaces import Candidate
 from agents.dialogue.entity_ranker import ranked
 from agents.dialogue.knowledge_table import KnowledgeTable
-from agents.dialogue.reply_writer import as_values, columns_of, inputs_of
 from agents.models.dialogue_arrays import Strings
-from agents.models.dialogue_inputs import MOST_ROWS, NAME, DialogueInputs, dialogue_inputs, spoken
+from agents.models.dialogue_inputs import MOST_ROWS, NAME, DialogueInputs, dialogue_inputs
 from assistant.learning.recipes.examples.dialogues import TaskTurn, read_dialogues, read_entities
+from assistant.replay.metrics.held_out_replies import MOST_REPLY, wanted_reply
 from stores.base.clock import now
-from stores.base.entities import Entity, entity_of, entity_text
+from stores.base.entities import Entity, entity_text
 from stores.base.passages import Passage
 from stores.learning.dialogue_lessons import DialogueLesson
 
 _LEAST_WORD, _LEAST_VALUE = 2, 5  # times in replies, from which a word, or a value without a source, is told
-_MOST_REPLY = 60  # words
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class Moment:
     @property
     def reply(self) -> tuple[str, ...]:
         """Its words, cut where they are too many."""
-        return tuple(self.told.system.split()[:_MOST_REPLY])
+        return tuple(self.told.system.split()[:MOST_REPLY])
 
     def inputs(self, rows: Sequence[Entity]) -> DialogueInputs:
         """With these entities, best first."""
@@ -110,12 +108,10 @@ def lessons(data: Path, set_name: str, split: str, level: str, strings: Strings)
 
 def lesson_of(told: DialogueLesson) -> Lesson:
     """A reply that a user found right or wrote."""
-    rows = [as_values(entity_of(entity.name, entity.text)) for entity in told.entities]
-    said = [text for pair in zip(told.messages, (*told.answers, ""), strict=True) for text in pair][:-1]
-    values = columns_of(rows, told.constraints)
-    words = tuple(spoken(without_citations(told.reply), values).split()[:_MOST_REPLY])
-    inputs = inputs_of(said, rows, told.constraints, told.meeting)
-    return Lesson(inputs, words, tuple(word for word in words if word in values), told.base, told.base)
+    wanted = wanted_reply(told)
+    values = wanted.values
+    entities = tuple(word for word in wanted.words if word in values)
+    return Lesson(wanted.inputs, wanted.words, entities, told.base, told.base)
 
 
 def _best(entities: Sequence[Entity], cosines: npt.NDArray[np.float32], state: DialogueState) -> list[Entity]:

@@ -6,8 +6,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from assistant.learning.recipes.retriever.training import StepReport
-
 RATE_OVER = 20  # steps
 
 FIRST_CHECKPOINT_SECONDS = 10.0
@@ -49,12 +47,12 @@ class Pace:
         self._ends = deque([time.monotonic()], maxlen=RATE_OVER + 1)
         self._questions: deque[int] = deque(maxlen=RATE_OVER)
 
-    def after(self, report: StepReport) -> dict[str, float]:
-        """The figures to tell after a step."""
+    def after(self, examples: int, *, steps_left: int) -> dict[str, float]:
+        """The figures to tell after a step of so many examples."""
         self._ends.append(time.monotonic())
-        self._questions.append(report.questions)
+        self._questions.append(examples)
         passed = max(1e-9, self._ends[-1] - self._ends[0])
-        left = (report.steps - report.step) * passed / len(self._questions)
+        left = steps_left * passed / len(self._questions)
         return {
             "examples_per_second": round(sum(self._questions) / passed, 2),
             "seconds_left": round(left, 1),

@@ -163,7 +163,8 @@ class Run:
             ):
                 if not np.isfinite(report.loss):
                     raise CannotTrain(f"The loss is {report.loss} at step {report.step}; nothing was kept")
-                self._tell("step", **asdict(report), **pace.after(report))
+                paced = pace.after(report.questions, steps_left=report.steps - report.step)
+                self._tell("step", **asdict(report), **paced)
                 checkpoints.after_step()
                 if self._stop.came:
                     raise Stopped

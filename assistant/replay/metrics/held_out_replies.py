@@ -1,0 +1,135 @@
+"""A candidate against the live dialogue generator, on replies that neither was trained on.
+
+held-out lessons -> both reply -> BLEU and Entity-F1 of each reply, paired -> promoted or not
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from agents.base.citations import without_citations
+from agents.dialogue.reply_writer import as_values, columns_of, inputs_of
+from agents.models.dialogue_inputs import DialogueInputs, spoken
+from assistant.replay.metrics.bootstrap import Gain, paired_gain, promotion
+from assistant.replay.metrics.dialogue import entity_f1, sentence_bleu
+from assistant.replay.metrics.held_out import SMALLEST_SLICE, Comparison, as_facts, mean, slices
+from stores.base.entities import entity_of
+from stores.learning.dialogue_lessons import DialogueLesson
+from stores.learning.lessons import DECIDING
+
+Replies = Callable[[DialogueInputs], Sequence[str]]  # the words of the likeliest one
+MOST_REPLY = 60  # words
+SCORE, BLEU, ENTITY_F1 = "reply score", "BLEU", "Entity-F1"
+
+
+@dataclass(frozen=True)
+class WantedReply:
+    """What a generator reads, and the reply that it should give."""
+
+    inputs: DialogueInputs
+    words: tuple[str, ...]
+    base: str  # the knowledge base's name
+
+    @property
+    def values(self) -> set[str]:
+        """All that the entities before the generator hold."""
+        return {cell.value for row in self.inputs.rows for cell in row}
+
+
+def wanted_reply(told: DialogueLesson) -> WantedReply:
+    """Of a reply that a user found right or wrote."""
+    rows = [as_values(entity_of(entity.name, entity.text)) for entity in told.entities]
+    said = [text for pair in zip(told.messages, (*told.answers, ""), strict=True) for text in pair][:-1]
+    columns = columns_of(rows, told.constraints)
+    words = spoken(without_citations(told.reply), columns).split()[:MOST_REPLY]
+    return WantedReply(inputs_of(said, rows, told.constraints, told.meeting), tuple(words), told.base)
+
+
+@dataclass(frozen=True)
+class Side:
+    """How good one reply is; each from 0 to 1."""
+
+    bleu: float
+    f1: float  # 1 where no value is to be told, and none is
+
+    @property
+    def score(self) -> float:
+        """Both in one."""
+        return (self.bleu + self.f1) / 2
+
+
+@dataclass(frozen=True)
+class ScoredReply:
+    """One held-out reply under both."""
+
+    base: str
+    live: Side
+    candidate: Side
+
+
+def compare(
+    held_out: Sequence[WantedReply],
+    live: Replies,
+    candidate: Replies,
+    *,
+    seed: int,
+    threshold: float = 0.0,
+    margin: float = 0.01,
+    tell: Callable[[int, int], None] = lambda done, of: None,
+) -> Comparison:
+    """Both on the held-out lessons; see `decided`. tell: is given how many are done, of how many."""
+    scored = []
+    for done, each in enumerate(held_out, start=1):
+        scored.append(ScoredReply(each.base, *(_side(each, way(each.inputs)) for way in (live, candidate))))
+        tell(done, len(held_out))
+    return decided(scored, seed=seed, threshold=threshold, margin=margin)
+
+
+def decided(
+    scored: Sequence[ScoredReply], *, seed: int, threshold: float = 0.0, margin: float = 0.01
+) -> Comparison:
+    """Promoted where the mean of BLEU and Entity-F1 surely gains, and neither of them loses too much.
+
+    Too much is more than the margin, by the mean; nor may the score over any knowledge base with
+    `SMALLEST_SLICE` replies or more. threshold, margin: shares, from 0 to 1.
+    """
+
+    def gain(of: Callable[[Side], float], some: Sequence[ScoredReply] = scored) -> Gain:
+        return paired_gain([of(each.candidate) for each in some], [of(each.live) for each in some], seed=seed)
+
+    if not scored:
+        return Comparison(promotion({SCORE: Gain(0, 0, 0, 0)}, {}), 0)
+    measures: dict[str, Callable[[Side], float]] = {
+        SCORE: lambda side: side.score,
+        BLEU: lambda side: side.bleu,
+        ENTITY_F1: lambda side: side.f1,
+    }
+    gains = {name: gain(of) for name, of in measures.items()}
+    parts = slices(scored, lambda each: each.base)
+    bases = {name: gain(measures[SCORE], some) for name, some in parts.items() if len(some) >= SMALLEST_SLICE}
+    must_keep = {BLEU: gains[BLEU], ENTITY_F1: gains[ENTITY_F1]}
+    promoted = promotion(
+        {SCORE: gains[SCORE]},
+        must_keep | {f"knowledge base {name}": lost for name, lost in bases.items()},
+        threshold=threshold,
+        margin=margin,
+        fewest_questions=DECIDING,
+    )
+    figures = {
+        name: {
+            "live": mean([of(each.live) for each in scored]),
+            "candidate": mean([of(each.candidate) for each in scored]),
+            **as_facts(gains[name]),
+        }
+        for name, of in measures.items()
+    }
+    domains = [{"name": name, **as_facts(lost)} for name, lost in bases.items()]
+    return Comparison(promoted, len(scored), figures | {"domains": domains})
+
+
+def _side(held_out: WantedReply, words: Sequence[str]) -> Side:
+    values = held_out.values
+    right, told = values.intersection(held_out.words), values.intersection(words)
+    f1 = entity_f1([right], [told], strict=True) / 100 if right or told else 1.0
+    return Side(sentence_bleu(" ".join(held_out.words), " ".join(words)), f1)
