@@ -20,7 +20,7 @@ from stores.learning.lessons import DECIDING
 
 Replies = Callable[[DialogueInputs], Sequence[str]]  # the words of the likeliest one
 MOST_REPLY = 60  # words
-SCORE, BLEU, ENTITY_F1 = "reply score", "BLEU", "Entity-F1"
+SCORE, BLEU, ENTITY_F1 = "replies", "BLEU", "Entity-F1"
 
 
 @dataclass(frozen=True)

@@ -77,10 +77,19 @@ def _status(assistant: Assistant) -> Iterator[str]:
         judged = "1 question was" if new == 1 else f"{new} questions were"
         wanted = new + awaited.missing
         yield f"{judged} judged that no round has learned from; with {wanted} a round begins."
+    if assistant.dialogue_occasions.not_learned():
+        yield f"Replies over knowledge bases: {_of_replies(assistant)}."
     if not assistant.settings.learning.in_chat:
         yield "learning.in_chat is false: in this chat only /train start begins one."
     if assistant.background_learner.is_paused:
         yield _PAUSED
+
+
+def _of_replies(assistant: Assistant) -> str:
+    awaited, new = assistant.dialogue_occasions.awaited(), assistant.dialogue_occasions.not_learned()
+    if awaited.lack is not None:
+        return awaited.lack.sentence
+    return f"{new} new lessons; with {new + awaited.missing} a round begins"
 
 
 def _state(assistant: Assistant, row: Round) -> str:

@@ -95,7 +95,7 @@ def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
     yield f"Turn {turn.id}: {short(turn.message)}"
     if turn.standalone not in ("", turn.message):
         yield f"Searched as: {one_line(turn.standalone)}"
-    yield f"Answered by {one_line(turn.model) or 'nobody'}: {turn.state}"
+    yield f"Answered by {writer_of(turn)}: {turn.state}"
     if instead := in_place_of(turn):
         yield f"In place of {instead}"
     if turn.details.get("tokens"):
@@ -142,3 +142,10 @@ def _found_line(entry: FoundPassage, given: float, is_cited: bool, scope: str) -
         f"(meaning {entry.dense:.2f}, words {entry.lexical:.2f}{f', given {given:.2f}' if given else ''}) "
         f"{moved:+d}"
     )
+
+
+def writer_of(turn: Turn) -> str:
+    """What replied in a turn."""
+    if turn.details.get("knowledge_base", {}).get("is_generated"):
+        return "the dialogue generator"
+    return one_line(turn.model) or "nobody"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SHOWN_ROUNDS = 50
 DECIDED_BY = "nDCG@10"  # the measure that must gain
-REPLIES_DECIDED_BY = "reply score"  # the same of the dialogue generator
+REPLIES_DECIDED_BY = "replies"  # the same of the dialogue generator: the mean of BLEU and Entity-F1
 _UNTRAINED = "untrained"
 
 
@@ -274,12 +274,18 @@ def slices_of(row: Round) -> list[tuple[str, float, int]]:
     return [(one_line(name), float(told["gain"]), int(told["questions"])) for name, told in named]
 
 
-def rule(facts: TrainingFacts) -> str:
-    """When a candidate goes live, in words."""
+def rule(facts: TrainingFacts, row: Round | None = None) -> str:
+    """When a candidate goes live, in words. row: of its round."""
     from stores.learning.lessons import DECIDING
 
     over = f" more than {100 * facts.least_gain:.2f} points" if facts.least_gain else ""
+    margin = f"{100 * facts.margin:.2f} points"
+    if row is not None and row.recipe == "dialogue":
+        return (
+            f"Goes live if the mean of BLEU and Entity-F1 surely gains{over} on {DECIDING} replies or more, "
+            f"and neither, nor any knowledge base, loses more than {margin}."
+        )
     return (
         f"Goes live if {DECIDED_BY} surely gains{over} on {DECIDING} questions or more, "
-        f"and R@5, month and domain lose at most {100 * facts.margin:.2f} points."
+        f"and R@5, month and domain lose at most {margin}."
     )

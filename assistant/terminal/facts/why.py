@@ -71,7 +71,7 @@ class WhyFacts:
 
 def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
     """Of a turn of this user. Raises `NotFound` where there is none."""
-    from assistant.terminal.facts.answer_lines import in_place_of, invented_line, over_line
+    from assistant.terminal.facts.answer_lines import in_place_of, invented_line, over_line, writer_of
 
     turn = assistant.journal.turn(user_id, turn_id)
     found = assistant.journal.found_in(user_id, turn_id)
@@ -91,7 +91,7 @@ def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
         route=_route(turn, found),
         searched="" if turn.standalone in ("", turn.message) else one_line(turn.standalone),
         searched_by=_searched_by(assistant, user_id, turn_id),
-        model=turn.model or "nobody",
+        model=writer_of(turn),
         in_place_of=in_place_of(turn),
         state=turn.state,
         invented=invented_line(turn.details.get("invented_citations", [])),

@@ -206,7 +206,7 @@ class TrainingScreen(Screen[None], TrainingSteering, Telling):
         is_open = row.state in ("running", "waiting")
         none = "Compared with the live model once it is trained." if is_open else "It was not compared."
         lines = table_lines(row, width) or wrap(none, width)
-        told = wrap(rule(self.facts), width)
+        told = wrap(rule(self.facts, row), width)
         room = max(0, height - len(told))
         lines = lines[:room]
         return [*lines, *([""] if len(lines) < room else []), *told]

@@ -50,6 +50,7 @@ class Moment:
     told: TaskTurn
     set_name: str
     domain: str
+    dialogue: str  # its id
 
     @property
     def query(self) -> str:
@@ -85,13 +86,20 @@ def moments(data: Path, set_name: str, split: str, level: str) -> Iterator[Momen
             words = dict.fromkeys(word for utterance in (*said, *shown) for word in utterance.split())
             known = {word: columns_of[word] for word in words if word in columns_of}
             state = table.state(said, shown)
-            yield Moment(said, shown, entities, state, known, turn, set_name, dialogue.domain)
+            yield Moment(said, shown, entities, state, known, turn, set_name, dialogue.domain, dialogue.id)
             shown = *shown, turn.system
 
 
 def lessons(data: Path, set_name: str, split: str, level: str, strings: Strings) -> Iterator[Lesson]:
-    """The same, with the entities that are put before the model. strings: by whose vectors they are found."""
-    found = list(moments(data, set_name, split, level))
+    """The same as the generator reads them. strings: by whose vectors entities are found."""
+    for moment, best in with_entities(moments(data, set_name, split, level), strings):
+        told = moment.told
+        yield Lesson(moment.inputs(best), moment.reply, told.entities, set_name, moment.domain, told.tells)
+
+
+def with_entities(turns: Iterable[Moment], strings: Strings) -> Iterator[tuple[Moment, list[Entity]]]:
+    """Each with the entities that are put before the generator, best first."""
+    found = list(turns)
     strings.add(moment.query for moment in found)
     entities: Sequence[Entity] = []
     vectors = np.zeros((0, len(strings[""])), np.float32)
@@ -101,9 +109,7 @@ def lessons(data: Path, set_name: str, split: str, level: str, strings: Strings)
             texts = [encoded_text(entity) for entity in entities]
             strings.add(texts)
             vectors = np.array([strings[text] for text in texts]).reshape(-1, vectors.shape[1])
-        best = _best(moment.entities, vectors @ strings[moment.query], moment.state)
-        told = moment.told
-        yield Lesson(moment.inputs(best), moment.reply, told.entities, set_name, moment.domain, told.tells)
+        yield moment, _best(moment.entities, vectors @ strings[moment.query], moment.state)
 
 
 def lesson_of(told: DialogueLesson) -> Lesson:
