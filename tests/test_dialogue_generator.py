@@ -123,6 +123,7 @@ def test_a_word_without_a_source_is_left_out_of_the_likelihood() -> None:
     assert not batch_of([inputs("hello")], [["555_2"]], VOCABULARY, STRINGS, most_rows=1).target_mask[0, 0]
 
 
+@pytest.mark.slow
 def test_it_learns_to_tell_a_value_that_no_training_held_by_its_column(network: DialogueNetwork) -> None:
     rows = [Entity(f"place_{n}", {"food": f"food_{n}", "phone": f"555_{n}"}) for n in range(16)]
     asked = [inputs(f"the {column} ?", rows=[row]) for row in rows for column in ("phone", "food")]

@@ -103,6 +103,7 @@ def test_a_context_without_entities_is_read_alone(model: FusionInDecoder) -> Non
     assert read.mask.any()
 
 
+@pytest.mark.slow
 def test_it_learns_to_copy_the_entity_that_is_asked_for(folder: Path) -> None:
     torch.manual_seed(2)
     model = FusionInDecoder.load(folder)

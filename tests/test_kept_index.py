@@ -171,6 +171,7 @@ def test_a_server_that_is_down_holds_up_the_shared_index_alone(house: Open) -> N
     must_find(assistant, 5)  # exactly: the index was never filled
 
 
+@pytest.mark.slow
 def test_whoever_writes_which_index_and_is_killed_an_index_that_is_asked_is_whole(
     house: Open, tmp_path: Path
 ) -> None:

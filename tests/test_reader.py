@@ -82,8 +82,9 @@ def reader(prepared: Prepared) -> OnnxReader:
 
 @pytest.mark.parametrize(
     ("precision", "mean", "largest"),
-    [pytest.param("fp32", 1e-5, 1e-4, marks=pytest.mark.slow), ("int8", 0.3, 3.0)],
+    [("fp32", 1e-5, 1e-4), ("int8", 0.3, 3.0)],
 )
+@pytest.mark.slow
 def test_logits_are_those_of_torch(
     prepared: Prepared, precision: Precision, mean: float, largest: float
 ) -> None:

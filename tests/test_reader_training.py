@@ -172,6 +172,7 @@ def train(out: Path, *more: str) -> int:
     return train_reader.main(["data", "--out", str(out), *options, *more])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_a_stopped_run_goes_on_as_if_it_had_not_been(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -180,6 +180,7 @@ async def test_following_ends_when_somebody_scrolls_up_and_end_follows_again(tmp
         assert "End to follow" not in chat.text
 
 
+@pytest.mark.slow
 async def test_a_long_session_mounts_twenty_messages_at_most_and_shows_the_first_on_demand(
     tmp_path: Path,
 ) -> None:

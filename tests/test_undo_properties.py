@@ -33,7 +33,8 @@ from stores.forgetting.forgetting import Forgetting
 from stores.vectors.chroma_index import ChromaVectors
 from stores.vectors.exact import VectorIndex
 
-KINDS = ("sqlite", "postgresql", "chroma")  # exact search on either database; an index of the shared space
+# Exact search on either database; an index of the shared space.
+KINDS = ("sqlite", "postgresql", pytest.param("chroma", marks=pytest.mark.slow))
 PROPERTY = settings(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
