@@ -9,5 +9,6 @@ markdown_reader  Markdown
 html_reader      HTML pages
 table_readers    CSV and Excel
 docx_reader      Word's files
+pdf_reader       PDF by its layout
 packed_files     PowerPoint and EPUB
 """

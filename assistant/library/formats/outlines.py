@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from assistant.library.formats.plain_text import Section, plain, plain_line
+from assistant.library.formats.plain_text import Section, plain, plain_line, unwrapped
 
 NOT_TEXT = "is not text"
 
@@ -52,6 +52,12 @@ class Outline:
         lines = (" ".join(line.split()) for line in plain(text).split("\n"))
         self._append("\n".join(line for line in lines if line), line_of=line_of)
 
+    def add_paragraphs(self, text: str) -> None:
+        """Lines of text, with an empty one between paragraphs."""
+        for paragraph in unwrapped(text).split("\n\n"):
+            self._append(paragraph)
+            self.end_lines()
+
     def add_table(self, rows: Iterable[Sequence[str]], *, has_header: bool) -> None:
         """Rows of cells, a line each; under a header each cell follows the name of its column."""
         names: Sequence[str] = ()
@@ -77,6 +83,11 @@ class Outline:
         """All that was added, in order."""
         self._close_section()
         return self._sections
+
+    def take(self) -> list[Section]:
+        """What was added since it was taken last; the headings stay above what comes next."""
+        taken, self._sections = self.sections(), []
+        return taken
 
     def _append(self, text: str, *, line_of: str = "") -> None:
         if text:
