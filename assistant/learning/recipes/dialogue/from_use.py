@@ -37,7 +37,7 @@ from agents.models.networks.dialogue import DialogueNetwork, Shape
 from assistant.learning.recipes.dialogue.batches import batch_of
 from assistant.learning.recipes.dialogue.lessons import Lesson, lesson_of, vocabulary_of
 from assistant.learning.recipes.dialogue.replying import PointerModel
-from assistant.learning.recipes.dialogue.train_dialogue import BATCH, ROWS, optimizer_of, train_step
+from assistant.learning.recipes.dialogue.train_dialogue import BATCH, ROWS, optimizer_of, rate, train_step
 from assistant.learning.recipes.retriever.pacing import Pace
 from assistant.learning.recipes.run import SETTINGS, CannotTrain, Stopped, StopSignal, Tell, run, workplace
 from assistant.learning.recipes.training_state import (
@@ -59,7 +59,7 @@ class DialogueTraining:
     """How it is trained."""
 
     epochs: int = 12
-    learning_rate: float = 3e-4
+    learning_rate: float = 5e-4  # the highest; falling along a cosine
     seed: int = 0
 
 
@@ -140,6 +140,8 @@ class Run:
             order = draw.sample(again * self._taught, again * len(self._taught))
             for number, start in enumerate(range(0, len(order), BATCH)):
                 some = order[start : start + BATCH]
+                for group in self._optimizer.param_groups:
+                    group["lr"] = self._settings.learning_rate * rate(epoch * steps + number, of)
                 loss = train_step(self._model, self._optimizer, some, most_rows=draw.choice(ROWS))
                 if not math.isfinite(loss):
                     raise CannotTrain(f"The loss is {loss} in epoch {epoch + 1}; nothing was kept")

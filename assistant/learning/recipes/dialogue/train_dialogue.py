@@ -144,7 +144,7 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
         for number, some in enumerate(batches(parts["train"], seed=f"{arguments.seed} {epoch}")):
             step = epoch * steps_an_epoch + number
             for group in optimizer.param_groups:
-                group["lr"] = model.learning_rate * _rate(step, arguments.epochs * steps_an_epoch)
+                group["lr"] = model.learning_rate * rate(step, arguments.epochs * steps_an_epoch)
             most_rows = random.Random(f"{arguments.seed} {step}").choice(ROWS)
             loss += train_step(model, optimizer, some, most_rows=most_rows) / steps_an_epoch
         line = f"epoch {epoch + 1}: loss {loss:.3f}, {time.process_time() - spent:.0f} CPU s"
@@ -219,7 +219,7 @@ def _apart(found: Sequence[Lesson], held_out: set[str]) -> Iterator[tuple[str, l
     yield from ((name, part) for name, part in parts.items() if part)
 
 
-def _rate(step: int, steps: int) -> float:
+def rate(step: int, steps: int) -> float:
     """Of the highest: up over the first steps, then down to nothing along a cosine."""
     warm = min(WARM_UP, steps // 10) or 1
     if step < warm:
