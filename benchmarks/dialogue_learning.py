@@ -28,12 +28,12 @@ from pathlib import Path
 from agents.models.dialogue_arrays import Strings
 from agents.models.dialogue_generator import DialogueGenerator
 from agents.models.encoder import OnnxEncoder
-from assistant.learning.lineage import taught
+from assistant.learning.lineage import taught as not_held_out
 from assistant.learning.recipes.dialogue.lessons import Moment, moments, with_entities
 from assistant.learning.recipes.examples.dialogues import SETS
 from assistant.learning.training_process import train_in_child
 from assistant.replay.metrics.dialogue import bleu, entity_f1
-from assistant.replay.metrics.held_out_replies import WantedReply, compare, wanted_reply
+from assistant.replay.metrics.held_out_replies import WantedReply, compare, is_sound_lesson, wanted_reply
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
@@ -94,18 +94,20 @@ def stream(arguments: argparse.Namespace, encoder: OnnxEncoder, folder: Path) ->
     right = [lesson for lesson in right if lesson.entities]
     draw = random.Random(arguments.seed)
     told = corrected(right, arguments.corrections, draw)
+    taught = [lesson for lesson in told if is_sound_lesson(lesson)]
     wanted = [wanted_reply(lesson) for lesson in right]
     shipped = live = _generator(None, encoder)
     replies: list[list[str]] = []
-    yield f"{len(kept)} dialogues, {len(right)} turns; corrections: {arguments.corrections}"
+    yield f"{len(kept)} dialogues, {len(right)} turns; {arguments.corrections}: {len(taught)} sound"
     for number, each in enumerate(wanted):
         if number in arguments.rounds:
             began = time.monotonic()
             workplace = folder / f"round-{number}"
             workplace.mkdir()
-            made = _trained(workplace, told[:number], encoder, arguments)
+            some = [lesson for lesson in taught if lesson.turn_id <= number]
+            made = _trained(workplace, some, encoder, arguments)
             candidate = _generator(made / "served", encoder)
-            held_out = [wanted_reply(lesson) for lesson in told[:number] if lesson.is_held_out]
+            held_out = [wanted_reply(lesson) for lesson in some if lesson.is_held_out]
             found = compare(held_out, _by(live), _by(candidate), seed=arguments.seed)
             live = candidate if found.promotion.is_promoted else live
             yield f"after {number} corrections, {time.monotonic() - began:.0f} s: {found.promotion.reason}"
@@ -131,7 +133,7 @@ def _trained(
 ) -> Path:
     file = folder / "lessons.jsonl"
     with file.open("w", encoding="utf-8") as out:
-        for lesson in taught(lessons):
+        for lesson in not_held_out(lessons):
             out.write(json.dumps(asdict(lesson) | {"measured": lesson.tells_when_to_end}) + "\n")
     place = find_locations(os.environ).cache / "encoders" / encoder.version
     options = ["--encoder", str(place), "--settings", json.dumps({"seed": arguments.seed})]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from assistant.replay.metrics.held_out_replies import (
     WantedReply,
     compare,
     decided,
+    is_sound_lesson,
     wanted_reply,
 )
 from stores.conversation.journal import FoundPassage, Journal, Outcome
@@ -112,6 +114,7 @@ class Harbour:
     def learner(self, *, fewest: int = 10) -> DialogueLearner:
         return DialogueLearner(
             lessons=self.lessons,
+            is_sound=is_sound_lesson,
             rounds=self.rounds,
             live_models=self.live,
             checkpoints=self.checkpoints,
@@ -201,6 +204,23 @@ def test_more_of_one_measure_does_not_buy_a_loss_of_the_other() -> None:
     assert not found.promotion.is_promoted
     assert "it lost 10.00 points on Entity-F1" in found.promotion.reason
     assert found.figures[BLEU]["gain"] == pytest.approx(0.7)
+
+
+def test_one_that_tells_what_is_not_so_is_refused_whatever_its_corrections_say() -> None:
+    scored = [ScoredReply("ships", Side(0.2, 0.2), Side(0.9, 0.9, sound=0.5)) for _ in range(40)]
+    found = decided(scored, seed=1)
+    assert not found.promotion.is_promoted
+    assert "it lost 50.00 points on sound" in found.promotion.reason
+
+
+def test_a_correction_that_tells_what_is_not_so_teaches_nothing(harbour: Harbour) -> None:
+    lesson = harbour.lessons.all()[0]
+    assert is_sound_lesson(lesson)
+    assert not is_sound_lesson(replace(lesson, reply="Ahoy, The Heron is moored at berth 12."))
+    assert not is_sound_lesson(replace(lesson, reply="Ahoy, The Heron is moored at berth 99."))
+    harbour.stores.journal.rate(harbour.ann, harbour.turns[0], "taught", correction="The Heron: berth 99.")
+    harbour.learner().run()
+    assert len(harbour.rounds.latest(1)[0].settings["turns"]) == DIALOGUES - 1
 
 
 def test_no_knowledge_base_may_lose_what_another_gains() -> None:

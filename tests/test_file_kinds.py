@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import zipfile
@@ -10,6 +11,8 @@ from datetime import date
 
 import pytest
 from document_files import Write, pairs, read, refusal, write
+
+from assistant.library.documents import find_documents
 
 __all__ = ["write"]  # a fixture
 
@@ -250,3 +253,95 @@ def test_a_quote_that_never_closes_is_damage_whatever_limit_the_process_has(writ
 )
 def test_a_tag_of_markdown_that_is_never_closed_is_a_placeholder(write: Write, line: str, text: str) -> None:
     assert read(write("a.md", f"# Help\n\n{line}\n")).passages[0].text == text
+
+
+ROFF = r""".\" A comment
+.TH LAMP 1 "2026"
+.de Vb
+.ft CW
+..
+.SH NAME
+lamp \- light a room
+.SH OPTIONS
+Use \fBlamp\fR with \fI\-\-help\fP to see them.
+.TP
+\fB\-d\fR, \fB\-\-dim\fR \fILEVEL\fR
+How bright it is,
+from 0 to 9.
+.IP \-q
+.PD 0
+.IP \-\-quiet
+.PD
+Say nothing.
+.SS "Exit status"
+.B 0
+on success.
+.PP
+.nf
+  lamp \-d 3
+.fi
+See
+.BR fuse (8).
+"""
+
+MDOC = r""".Dd May 1, 2026
+.Dt LAMP 1
+.Os
+.Sh NAME
+.Nm lamp
+.Nd light a room
+.Sh SYNOPSIS
+.Nm
+.Op Fl d Ar level
+.Ar room
+.Sh DESCRIPTION
+The options are:
+.Bl -tag -width Ds
+.It Fl d Ar level
+How bright it is.
+.It Fl q , Fl v
+Say less, or more.
+.El
+.Pp
+See
+.Xr fuse 8
+and
+.Dq the manual .
+"""
+
+
+@pytest.mark.parametrize("name", ["lamp.1", "lamp.1.gz", "lamp.man"])
+def test_a_manual_page_has_its_options_above_what_they_do(write: Write, name: str) -> None:
+    content = ROFF.encode()
+    document = read(write(name, gzip.compress(content) if name.endswith(".gz") else content))
+    assert document.title == "lamp(1)"
+    text = "\n".join(f"{title}: {text}" for title, text in pairs(document))
+    assert "lamp - light a room" in text
+    assert "Use lamp with --help to see them." in text
+    assert "-d, --dim LEVEL\nHow bright it is, from 0 to 9." in text
+    assert "-q, --quiet\nSay nothing." in text
+    assert "Exit status: 0 on success." in text
+    assert "lamp -d 3" in text
+    assert "See fuse(8)." in text
+    assert "\\" not in text
+
+
+def test_a_page_in_mdoc_is_read_as_one_in_man(write: Write) -> None:
+    text = "\n".join(f"{title}: {text}" for title, text in pairs(read(write("lamp.1", MDOC))))
+    assert "lamp [-d level] room" in text
+    assert "-d level\nHow bright it is." in text
+    assert "-q, -v\nSay less, or more." in text
+    assert "See fuse(8) and “the manual.”" in text
+
+
+def test_what_is_called_like_a_manual_page_is_read_as_text(write: Write) -> None:
+    path = write("notes.2", "The lamp is green.")
+    write("libc.so.6", b"\x7fELF\0")
+    assert pairs(read(path)) == [("notes", "The lamp is green.")]
+    assert find_documents([path.parent]).files == (path,)
+
+
+def test_a_packed_page_that_never_ends_is_refused(write: Write) -> None:
+    assert refusal(write("a.1.gz", gzip.compress(b"\n" * 30_000_000))).startswith(
+        "holds more than can be read"
+    )

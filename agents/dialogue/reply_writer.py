@@ -83,6 +83,11 @@ def inputs_of(
     return dialogue_inputs(utterances, rows, wanted, meeting, columns)
 
 
+def is_sound(words: Sequence[str], inputs: DialogueInputs) -> bool:
+    """Whether a reply tells of each entity what that has, as far as values show it."""
+    return _told_of(Told(list(words), [-1] * len(words), 0.0), inputs) is not None
+
+
 def _told_of(told: Told, inputs: DialogueInputs) -> list[tuple[int, str] | None] | None:
     """Of each word the row and column that it tells; None in all where a value is of no row that is named.
 

@@ -45,6 +45,7 @@ class DialogueLearner(RoundRunner[DialogueLesson]):
         rounds: Rounds,
         live_models: LiveModels,
         checkpoints: Checkpoints,
+        is_sound: Callable[[DialogueLesson], bool],
         encoder: Path,
         compare: Compare[DialogueLesson],
         settings: Mapping[str, Any],
@@ -53,10 +54,14 @@ class DialogueLearner(RoundRunner[DialogueLesson]):
         train: Callable[..., Path] = train_in_child,
         steering: Steering | None = None,
     ) -> None:
-        """encoder: the packaged one, exported. See `Learner` for the others."""
+        """is_sound: of a reply that tells what is not so nothing is learned.
+
+        encoder: the packaged one, exported. See `Learner` for the others.
+        """
         steering = steering or Steering()
         super().__init__(rounds=rounds, checkpoints=checkpoints, fewest=fewest, steering=steering)
         self._lessons = lessons
+        self._is_sound = is_sound
         self._live_models = live_models
         self._encoder = encoder
         self._compare = compare
@@ -65,7 +70,7 @@ class DialogueLearner(RoundRunner[DialogueLesson]):
         self._train = train
 
     def _learnable(self) -> list[DialogueLesson]:
-        return self._lessons.all()
+        return [lesson for lesson in self._lessons.all() if self._is_sound(lesson)]
 
     def _lineage(self, lessons: Sequence[DialogueLesson]) -> dict[str, Any]:
         live = self._live_models.live(ROLE)

@@ -181,6 +181,8 @@ def _opened(path: Path, source: str) -> io.BufferedReader:
 def _suffix(path: Path) -> str:
     """The suffix by which a file is read; empty where there is none."""
     name = path.name.lower()
+    if ".so." in name:
+        return ""  # libc.so.6 is no manual page of section 6
     return next((suffix for suffix in SUFFIXES if name.endswith(suffix) and name != suffix), "")
 
 

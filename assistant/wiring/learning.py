@@ -92,12 +92,13 @@ class Learning(Turns):
         """The same of the dialogue generator."""
         from assistant.learning.dialogue_learner import RECIPE, ROLE
         from assistant.learning.schedule import Today
+        from assistant.replay.metrics.held_out_replies import is_sound_lesson as is_sound
 
         lessons = self._dialogue_lessons
         return self._occasions_of(
             RECIPE,
             lessons,
-            read=lambda version, after: lessons.all(after=after),
+            read=lambda version, after: [each for each in lessons.all(after=after) if is_sound(each)],
             today=lambda: Today(
                 self._dialogue_training,
                 self.packaged_encoder.version,
@@ -158,7 +159,7 @@ class Learning(Turns):
         """Trains the dialogue generator on corrected replies, and decides what goes live."""
         from assistant.learning.dialogue_learner import DialogueLearner
         from assistant.learning.outcome import Compared
-        from assistant.replay.metrics.held_out_replies import compare, wanted_reply
+        from assistant.replay.metrics.held_out_replies import compare, is_sound_lesson, wanted_reply
 
         learning = self.settings.learning
 
@@ -180,6 +181,7 @@ class Learning(Turns):
 
         return DialogueLearner(
             lessons=self._dialogue_lessons,
+            is_sound=is_sound_lesson,
             rounds=self.rounds,
             live_models=self.live_models,
             checkpoints=self.checkpoints,

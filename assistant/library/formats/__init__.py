@@ -6,6 +6,7 @@ readers          which reader reads what: bytes become a title and sections
 text_reader      plain text, in whatever encoding
 text_kinds       notebooks, e-mails, reStructuredText, Org and source code
 markdown_reader  Markdown
+man_reader       manual pages
 html_reader      HTML pages
 table_readers    CSV and Excel
 docx_reader      Word's files

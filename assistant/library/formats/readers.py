@@ -12,6 +12,7 @@ from typing import IO, Protocol
 
 from assistant.library.formats.docx_reader import read_docx
 from assistant.library.formats.html_reader import read_html
+from assistant.library.formats.man_reader import read_man
 from assistant.library.formats.markdown_reader import read_markdown
 from assistant.library.formats.outlines import TOO_MUCH_MEMORY, Reading
 from assistant.library.formats.packed_files import read_epub, read_pptx
@@ -69,11 +70,14 @@ _CODE = (
     ".css .toml .yaml .yml .ini .cfg .json .xml"
 ).split()
 
+_MANUAL = [f".{section}{packed}" for section in (*range(1, 10), "man", "mdoc") for packed in ("", ".gz")]
+
 READERS = {
     **dict.fromkeys((".txt", ".log", ".text"), _Kind(read_text, TEXT_BYTES)),
     **dict.fromkeys((".md", ".markdown"), _Kind(read_markdown, TEXT_BYTES)),
     **dict.fromkeys((".html", ".htm", ".xhtml"), _Kind(read_html, TEXT_BYTES)),
     **dict.fromkeys((".csv", ".tsv"), _Kind(read_csv, TEXT_BYTES)),
+    **dict.fromkeys(_MANUAL, _Kind(read_man, TEXT_BYTES)),
     ".rst": _Kind(read_rst, TEXT_BYTES),
     ".org": _Kind(read_org, TEXT_BYTES),
     ".eml": _Kind(read_eml, TEXT_BYTES),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agents.base.citations import without_citations
-from agents.dialogue.reply_writer import as_values, columns_of, inputs_of
+from agents.dialogue.reply_writer import as_values, columns_of, inputs_of, is_sound
 from agents.models.dialogue_inputs import DialogueInputs, spoken
 from assistant.replay.metrics.bootstrap import Gain, paired_gain, promotion
 from assistant.replay.metrics.dialogue import entity_f1, sentence_bleu
@@ -20,7 +20,7 @@ from stores.learning.lessons import DECIDING
 
 Replies = Callable[[DialogueInputs], Sequence[str]]  # the words of the likeliest one
 MOST_REPLY = 60  # words
-SCORE, BLEU, ENTITY_F1 = "replies", "BLEU", "Entity-F1"
+SCORE, BLEU, ENTITY_F1, SOUND = "replies", "BLEU", "Entity-F1", "sound"
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,19 @@ def wanted_reply(told: DialogueLesson) -> WantedReply:
     return WantedReply(inputs_of(said, rows, told.constraints, told.meeting), tuple(words), told.base)
 
 
+def is_sound_lesson(told: DialogueLesson) -> bool:
+    """Whether it can be learned from: what it tells of an entity is of that one."""
+    wanted = wanted_reply(told)
+    return is_sound(wanted.words, wanted.inputs)
+
+
 @dataclass(frozen=True)
 class Side:
     """How good one reply is; each from 0 to 1."""
 
     bleu: float
     f1: float  # 1 where no value is to be told, and none is
+    sound: float = 1.0  # 1 where what it tells of an entity is of that one; no correction says which is
 
     @property
     def score(self) -> float:
@@ -89,7 +96,7 @@ def compare(
 def decided(
     scored: Sequence[ScoredReply], *, seed: int, threshold: float = 0.0, margin: float = 0.01
 ) -> Comparison:
-    """Promoted where the mean of BLEU and Entity-F1 surely gains, and neither of them loses too much.
+    """Promoted where the mean of BLEU and Entity-F1 surely gains, and neither loses too much, nor soundness.
 
     Too much is more than the margin, by the mean; nor may the score over any knowledge base with
     `SMALLEST_SLICE` replies or more. threshold, margin: shares, from 0 to 1.
@@ -104,11 +111,12 @@ def decided(
         SCORE: lambda side: side.score,
         BLEU: lambda side: side.bleu,
         ENTITY_F1: lambda side: side.f1,
+        SOUND: lambda side: side.sound,
     }
     gains = {name: gain(of) for name, of in measures.items()}
     parts = slices(scored, lambda each: each.base)
     bases = {name: gain(measures[SCORE], some) for name, some in parts.items() if len(some) >= SMALLEST_SLICE}
-    must_keep = {BLEU: gains[BLEU], ENTITY_F1: gains[ENTITY_F1]}
+    must_keep = {name: gains[name] for name in (BLEU, ENTITY_F1, SOUND)}
     promoted = promotion(
         {SCORE: gains[SCORE]},
         must_keep | {f"knowledge base {name}": lost for name, lost in bases.items()},
@@ -132,4 +140,5 @@ def _side(held_out: WantedReply, words: Sequence[str]) -> Side:
     values = held_out.values
     right, told = values.intersection(held_out.words), values.intersection(words)
     f1 = entity_f1([right], [told], strict=True) / 100 if right or told else 1.0
-    return Side(sentence_bleu(" ".join(held_out.words), " ".join(words)), f1)
+    bleu = sentence_bleu(" ".join(held_out.words), " ".join(words))
+    return Side(bleu, f1, float(is_sound(words, held_out.inputs)))

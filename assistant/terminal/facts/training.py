@@ -283,7 +283,7 @@ def rule(facts: TrainingFacts, row: Round | None = None) -> str:
     if row is not None and row.recipe == "dialogue":
         return (
             f"Goes live if the mean of BLEU and Entity-F1 surely gains{over} on {DECIDING} replies or more, "
-            f"and neither, nor any knowledge base, loses more than {margin}."
+            f"and neither, nor how many are sound, nor any knowledge base loses more than {margin}."
         )
     return (
         f"Goes live if {DECIDED_BY} surely gains{over} on {DECIDING} questions or more, "
