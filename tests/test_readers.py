@@ -246,6 +246,16 @@ def test_larger_type_is_a_heading_that_stands_over_the_next_page_too(write: Writ
     ]
 
 
+def test_lines_that_stand_wide_apart_are_one_paragraph_where_all_do(write: Write) -> None:
+    lines = ["The office opens", "at ten and closes", "at four each day.", "No ship leaves", "before noon."]
+    at = [700, 672, 644, 600, 572]
+    document = read(
+        write("a.pdf", laid_out(["".join(put(50, y, t) for y, t in zip(at, lines, strict=True))]))
+    )
+    ((_, text),) = pairs(document)
+    assert text == "The office opens at ten and closes at four each day.\n\nNo ship leaves before noon."
+
+
 def test_what_stands_on_every_page_and_page_numbers_and_contents_are_left_out(write: Write) -> None:
     pages = [
         put(50, 780, f"Chapter {n}") + put(50, 700, told) + put(290, 20, f"- {n} -")

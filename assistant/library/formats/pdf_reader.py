@@ -16,6 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assistant.library.formats.outlines import (
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 _SPACE = 0.15  # of the size of the type, between two words
 _LARGER = 1.12  # than most of the document: a heading
 _GAP = 0.9  # of the type's size, between two cells
-_APART = 0.7  # of the type's size, between two lines of different paragraphs
+_APART = 0.7  # of the type's size, between a heading, or a running head, and what stands beside it
+_NEW_PARAGRAPH = 1.4  # times the usual distance of two lines
 _LEAST_ROWS, _LEAST_CELLS = 3, 3  # of a table without rulings
 _LONGEST_CELL = 40  # characters of one
 _MOST_LEVELS = 4
@@ -227,6 +229,7 @@ def _sections(pages: Sequence[tuple[int, float, list[Line], list[Ruled]]]) -> li
     running = _running(
         [[line for line in _apart(lines, height) if line.size not in levels] for _, height, lines, _ in pages]
     )
+    distance = _usual_distance([lines for _, _, lines, _ in pages], usual)
     outline = Outline()
     sections: list[Section] = []
     for number, height, lines, tables in pages:
@@ -236,7 +239,7 @@ def _sections(pages: Sequence[tuple[int, float, list[Line], list[Ruled]]]) -> li
             for line in lines
             if not (_LEADERS.search(line.text) or (line in apart and _is_running(line, running)))
         ]
-        for block in _blocks(kept, tables, levels):
+        for block in _blocks(kept, tables, levels, distance):
             if isinstance(block, Ruled):
                 outline.add_table(block.rows, has_header=True)
                 outline.end_lines()
@@ -253,7 +256,7 @@ def _sections(pages: Sequence[tuple[int, float, list[Line], list[Ruled]]]) -> li
 
 
 def _blocks(
-    lines: Sequence[Line], tables: Sequence[Ruled], levels: dict[float, int]
+    lines: Sequence[Line], tables: Sequence[Ruled], levels: dict[float, int], distance: float
 ) -> Iterator[Ruled | tuple[int, str] | str]:
     """Tables, headings with their levels, and text whose paragraphs stand between empty lines."""
     waiting = sorted(tables, key=lambda table: table.top)
@@ -280,7 +283,7 @@ def _blocks(
             text, before = [], None
         yield from blocks
         if (not rows and line.size not in levels) or len(line.text) > HEADING_CHARACTERS:
-            if before is not None and not -line.size < line.top - before.bottom < _APART * line.size:
+            if before is not None and not 0 < line.top - before.top < _NEW_PARAGRAPH * distance:
                 text.append("")
             text.append(line.text)
             before = line
@@ -288,6 +291,17 @@ def _blocks(
     if text:
         yield _HYPHENATED.sub("", "\n".join(text))
     yield from waiting
+
+
+def _usual_distance(pages: Sequence[Sequence[Line]], size: float) -> float:
+    """From the top of a line of text to that of the next, in points."""
+    found = sorted(
+        below.top - line.top
+        for lines in pages
+        for line, below in pairwise(lines)
+        if line.size == below.size == size and below.top > line.top
+    )
+    return found[len(found) // 4] if found else 2 * size  # a quarter: between paragraphs it is larger
 
 
 def _goes_on(line: Line, below: Line) -> bool:
