@@ -213,6 +213,24 @@ def test_one_that_tells_what_is_not_so_is_refused_whatever_its_corrections_say()
     assert "it lost 50.00 points on sound" in found.promotion.reason
 
 
+def test_corrections_that_prefer_another_entity_than_was_found_are_not_believed() -> None:
+    def scored(of_live: int, of_candidate: int) -> list[ScoredReply]:
+        return [
+            ScoredReply(
+                "ships",
+                Side(0.2, 0.2, is_of_first=number < of_live),
+                Side(0.9, 0.9, is_of_first=number < of_candidate),
+            )
+            for number in range(40)
+        ]
+
+    assert decided(scored(36, 18), seed=1).promotion.is_promoted
+    found = decided(scored(36, 17), seed=1).promotion
+    assert not found.is_promoted
+    assert "in 42 % of its replies, the live generator in 90 %" in found.reason
+    assert decided(sides(0.4, 0.6), seed=1).promotion.is_promoted  # nothing is told by either
+
+
 def test_a_correction_that_tells_what_is_not_so_teaches_nothing(harbour: Harbour) -> None:
     lesson = harbour.lessons.all()[0]
     assert is_sound_lesson(lesson)

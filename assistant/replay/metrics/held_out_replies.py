@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from agents.base.citations import without_citations
 from agents.dialogue.reply_writer import as_values, columns_of, inputs_of, is_sound
 from agents.models.dialogue_inputs import DialogueInputs, spoken
-from assistant.replay.metrics.bootstrap import Gain, paired_gain, promotion
+from assistant.replay.metrics.bootstrap import Gain, Promotion, paired_gain, promotion
 from assistant.replay.metrics.dialogue import entity_f1, sentence_bleu
 from assistant.replay.metrics.held_out import SMALLEST_SLICE, Comparison, as_facts, mean, slices
 from stores.base.entities import entity_of
@@ -20,6 +20,7 @@ from stores.learning.lessons import DECIDING
 
 Replies = Callable[[DialogueInputs], Sequence[str]]  # the words of the likeliest one
 MOST_REPLY = 60  # words
+_LEAST_OF_FIRST = 0.5  # of the live generator's share of replies about the entity found first
 SCORE, BLEU, ENTITY_F1, SOUND = "replies", "BLEU", "Entity-F1", "sound"
 
 
@@ -59,6 +60,7 @@ class Side:
     bleu: float
     f1: float  # 1 where no value is to be told, and none is
     sound: float = 1.0  # 1 where what it tells of an entity is of that one; no correction says which is
+    is_of_first: bool | None = None  # all that it tells is of the entity found first; None: it tells nothing
 
     @property
     def score(self) -> float:
@@ -98,6 +100,8 @@ def decided(
 ) -> Comparison:
     """Promoted where the mean of BLEU and Entity-F1 surely gains, and neither loses too much, nor soundness.
 
+    Refused as well where it tells of the entity that was found first less than half as often as the live one.
+
     Too much is more than the margin, by the mean; nor may the score over any knowledge base with
     `SMALLEST_SLICE` replies or more. threshold, margin: shares, from 0 to 1.
     """
@@ -132,6 +136,8 @@ def decided(
         }
         for name, of in measures.items()
     }
+    if promoted.is_promoted and (reason := _contradicts(scored)):
+        promoted = Promotion(False, reason)
     domains = [{"name": name, **as_facts(lost)} for name, lost in bases.items()]
     return Comparison(promoted, len(scored), figures | {"domains": domains})
 
@@ -141,4 +147,23 @@ def _side(held_out: WantedReply, words: Sequence[str]) -> Side:
     right, told = values.intersection(held_out.words), values.intersection(words)
     f1 = entity_f1([right], [told], strict=True) / 100 if right or told else 1.0
     bleu = sentence_bleu(" ".join(held_out.words), " ".join(words))
-    return Side(bleu, f1, float(is_sound(words, held_out.inputs)))
+    of_first = {cell.value for row in held_out.inputs.rows[:1] for cell in row}
+    return Side(bleu, f1, float(is_sound(words, held_out.inputs)), told <= of_first if told else None)
+
+
+def _contradicts(scored: Sequence[ScoredReply]) -> str:
+    """Why the corrections are not to be believed, by what its replies tell; empty where they are.
+
+    The measures go by corrections. Whoever writes that another entity is the right one, and does so often,
+    makes it right by them; but which entity is found first is not theirs to say.
+    """
+    live, candidate = (
+        mean([float(first) for side in sides if (first := side.is_of_first) is not None] or [1.0])
+        for sides in ([each.live for each in scored], [each.candidate for each in scored])
+    )
+    if candidate >= _LEAST_OF_FIRST * live:
+        return ""
+    return (
+        f"Refused: it tells of the entity that was found first in {100 * candidate:.0f} % of its replies, "
+        f"the live generator in {100 * live:.0f} %."
+    )
