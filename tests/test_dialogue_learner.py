@@ -227,7 +227,10 @@ def test_corrections_that_prefer_another_entity_than_was_found_are_not_believed(
     assert decided(scored(36, 18), seed=1).promotion.is_promoted
     found = decided(scored(36, 17), seed=1).promotion
     assert not found.is_promoted
-    assert "in 42 % of its replies, the live generator in 90 %" in found.reason
+    assert (
+        "42 % of its replies tell of the entity that was found first, of the live generator's 90 %"
+        in found.reason
+    )
     assert decided(sides(0.4, 0.6), seed=1).promotion.is_promoted  # nothing is told by either
 
 

@@ -60,7 +60,7 @@ class Side:
     bleu: float
     f1: float  # 1 where no value is to be told, and none is
     sound: float = 1.0  # 1 where what it tells of an entity is of that one; no correction says which is
-    is_of_first: bool | None = None  # all that it tells is of the entity found first; None: it tells nothing
+    is_of_first: bool = False  # it tells something, all of it of the entity that was found first
 
     @property
     def score(self) -> float:
@@ -148,22 +148,20 @@ def _side(held_out: WantedReply, words: Sequence[str]) -> Side:
     f1 = entity_f1([right], [told], strict=True) / 100 if right or told else 1.0
     bleu = sentence_bleu(" ".join(held_out.words), " ".join(words))
     of_first = {cell.value for row in held_out.inputs.rows[:1] for cell in row}
-    return Side(bleu, f1, float(is_sound(words, held_out.inputs)), told <= of_first if told else None)
+    return Side(bleu, f1, float(is_sound(words, held_out.inputs)), bool(told) and told <= of_first)
 
 
 def _contradicts(scored: Sequence[ScoredReply]) -> str:
     """Why the corrections are not to be believed, by what its replies tell; empty where they are.
 
-    The measures go by corrections. Whoever writes that another entity is the right one, and does so often,
-    makes it right by them; but which entity is found first is not theirs to say.
+    The measures go by corrections. Whoever writes often that another entity is the right one, or tells
+    nothing, makes that right by them; but which entity is found first is not theirs to say.
     """
-    live, candidate = (
-        mean([float(first) for side in sides if (first := side.is_of_first) is not None] or [1.0])
-        for sides in ([each.live for each in scored], [each.candidate for each in scored])
-    )
+    live = mean([float(each.live.is_of_first) for each in scored])
+    candidate = mean([float(each.candidate.is_of_first) for each in scored])
     if candidate >= _LEAST_OF_FIRST * live:
         return ""
     return (
-        f"Refused: it tells of the entity that was found first in {100 * candidate:.0f} % of its replies, "
-        f"the live generator in {100 * live:.0f} %."
+        f"Refused: {100 * candidate:.0f} % of its replies tell of the entity that was found first, "
+        f"of the live generator's {100 * live:.0f} %."
     )
