@@ -22,6 +22,7 @@ from torch import Tensor
 
 from agents.models.encoder import EncoderDescription, OnnxEncoder
 from agents.models.exporters.export_encoder import CHECK_TEXTS
+from assistant.learning.recipes import run as training_run
 from assistant.learning.recipes.retriever import network as retriever_network
 from assistant.learning.recipes.retriever import pacing
 from assistant.learning.recipes.retriever import train as train_retriever
@@ -552,7 +553,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_been(
     assert train_retriever.main(program(data, tmp_path / "whole", sources)) == 0
     before = told(capsys.readouterr().out)
 
-    tell, seen = train_retriever._tell, []
+    tell, seen = training_run.tell, []
 
     def stop_at_the_second(kind: str, **facts: Any) -> None:
         tell(kind, **facts)
@@ -560,7 +561,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_been(
         if seen.count(stop_at) == 2 and kind == stop_at:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr(train_retriever, "_tell", stop_at_the_second)
+    monkeypatch.setattr(training_run, "tell", stop_at_the_second)
     stopped = program(data, tmp_path / "stopped", sources, "--checkpoint-seconds", 0)
     assert train_retriever.main(stopped) == 130
     first = capsys.readouterr()
@@ -586,12 +587,13 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(data: Path, sources: Path
     """SIGKILL at the third step, with a checkpoint after each."""
     script = (
         "import os, sys\n"
+        "from assistant.learning.recipes import run\n"
         "from assistant.learning.recipes.retriever import train as t\n"
-        "tell = t._tell\n"
+        "tell = run.tell\n"
         "def until_the_third(kind, **facts):\n"
         "    tell(kind, **facts)\n"
         "    if facts.get('step') == 3: os.kill(os.getpid(), 9)\n"
-        "t._tell = until_the_third\n"
+        "run.tell = until_the_third\n"
         "t.main(sys.argv[1:])\n"
     )
     killed = program(data, tmp_path / "killed", sources, "--checkpoint-seconds", 0)
@@ -659,7 +661,7 @@ def test_a_run_whose_reader_is_gone_stops_and_can_go_on(
             raise BrokenPipeError
 
     with monkeypatch.context() as patched:
-        patched.setattr(train_retriever, "_tell", gone)
+        patched.setattr(training_run, "tell", gone)
         assert train_retriever.main(program(data, tmp_path / "out", sources)) == 130
     assert train_retriever.main(program(data, tmp_path / "out", sources, "--resume")) == 0
     assert train_retriever.main(program(data, tmp_path / "out", sources, "--resume")) == 0  # done already
@@ -729,7 +731,7 @@ def test_a_run_goes_on_only_with_its_own_settings_and_data(
             os.kill(os.getpid(), signal.SIGTERM)
 
     with monkeypatch.context() as patched:
-        patched.setattr(train_retriever, "_tell", stop)
+        patched.setattr(training_run, "tell", stop)
         assert train_retriever.main(program(data, out, sources, "--checkpoint-seconds", 0)) == 130
     capsys.readouterr()
     assert "settings" in refused(capsys, program(data, out, sources, "--resume", seed=2))
