@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,9 @@ from assistant.replay.metrics.held_out_replies import (
     is_sound_lesson,
     wanted_reply,
 )
+from assistant.settings.config import Settings
+from assistant.settings.locations import find_locations
+from assistant.wiring.assistant import Assistant
 from stores.conversation.journal import FoundPassage, Journal, Outcome
 from stores.forgetting.forgetting import Forgetting
 from stores.learning.checkpoints import Checkpoints
@@ -169,6 +173,17 @@ def test_a_model_that_saw_what_is_withdrawn_meanwhile_never_goes_live(harbour: H
     assert ended.state == "refused"
     assert "forgotten, undone or rated anew" in ended.reason
     assert harbour.checkpoints.versions(RECIPE) == []
+
+
+def test_a_round_that_was_left_is_what_who_asks_for_one_goes_on_with(tmp_path: Path) -> None:
+    assistant = Assistant(Settings(), find_locations({"HOME": str(tmp_path)}), offline=True)
+    try:
+        assert assistant.recipe_wanted() == "retriever"
+        left = assistant.rounds.begin(RECIPE, {})
+        assistant.rounds.leave(left, "its time was over", rest=timedelta(minutes=10))
+        assert (assistant.recipe_due(), assistant.recipe_wanted()) == ("", RECIPE)
+    finally:
+        assistant.close()
 
 
 def test_with_too_few_none_begins(harbour: Harbour) -> None:

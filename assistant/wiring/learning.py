@@ -133,9 +133,12 @@ class Learning(Turns):
         return next((recipe for recipe in RECIPES if self.occasions_of(recipe).is_due()), "")
 
     def recipe_wanted(self) -> str:
-        """The same for who asks for a round: where none is due, that of which there are enough lessons."""
-        return self.recipe_due() or next(
-            (recipe for recipe in RECIPES if self.occasions_of(recipe).has_enough()), RECIPES[0]
+        """The same for who asks for a round: one that was left goes on, else what has enough lessons."""
+        left = next((recipe for recipe in RECIPES if self.rounds.abandoned(recipe) is not None), "")
+        return (
+            left
+            or self.recipe_due()
+            or next((recipe for recipe in RECIPES if self.occasions_of(recipe).has_enough()), RECIPES[0])
         )
 
     def came_to_nothing(self) -> None:
