@@ -33,7 +33,13 @@ from assistant.learning.recipes.dialogue.lessons import Moment, moments, with_en
 from assistant.learning.recipes.examples.dialogues import SETS
 from assistant.learning.training_process import train_in_child
 from assistant.replay.metrics.dialogue import bleu, entity_f1
-from assistant.replay.metrics.held_out_replies import WantedReply, compare, is_sound_lesson, wanted_reply
+from assistant.replay.metrics.held_out_replies import (
+    Replies,
+    WantedReply,
+    compare,
+    is_sound_lesson,
+    wanted_reply,
+)
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
@@ -124,7 +130,7 @@ def _generator(folder: Path | None, encoder: OnnxEncoder) -> DialogueGenerator:
     return DialogueGenerator(folder or SHIPPED, encoder, threads=1)
 
 
-def _by(generator: DialogueGenerator):  # type: ignore[no-untyped-def]
+def _by(generator: DialogueGenerator) -> Replies:
     return lambda inputs: generator.replies(inputs, most=1)[0].words
 
 

@@ -104,7 +104,7 @@ class _Page:
         elif name in _PARAGRAPHS:
             self._break(name)
         elif name in ("de", "ig"):
-            self._skips = "..".ljust(2)
+            self._skips = ".."
         elif name in _FONTS:
             self._text(("" if name in _ALTERNATING else " ").join(given))
         elif name in ("UR", "MT"):

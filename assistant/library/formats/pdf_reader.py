@@ -14,9 +14,9 @@ import logging
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assistant.library.formats.outlines import (
@@ -267,7 +267,7 @@ def _blocks(
         blocks: list[Ruled | tuple[int, str]] = []
         while waiting and waiting[0].top <= line.top:
             blocks.append(waiting.pop(0))
-        rows = _aligned(lines[at:])
+        rows = _aligned(islice(lines, at, None))
         if rows:
             blocks.append(Ruled(line.top, line.bottom, rows))
             at += len(rows)
@@ -309,7 +309,7 @@ def _goes_on(line: Line, below: Line) -> bool:
     return below.size == line.size and 0 <= below.top - line.bottom < _APART * line.size
 
 
-def _aligned(lines: Sequence[Line]) -> list[list[str]]:
+def _aligned(lines: Iterable[Line]) -> list[list[str]]:
     """The rows of a table without rulings that begins here; none where none does."""
     rows: list[list[tuple[float, float, str]]] = []
     for line in lines:
