@@ -1,13 +1,15 @@
 """Task dialogues over knowledge bases: the entities found, and the replies of the built-in chat model.
 
     python -m benchmarks.dialogue DATA [--only camrest smd mwoz_e2e] [--split test] [--level session dataset]
-        [--encoder DIR]
+        [--encoder DIR] [--distractors 10 100] [--generated]
 
 For each turn, with the dialogue so far as it was held: Re@K by value and by turn for the entities by cosine
 alone and as the product ranks them; BLEU and Entity-F1 of the product's replies, by nothing trained.
 Re@K counts the turns whose reply tells a value of the knowledge base; "first named" those that name an
 entity which the dialogue has not named before. At dataset level all entities of the domain are candidates.
-Nothing is fitted here.
+--distractors: so many times as many entities at dataset level, the new ones with values of others, digits
+drawn anew. The product's order is of the nearest, those talked about and the first that meet what is wanted,
+as in a chat. --generated: replies of the shipped dialogue generator. Nothing is fitted here.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import random
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
@@ -31,6 +35,7 @@ from agents.base.message_sorting import MessageSorter
 from agents.dialogue.entity_ranker import ranked
 from agents.dialogue.entity_replies import EntityReplies
 from agents.dialogue.knowledge_table import KnowledgeTable
+from agents.dialogue.reply_writer import ReplyWriter
 from agents.models.encoder import OnnxEncoder
 from assistant.learning.recipes.dialogue.lessons import encoded_text, entity_query
 from assistant.learning.recipes.examples.dialogues import (
@@ -51,6 +56,7 @@ from stores.base.passages import Passage
 DEPTHS = (1, 3, 5)
 LEVELS = ("session", "dataset")
 _SHOWN = 5  # entities that the reply is made from
+_NEAREST, _MEETING = 40, 20  # that the product ranks
 
 
 @dataclass
@@ -62,16 +68,30 @@ class Measured:
     wanted: list[set[str]] = field(default_factory=list)  # values of each reply, by the annotators
     covered: dict[str, list[list[float]]] = field(default_factory=dict)  # by way; a row a turn, by depth
     first_named: list[bool] = field(default_factory=list)  # of the same turns
+    values: set[str] = field(default_factory=set)  # of all entities
+    found_ms: list[float] = field(default_factory=list)  # of each turn, until its entities are in order
+    replied_ms: list[float] = field(default_factory=list)  # and until its reply is there
 
 
-def measure(encoder: Encoder, data: Path, name: str, split: str, level: str) -> Measured:
-    """Every turn of a set."""
+def measure(
+    encoder: Encoder,
+    data: Path,
+    name: str,
+    split: str,
+    level: str,
+    *,
+    times: int = 1,
+    writer: Callable[[], ReplyWriter] | None = None,
+) -> Measured:
+    """Every turn of a set. times: as many entities as there are, at dataset level."""
     measured = Measured()
     of_domain: dict[str, list[Entity]] = {}
     for domain, entity in read_entities(data, name):
         of_domain.setdefault(domain, []).append(entity)
+    of_domain = {domain: grown(entities, times) for domain, entities in of_domain.items()}
+    measured.values.update(value for entities in of_domain.values() for e in entities for value in _values(e))
     tables = {domain: _table(entities) for domain, entities in of_domain.items()}
-    replies = EntityReplies(lambda: encoder, MessageSorter())
+    replies = EntityReplies(lambda: encoder, MessageSorter(), writer)
     for number, dialogue in enumerate(read_dialogues(data, name, split)):
         entities = of_domain[dialogue.domain] if level == "dataset" else list(dialogue.entities)
         table = tables[dialogue.domain] if level == "dataset" else _table(entities)
@@ -79,6 +99,24 @@ def measure(encoder: Encoder, data: Path, name: str, split: str, level: str) -> 
         if number % 50 == 0:
             print(f"{name}, {level}: {number} dialogues", file=sys.stderr)
     return measured
+
+
+def grown(entities: Sequence[Entity], times: int) -> list[Entity]:
+    """With so many times as many: each value one of its column, the digits of new ones drawn anew."""
+    draw, made = random.Random(0), list(entities)
+    columns: dict[str, list[str]] = {}
+    for entity in entities:
+        for column, value in entity.values.items():
+            columns.setdefault(column, []).append(value)
+
+    def other(value: str) -> str:
+        return "".join(str(draw.randrange(10)) if letter.isdigit() else letter for letter in value)
+
+    while len(made) < times * len(entities):
+        one, two = draw.choice(entities), draw.choice(entities)
+        name = f"{one.name.partition('_')[0]}_{two.name.rpartition('_')[2]}_{len(made)}"
+        made.append(Entity(name, {column: other(draw.choice(columns[column])) for column in one.values}))
+    return made
 
 
 def _play(
@@ -95,14 +133,15 @@ def _play(
     said, shown = list[str](), list[str]()
     for turn in dialogue.turns:
         said.append(turn.user)
+        began = time.perf_counter()
         state = table.state(said, shown)
         query = encoder.encode_queries([entity_query(turn.user, state)])[0]
         cosines = vectors @ query if entities else np.empty(0)
-        found = [_candidate(i, entity, float(cosines[i])) for i, entity in enumerate(entities)]
-        ways = {
-            "cosine": sorted(found, key=lambda candidate: -candidate.dense),
-            "product": list(ranked(found, state)),
-        }
+        nearest = list(map(int, np.argsort(-cosines, kind="stable")[:_NEAREST]))
+        chosen = dict.fromkeys([*nearest, *state.focus, *table.meeting(state.constraints)[:_MEETING]])
+        found = {i: _candidate(i, entities[i], float(cosines[i])) for i in chosen}
+        ways = {"cosine": [found[i] for i in nearest], "product": list(ranked(list(found.values()), state))}
+        measured.found_ms.append(1_000 * (time.perf_counter() - began))
         gold = known.intersection(turn.entities)
         if gold:
             for way, order in ways.items():
@@ -112,6 +151,7 @@ def _play(
             measured.first_named.append(any(name not in before for name in gold & names))
         measured.right.append(turn.system)
         measured.told.append(_reply(replies, turn.user, state, ways["product"]))
+        measured.replied_ms.append(1_000 * (time.perf_counter() - began))
         measured.wanted.append(set(turn.entities))
         shown.append(turn.system)
 
@@ -149,10 +189,12 @@ def _reply(replies: EntityReplies, message: str, state: DialogueState, order: Se
     return " ".join(text.replace(",", " , ").replace(":", " ").split())
 
 
-def report(name: str, level: str, measured: Measured, values: Sequence[str]) -> None:
+def report(name: str, level: str, measured: Measured) -> None:
     """One set's lines."""
     turns, counted = len(measured.right), len(measured.first_named)
-    print(f"\n{name}, {level} level: {turns} turns, {counted} that tell a value of the knowledge base")
+    print(f"\n{name}, {level}: {turns} turns, {counted} that tell a value of the knowledge base")
+    for what, ms in (("found", measured.found_ms), ("replied", measured.replied_ms)):
+        print(f"  {what:<8} p50 {np.percentile(ms, 50):.1f} ms, p95 {np.percentile(ms, 95):.1f} ms")
     first = np.array(measured.first_named)
     for way, rows in measured.covered.items():
         of_all = np.array(rows)
@@ -161,6 +203,7 @@ def report(name: str, level: str, measured: Measured, values: Sequence[str]) -> 
             by_value = "  ".join(f"Re@{k} {mean:.1f}" for k, mean in means)
             whole = "  ".join(f"{v:.1f}" for v in 100 * (kept >= 1 - 1e-9).mean(axis=0))
             print(f"  {way:<8} {part:<12} {by_value}   whole turns {whole}")
+    values = sorted(measured.values)
     removes = name == "mwoz_e2e"
     told = [values_in(text, values, removes=removes) for text in measured.told]
     right = [values_in(text, values, removes=removes) for text in measured.right]
@@ -180,6 +223,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=WITH_BASE, choices=WITH_BASE)
     parser.add_argument("--level", nargs="+", default=LEVELS, choices=LEVELS)
     parser.add_argument("--encoder", type=Path, help="of `entity_retriever`, instead of the packaged one")
+    parser.add_argument("--distractors", nargs="+", type=int, default=[1], metavar="TIMES")
+    parser.add_argument("--generated", action="store_true", help="replies of the dialogue generator")
     parser.add_argument("--split", default="test", choices=("dev", "test"))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -189,13 +234,19 @@ def main() -> None:
             if arguments.encoder:
                 encoder = OnnxEncoder(arguments.encoder / SERVED)
             for name in arguments.only:
-                entities = [entity for _, entity in read_entities(arguments.data, name)]
-                values = sorted({value for entity in entities for value in _values(entity)})
                 for level in arguments.level:
                     if (name, level) == ("smd", "dataset"):
                         continue  # each of its dialogues has a knowledge base of its own
-                    measured = measure(encoder, arguments.data, name, arguments.split, level)
-                    report(name, level, measured, values)
+                    writer = (
+                        (lambda: ReplyWriter(assistant.dialogue_generator)) if arguments.generated else None
+                    )
+                    for times in arguments.distractors if level == "dataset" else [1]:
+                        found = measure(
+                            *(encoder, arguments.data, name, arguments.split, level),
+                            times=times,
+                            writer=writer,
+                        )
+                        report(name, f"{level} level, {times} x" if times > 1 else f"{level} level", found)
 
 
 if __name__ == "__main__":

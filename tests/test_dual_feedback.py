@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from tiny_dialogues import HashedEncoder, write_dialogues
+from torch.nn.functional import scaled_dot_product_attention
 
 from agents.models.dialogue_arrays import Strings, Vocabulary
 from agents.models.networks.dialogue import DialogueNetwork, Shape
@@ -62,6 +64,27 @@ def test_each_turn_and_entity_is_scored_once(
     before = feedback.of_words(asked)
     monkeypatch.setattr(feedback, "_scored", None)
     assert all(a is b for a, b in zip(feedback.of_words(asked), before, strict=True))
+
+
+def test_attention_is_what_the_words_ask_of_an_entitys_cells(
+    data: Path, model: PointerModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (moment, *_) = turns(data)
+    rows = moment.entities[:3]
+    crossed: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+    def look(asked: Any, keys: Any, values: Any, mask: torch.Tensor, *others: Any) -> torch.Tensor:
+        if mask.dim() == 4:  # of the memory, not of the reply so far
+            crossed.append((asked[0].double(), keys[0].double()))
+        return scaled_dot_product_attention(asked, keys, values, mask, *others)
+
+    monkeypatch.setattr("agents.models.networks.dialogue.scaled_dot_product_attention", look)
+    found = Feedback(model).by_attention(moment, rows)
+    width = len(moment.inputs(rows).rows[0])  # cells of each entity, the last of the memory
+    for place in range(3):
+        own = slice(-width * (3 - place), -width * (2 - place) or None)
+        means = [(a @ k.transpose(1, 2))[:, :, own].mean() / k.shape[2] ** 0.5 for a, k in crossed]
+        assert float(found[place]) == pytest.approx(float(sum(means) / len(means)), abs=1e-5)
 
 
 @pytest.mark.parametrize("way", ["rank_overlap", "worst_f1"])

@@ -79,18 +79,13 @@ class DialogueLearner(RoundRunner[DialogueLesson]):
     def _round(self, begun: Begun[DialogueLesson], budget_seconds: float | None, note: Noting) -> Ended:
         note("reading", lessons=len(begun.lessons))
         folder = begun.workplace.resolve()
-        file = folder / "lessons.jsonl"
-        with file.open("w", encoding="utf-8") as out:
-            for lesson in taught(begun.lessons):
-                told = asdict(lesson) | {"measured": lesson.tells_when_to_end}
-                out.write(json.dumps(told, ensure_ascii=False) + "\n")
-        options = ["--settings", json.dumps(self._settings), "--threads", str(self._threads)]
-        options += ["--encoder", str(self._encoder.resolve())]
-        made = self._train(
+        made = train_on(
             folder,
-            _MODULE,
-            [file],
-            options,
+            begun.lessons,
+            settings=self._settings,
+            threads=self._threads,
+            encoder=self._encoder,
+            train=self._train,
             budget_seconds=budget_seconds,
             steering=self.steering,
             tell=note.told,
@@ -109,3 +104,23 @@ class DialogueLearner(RoundRunner[DialogueLesson]):
         return deciding.decide(
             TrainedCandidate(begun.round_id, made, folder / "flat", begun.lessons, card), note
         )
+
+
+def train_on(
+    folder: Path,
+    lessons: Sequence[DialogueLesson],
+    *,
+    settings: Mapping[str, Any],
+    threads: int,
+    encoder: Path,
+    train: Callable[..., Path] = train_in_child,
+    **how: Any,
+) -> Path:
+    """A candidate, trained on those that are not held out; its folder. encoder, how: see `train_in_child`."""
+    file = folder / "lessons.jsonl"
+    with file.open("w", encoding="utf-8") as out:
+        for lesson in taught(lessons):
+            told = asdict(lesson) | {"measured": lesson.tells_when_to_end}
+            out.write(json.dumps(told, ensure_ascii=False) + "\n")
+    options = ["--settings", json.dumps(dict(settings)), "--threads", str(threads)]
+    return train(folder, _MODULE, [file], [*options, "--encoder", str(encoder.resolve())], **how)

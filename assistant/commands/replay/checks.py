@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,10 @@ _OF_QUESTIONS = {  # parameter: its option, which a comparison has no use for
     "times": "--times",
 }
 _OF_A_COMPARISON = {"newest": "--newest", "up_to": "--up-to"}
+_NOT_OF_DIALOGUES = (
+    *("columns", "passages", "passage_columns", "losses", "judge", "answers", "remembers", "user_feedback"),
+    *("min_judged", "training", "replies"),
+)
 _OF_LUF = ("losses", "remembers", "user_feedback")
 
 Tell = Callable[[str], None]
@@ -63,6 +67,19 @@ def check_options(given: Collection[str], *, compares: bool) -> None:
                 if compares
                 else "As in: --model live --against previous",
             )
+
+
+def check_dialogues(plan: ReplayPlan, given: Collection[str]) -> None:
+    """Raises `WrongUsage` where dialogues are played with what is of questions."""
+    from assistant.replay.methods.choice import FROZEN, OF_DIALOGUES
+
+    if others := [c.label for c in plan.played if c.kind not in (FROZEN, OF_DIALOGUES)]:
+        raise WrongUsage(
+            f"{OF_DIALOGUES} plays dialogues and {others[0]} questions", hint="Play one after the other."
+        )
+    if wrong := [name for name in _NOT_OF_DIALOGUES if name in given]:
+        option = {**_OF_QUESTIONS, "replies": "--replies"}[wrong[0]]
+        raise WrongUsage(f"{option} cannot be used with {OF_DIALOGUES}", hint="Leave one of them out.")
 
 
 def check_plan(
@@ -106,12 +123,12 @@ def check_replies(replies: Path | None, tell: Tell, *, asks_a_model: bool) -> No
         tell(f"{replies} is not there yet: it is begun, and what chat models write is kept in it.")
 
 
-def check_limits(options: Mapping[str, Any], plan: ReplayPlan, questions: Collection[Any]) -> None:
-    """Raises `WrongUsage` for a limit that no figure of this replay can have."""
-    from assistant.replay.metrics.figure_names import check_limit, measures_of, parts_of
+def check_limits(
+    options: Mapping[str, Any], plan: ReplayPlan, questions: Iterable[Any], measures: Collection[str]
+) -> None:
+    """Raises `WrongUsage` for a limit that no figure of this replay can have. measures: that it tells."""
+    from assistant.replay.metrics.figure_names import check_limit, parts_of
 
-    if not options["limits"]:
-        return
-    parts, measures = parts_of(questions), measures_of(questions, users_speak=plan.user_feedback)
+    parts = parts_of(questions)
     for metric, limit in options["limits"]:
         check_limit(metric, limit, parts=parts, measures=measures, has_gains=len(plan.played) > 1)

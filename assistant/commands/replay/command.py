@@ -14,13 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from shutil import get_terminal_size
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from assistant.cli import common_options
 from assistant.commands.replay.checks import (
+    check_dialogues,
     check_limits,
     check_options,
     check_plan,
@@ -33,11 +34,15 @@ from stores.base.errors import StoreUnavailable, UnreadableDocument, VouchError,
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
+    from assistant.replay.runs.in_folder import InFolder
     from assistant.replay.runs.plan import ReplayPlan
-    from assistant.replay.runs.replay import Replay
+
+R = TypeVar("R", bound="InFolder")
 
 
-def give_report(call: Invocation, replay: Replay, runs: Any, folder: Path, options: Mapping[str, Any]) -> int:
+def give_report(
+    call: Invocation, replay: InFolder, runs: Any, folder: Path, options: Mapping[str, Any]
+) -> int:
     """Writes it into the replay's folder and gives it on standard output; the exit code."""
     from assistant.replay.report.page import page
     from assistant.replay.report.report import figure, report_of, times_of
@@ -233,7 +238,7 @@ _LOSSES = "strict,flaccid,hard"
     multiple=True,
     metavar="NAME",
     help="luf, luf:strict, query2doc, query-rewrite, rafe, tent or frozen; again for more. By default luf; "
-    "frozen is always played, too.",
+    "frozen is always played, too. dual-feedback plays task dialogues, and nothing else beside it.",
 )
 @click.option("--losses", default=_LOSSES, metavar="NAMES", help=f"Of luf; by default {_LOSSES}.")
 @click.option(
@@ -242,7 +247,12 @@ _LOSSES = "strict,flaccid,hard"
     default="reader",
     help="Who says which passages help; by default reader, the built-in one.",
 )
-@click.option("--accuracy", type=Share(), default=0.9, help="Of the simulated judge, 0 to 1; by default 0.9.")
+@click.option(
+    "--accuracy",
+    type=Share(),
+    default=0.9,
+    help="Of the simulated judge, or of corrections, 0 to 1; by default 0.9.",
+)
 @click.option(
     "--answers",
     type=click.Choice(["own", "simulated"]),
@@ -305,6 +315,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     Examples:
       vouch replay squad --sets data/ --method luf --judge simulated --first 2000
       vouch replay questions.jsonl --passages passages.jsonl --seeds 1,2,3 --out replays/mine
+      vouch replay smd --sets data/ --split train --method dual-feedback --interval 200
       vouch replay 12 --model live --against previous --changed
     """
     if options["led"]:
@@ -364,13 +375,16 @@ def _compare(call: Invocation, options: Mapping[str, Any]) -> int:
         )
 
 
-def _replay(call: Invocation, options: Mapping[str, Any], given: Collection[str]) -> tuple[Replay, Path]:
-    from assistant.replay.runs.inputs import read_inputs
-    from assistant.replay.runs.plan import plan_key
-    from assistant.replay.runs.replay import Replay
-    from assistant.replay.storage.folder import check_folder
+def _replay(call: Invocation, options: Mapping[str, Any], given: Collection[str]) -> tuple[InFolder, Path]:
+    from assistant.replay.methods.choice import OF_DIALOGUES
 
-    plan, asks_a_model = _plan(call, options), call.settings.model.backend != "extractive"
+    plan = _plan(call, options)
+    if any(choice.kind == OF_DIALOGUES for choice in plan.played):
+        return _of_dialogues(call, plan, options, given)
+    from assistant.replay.runs.inputs import read_inputs
+    from assistant.replay.runs.replay import Replay
+
+    asks_a_model = call.settings.model.backend != "extractive"
     check_plan(plan, given, call.tell, seeds=options["seeds"], asks_a_model=asks_a_model)
     check_replies(options["replies"], call.tell, asks_a_model=asks_a_model)
     try:
@@ -385,7 +399,11 @@ def _replay(call: Invocation, options: Mapping[str, Any], given: Collection[str]
         )
     except UnreadableDocument as error:  # as an empty one: 1 is kept for a figure under its limit
         raise WrongUsage(error.message, hint=error.hint) from error
-    check_limits(options, plan, [question for part in streamed.parts for question in part])
+    questions = [question for part in streamed.parts for question in part]
+    if options["limits"]:
+        from assistant.replay.metrics.figure_names import measures_of
+
+        check_limits(options, plan, questions, measures_of(questions, users_speak=plan.user_feedback))
 
     def over(folder: Path) -> Replay:
         return Replay(
@@ -399,6 +417,44 @@ def _replay(call: Invocation, options: Mapping[str, Any], given: Collection[str]
             replies=options["replies"],
         )
 
+    made, folder = _in_folder(call, options, over)
+    if options["replies"] and (broken := made.broken_replies):
+        lines = ", ".join(map(str, broken[:5])) + (" ..." if len(broken) > 5 else "")
+        call.tell(f"{options['replies']}: passed over what is no whole JSON, in line {lines}.")
+    return made, folder
+
+
+def _of_dialogues(
+    call: Invocation, plan: ReplayPlan, options: Mapping[str, Any], given: Collection[str]
+) -> tuple[InFolder, Path]:
+    from assistant.replay.metrics.measures import OF_DIALOGUES as MEASURES
+    from assistant.replay.runs.dialogues import DialogueReplay, read_dialogue_sets
+
+    check_dialogues(plan, given)
+    try:
+        streamed = read_dialogue_sets(options["named"], data=options["sets"], splits=options["splits"])
+    except UnreadableDocument as error:
+        raise WrongUsage(error.message, hint=error.hint) from error
+    check_limits(options, plan, streamed.domains, MEASURES)
+
+    def over(folder: Path) -> DialogueReplay:
+        return DialogueReplay(
+            plan,
+            streamed,
+            folder,
+            settings=call.settings,
+            live=call.locations,
+            offline=call.is_offline,
+        )
+
+    return _in_folder(call, options, over)
+
+
+def _in_folder(call: Invocation, options: Mapping[str, Any], over: Callable[[Path], R]) -> tuple[R, Path]:
+    """The replay in the folder that is named, or in one of its own in the cache."""
+    from assistant.replay.runs.plan import plan_key
+    from assistant.replay.storage.folder import check_folder
+
     replays = call.locations.cache / "replays"
     folder = options["out"] or replays / plan_key(over(replays / "unnamed").identity)
     made = over(folder)
@@ -407,9 +463,6 @@ def _replay(call: Invocation, options: Mapping[str, Any], given: Collection[str]
     if options["fresh"]:
         with disk_told(folder):
             made.begin_anew()
-    if options["replies"] and (broken := made.broken_replies):
-        lines = ", ".join(map(str, broken[:5])) + (" ..." if len(broken) > 5 else "")
-        call.tell(f"{options['replies']}: passed over what is no whole JSON, in line {lines}.")
     return made, folder
 
 

@@ -32,8 +32,9 @@ from assistant.replay.streams.datasets import ReplayPassage, ReplayQuestion
 from stores.base.errors import InvalidSetting, WrongUsage
 from stores.learning.lessons import Lesson
 
-METHODS = ("frozen", "luf", "query2doc", "query-rewrite", "rafe", "tent")
 FROZEN = "frozen"  # what all others are compared with
+OF_DIALOGUES = "dual-feedback"  # the one that replies over a knowledge base, and searches nothing
+METHODS = (FROZEN, "luf", "query2doc", "query-rewrite", "rafe", "tent", OF_DIALOGUES)
 _WRITES = ("query2doc", "query-rewrite")  # by a chat model
 _SEARCHING_CHANGES = ("rafe", "tent")  # them, too: not only what is judged
 _TOLD, _MADE = "told.json", "candidate"

@@ -90,7 +90,7 @@ def compare(
     """Both on the held-out lessons; see `decided`. tell: is given how many are done, of how many."""
     scored = []
     for done, each in enumerate(held_out, start=1):
-        scored.append(ScoredReply(each.base, *(_side(each, way(each.inputs)) for way in (live, candidate))))
+        scored.append(ScoredReply(each.base, *(side_of(each, way(each.inputs)) for way in (live, candidate))))
         tell(done, len(held_out))
     return decided(scored, seed=seed, threshold=threshold, margin=margin)
 
@@ -142,7 +142,8 @@ def decided(
     return Comparison(promoted, len(scored), figures | {"domains": domains})
 
 
-def _side(held_out: WantedReply, words: Sequence[str]) -> Side:
+def side_of(held_out: WantedReply, words: Sequence[str]) -> Side:
+    """How good these words are as the reply."""
     values = held_out.values
     right, told = values.intersection(held_out.words), values.intersection(words)
     f1 = entity_f1([right], [told], strict=True) / 100 if right or told else 1.0

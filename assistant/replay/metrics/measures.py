@@ -39,6 +39,8 @@ MEASURES = (
     "F1",
     "tokens",  # of judging, read and written
 )
+OF_DIALOGUES = ("Entity-F1", "BLEU")  # of replies over a knowledge base; see `held_out_replies.Side`
+EVERY = (*OF_DIALOGUES, *MEASURES)
 MAIN = "reranked R@5"
 FEWER_IS_BETTER = frozenset({"tokens"})
 _DEPTH, _NDCG_DEPTH = 5, 10

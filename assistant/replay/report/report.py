@@ -14,15 +14,15 @@ from typing import Any
 
 from assistant.replay.methods.choice import FROZEN
 from assistant.replay.metrics.figure_names import FigureName
-from assistant.replay.metrics.figures import Estimate, Played, curve, gains, means
-from assistant.replay.metrics.measures import FEWER_IS_BETTER, MAIN, MEASURES
+from assistant.replay.metrics.figures import ALL, Estimate, Played, curve, gains, means
+from assistant.replay.metrics.measures import EVERY, FEWER_IS_BETTER, MAIN, OF_DIALOGUES
 from assistant.replay.metrics.pooled import gains_over_questions, over_questions
 from assistant.replay.report.trainings import learns, trainings_of
 from assistant.replay.runs.steps import Steps
 from stores.base.errors import WrongUsage
 
 SCHEMA = 1
-CURVES = ("dense R@5", "fused R@5", MAIN, "tokens")
+CURVES = (*OF_DIALOGUES, "dense R@5", "fused R@5", MAIN, "tokens")
 _DIGITS = 6
 _LOSS_POINTS = 40  # of one training, at most
 _WINDOWS = 12  # the stream is so many windows of a curve long
@@ -47,8 +47,8 @@ def report_of(identity: Mapping[str, Any], runs: Runs) -> dict[str, Any]:
         "replay": dict(identity),
         "questions": len(frozen[0].rows),
         "intervals": "95 %, over seeds" if len(seeds) > 1 else "95 %, over questions",
-        "figures": {label: _rounded(means(played[label], MEASURES), within=1.0) for label in labels},
-        "gains": {label: _rounded(gains(played[label], frozen, MEASURES)) for label in others},
+        "figures": {label: _rounded(means(played[label], EVERY), within=1.0) for label in labels},
+        "gains": {label: _rounded(gains(played[label], frozen, EVERY)) for label in others},
         "over_questions": _over_questions(played, others) if len(seeds) > 1 else {},
         "curves": {
             measure: {
@@ -56,6 +56,7 @@ def report_of(identity: Mapping[str, Any], runs: Runs) -> dict[str, Any]:
                 for label in labels
             }
             for measure in CURVES
+            if any(measure in row for row in frozen[0].rows)
         },
         "window": window,
         "trainings": {
@@ -91,7 +92,7 @@ def figure(report: Mapping[str, Any], path: str) -> float:
     Upper and lower case count as one. Raises `WrongUsage` where there is no such figure.
     """
     label, figures = list(report["figures"].items())[-1]
-    name = FigureName.read(path, figures, MEASURES)
+    name = FigureName.read(path, figures, EVERY)
     table = report["gains"].get(label, {}) if name.is_gain else figures
     if (told := table.get(name.part, {}).get(name.measure)) is None:
         there_are = f"There are {', '.join(figures[name.part])}."
@@ -102,8 +103,8 @@ def figure(report: Mapping[str, Any], path: str) -> float:
 def _over_questions(played: Mapping[str, Sequence[Played]], others: Sequence[str]) -> dict[str, Any]:
     frozen = played[FROZEN]
     return {
-        "figures": {label: _ends(over_questions(runs, MEASURES)) for label, runs in played.items()},
-        "gains": {label: _ends(gains_over_questions(played[label], frozen, MEASURES)) for label in others},
+        "figures": {label: _ends(over_questions(runs, EVERY)) for label, runs in played.items()},
+        "gains": {label: _ends(gains_over_questions(played[label], frozen, EVERY)) for label in others},
     }
 
 
@@ -192,11 +193,14 @@ def _number(measure: str, value: float, *, is_gain: bool) -> str:
 def head_of(report: Mapping[str, Any]) -> str:
     """How much was played, and what the intervals are over: a few sentences."""
     seeds = report["replay"]["seeds"]
-    said = f"{report['questions']} questions over {report['replay']['data']['passages']} passages, "
+    is_of_dialogues = any(measure in report["figures"][FROZEN].get(ALL, {}) for measure in OF_DIALOGUES)
+    asked, found = ("turns", "entities") if is_of_dialogues else ("questions", "passages")
+    said = f"{report['questions']} {asked} over {report['replay']['data']['passages']} {found}, "
     said += f"{'seed' if len(seeds) == 1 else f'{len(seeds)} seeds:'} {', '.join(map(str, seeds))}. "
-    said += "Shares are in percent and tokens per question, with 95 % intervals over the "
+    said += f"Shares are in percent{'' if is_of_dialogues else ' and tokens per question'}, "
+    said += "with 95 % intervals over the "
     few = "; two seeds tell little" if len(seeds) == 2 else ""
-    said += "questions (bootstrap)." if len(seeds) == 1 else f"seeds (Student's t){few}."
+    said += f"{asked} (bootstrap)." if len(seeds) == 1 else f"seeds (Student's t){few}."
     is_heard = report["replay"].get("user_feedback") and _LUF in {
         label.partition(":")[0] for label in report["figures"]
     }

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assistant.replay.methods.choice import OF_DIALOGUES
 from assistant.replay.runs.steps import Steps
 
-_LEARNERS = ("luf", "rafe")  # kinds of methods that learn after every interval
+_LEARNERS = ("luf", "rafe", OF_DIALOGUES)  # kinds of methods that learn after every interval
 
 
 def learns(label: str, runs: Sequence[Steps]) -> bool:
@@ -46,27 +47,30 @@ def trainings_of(label: str, runs: Sequence[Steps], *, interval: int) -> dict[st
 
 def told(label: str, found: Mapping[str, Any], *, seconds: float | None = None) -> str:
     """One sentence without its full stop. seconds: of all trainings together; None: not told."""
+    is_of_dialogues = label == OF_DIALOGUES
+    asked = "turns" if is_of_dialogues else "questions"
+    lacked = (
+        "there were too few dialogues to judge by" if is_of_dialogues else "no passage was judged to help"
+    )
     if not found["trained"]:
-        return f"{label}: never trained: {_why_never(found)}"
+        return f"{label}: never trained: {_why_never(found, asked, lacked)}"
     times = _times(found["trained"]) + (f" in {found['runs']} runs" if found["runs"] > 1 else "")
-    said = f"{label}: trained {times}, after every {found['interval']} questions"
+    said = f"{label}: trained {times}, after every {found['interval']} {asked}"
     if lessons := found.get("lessons"):
         said += f", on {_span(lessons)} lessons"
     if seconds is not None:
         said += f", in {seconds:.1f} s"
     if idle := found["due"] - found["trained"]:
-        said += f"; {_times(idle)} no passage was judged to help"
+        said += f"; {_times(idle)} {lacked}"
     return said + (f"; {_what_came_of_it(found)}" if lessons else "")
 
 
-def _why_never(found: Mapping[str, Any]) -> str:
+def _why_never(found: Mapping[str, Any], asked: str, lacked: str) -> str:
     if not found["interval"]:
         return "the interval is 0 (--interval)"
     if not found["due"]:
-        return (
-            f"the interval is {found['interval']} and there were {found['questions']} questions (--interval)"
-        )
-    return f"in {found['due']} times {found['interval']} questions no passage was judged to help"
+        return f"the interval is {found['interval']} and there were {found['questions']} {asked} (--interval)"
+    return f"in {found['due']} times {found['interval']} {asked} {lacked}"
 
 
 def _what_came_of_it(found: Mapping[str, Any]) -> str:

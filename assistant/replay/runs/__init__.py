@@ -8,7 +8,9 @@ run_progress      how far a run is, and how long it will still take
 inputs            what a person names, as one stream
 plan              what is played, and how
 player            one run: asked through the chat's pipeline, measured, noted, learned from
-replay            a whole replay: every method and seed over one stream, each with a store of its own
+in_folder         a replay in a folder of its own: begun, gone on with, by one process at a time
+replay            questions: every method and seed over one stream, each with a store of its own
+dialogues         task dialogues whose replies are corrected, and what the generator learns from that
 named_models      the retrievers that a conversation can be played under, by name, and one of them made live
                   in a copy
 conversations     one's own conversation under two models

@@ -7,15 +7,15 @@ the encoder alone, lie in a folder that all replays share.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import cached_property, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from agents.base.chat_interfaces import ChatModel
 from agents.base.interfaces import Judge
@@ -23,6 +23,7 @@ from agents.models.encoder import OnnxEncoder
 from agents.models.reader_files import SMALL, ReaderDescription
 from assistant.replay.methods.choice import MethodChoice, MethodParts, make_method
 from assistant.replay.runs.chat_judge import ChatJudge
+from assistant.replay.runs.in_folder import FORMAT, InFolder
 from assistant.replay.runs.inputs import Streamed
 from assistant.replay.runs.plan import ReplayPlan
 from assistant.replay.runs.player import Player
@@ -48,35 +49,28 @@ from assistant.replay.storage.data_set_store import (
     store_key,
 )
 from assistant.replay.storage.folder import (
-    LOCK,
     MODEL,
-    PLAN,
-    PLAN_IN_WRITING,
     REPLIES,
     RUNS,
     STEPS,
     STORE,
     STORE_IN_MAKING,
     TRAINED,
-    check_folder,
-    forget_replay,
     run_name,
 )
-from assistant.replay.storage.line_file import encoded
 from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
 from assistant.wiring.assistant import Assistant, trainable
-from stores.base.errors import StoreUnavailable, WrongUsage
+from stores.base.errors import WrongUsage
 from stores.base.passages import Passage
 from stores.learning.lessons import Lessons
 
-FORMAT = 2  # of what a replay leaves behind
 _OF_THE_MODEL = ("backend", "name", "max_tokens", "context_tokens", "temperature")  # what its replies hang on
 
 
-class Replay:
-    """Plays a plan in a folder."""
+class Replay(InFolder):
+    """Plays questions."""
 
     def __init__(
         self,
@@ -91,12 +85,8 @@ class Replay:
         replies: Path | None = None,
     ) -> None:
         """live: of the chat, whose downloads are used and whose data is not touched. replies: a recording."""
-        if live.data == folder.resolve() or live.data in folder.resolve().parents:
-            raise WrongUsage(
-                f"{folder} is in the data directory of the chat", hint="Name another folder with --out."
-            )
-        self.plan, self._streamed, self._folder = plan, streamed, folder
-        self._settings, self._live = settings, live
+        super().__init__(plan, folder, live)
+        self._streamed, self._settings = streamed, settings
         self._api_key, self._offline = api_key, offline
         asks = settings.model.backend != "extractive"
         if not asks and (plan.judge == "model" or any(choice.writes for choice in plan.played)):
@@ -105,44 +95,6 @@ class Replay:
                 hint="Set model.backend, or choose --judge reader or simulated.",
             )
         self._replies = replies or folder / REPLIES
-
-    def begin_anew(self) -> None:
-        """Deletes what an earlier replay left in the folder, and puts this plan in place of its.
-
-        Raises as `play`.
-        """
-        with self._alone():
-            forget_replay(self._folder)
-            self._write_plan()
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        check_folder(self._folder)  # before the lock, which is written there
-        self._folder.mkdir(parents=True, exist_ok=True)
-        try:
-            with FileLock(self._folder / LOCK, timeout=0):
-                yield
-        except Timeout:
-            raise StoreUnavailable(
-                f"{self._folder} is being played by another process", hint="Wait for it, or end it."
-            ) from None
-
-    def play(self, watch: Watch = lambda what, done, of, left="": None) -> dict[tuple[str, int], Steps]:
-        """Every run to its end, in a fixed order; the steps of each, by label and seed. Repeated, it goes on.
-
-        Raises `WrongUsage` where the folder holds another replay or other things, `StoreUnavailable` where a
-        replay is going on there.
-        """
-        with self._alone():
-            self._check_plan()
-            runs = [(choice, seed) for seed in self.plan.seeds for choice in self.plan.played]
-            played: dict[tuple[str, int], Steps] = {}
-            for number, (choice, seed) in enumerate(runs, start=1):
-                of_all = f" ({number} of {len(runs)})" if len(runs) > 1 else ""
-                earlier = [steps for (label, _), steps in played.items() if label == choice.label]
-                name = f"{choice.label}, seed {seed}{of_all}"
-                played[choice.label, seed] = self._run(choice, seed, watch, name=name, earlier=earlier)
-            return played
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -177,21 +129,6 @@ class Replay:
             "answer": asdict(settings.answer),
             "memory": {**asdict(settings.memory), "learn": plan.user_feedback},
         }
-
-    def _check_plan(self) -> None:
-        file = self._folder / PLAN
-        if not file.exists():
-            self._write_plan()
-        elif file.read_bytes() != encoded(self.identity):
-            raise WrongUsage(
-                f"{self._folder} holds another replay",
-                hint="Name another folder, or begin anew with --fresh.",
-            )
-
-    def _write_plan(self) -> None:
-        written = self._folder / PLAN_IN_WRITING
-        written.write_bytes(encoded(self.identity))
-        written.replace(self._folder / PLAN)  # whole, or as it was
 
     def _run(
         self, choice: MethodChoice, seed: int, watch: Watch, *, name: str, earlier: Sequence[Steps]

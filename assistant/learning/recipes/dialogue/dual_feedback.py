@@ -9,8 +9,9 @@ reply given one entity is computed once for each turn and entity that is retriev
 anew before each epoch. Written into DIR after each epoch: the state, from which the same command goes on; at
 the end the encoder of the epoch with the best Re@1 on the dev parts, for `benchmarks.dialogue --encoder`.
 
-Methods: full, positive (no negative feedback), marginal (the likelihood of the reply over all entities), and
-distant, the control: the same entities, and the label of `entity_retriever` instead of any feedback.
+Methods: full, positive (no negative feedback), marginal (the likelihood of the reply over all entities),
+attention (how much the reply's words attend to each entity in place of the likelihood, without a negative),
+and distant, the control: the same entities, and the label of `entity_retriever` instead of any feedback.
 --negative: how the negative reply is chosen, by rank or as the worst, by pairs of words or Entity-F1.
 """
 
@@ -25,6 +26,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +35,8 @@ from torch import Tensor
 
 from agents.losses.dual_feedback import Reading, marginal, negative, poor_reply, positive, total
 from agents.models.dialogue_arrays import Strings
-from agents.models.dialogue_inputs import DialogueInputs
+from agents.models.dialogue_inputs import MOST_ROWS, DialogueInputs
+from agents.models.networks.dialogue import ReplyLayer
 from assistant.learning.recipes.dialogue.batches import batch_of
 from assistant.learning.recipes.dialogue.entity_retriever import supervised
 from assistant.learning.recipes.dialogue.lessons import Moment, encoded_text, moments, values_of
@@ -52,7 +55,7 @@ from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 from stores.base.entities import Entity
 
-METHODS = ("full", "positive", "marginal", "distant")
+METHODS = ("full", "positive", "marginal", "attention", "distant")
 NEGATIVES = ("rank_overlap", "rank_f1", "worst_overlap", "worst_f1")
 LEARNING_RATE, BATCH, SCORE_TEMPERATURE = 2e-5, 32, 0.05
 FEEDBACK_TEMPERATURE = 0.3  # of a generator that copies, whose likelihoods lie further apart than T5's
@@ -95,6 +98,37 @@ class Feedback:
         found = model.network.token_likelihoods(batch).clamp(min=_FLOOR)
         for row, reply in zip(found.numpy(), replies, strict=True):
             yield row[: len(reply) + 1].copy()
+
+    @torch.no_grad()
+    def by_attention(self, moment: Moment, rows: Sequence[Entity]) -> Tensor:
+        """(k,) how much the reply's words ask for each entity's cells, all entities before the generator.
+
+        Attention logits before the softmax, the mean over layers, heads, words and cells. Source: the paper's
+        ablation, after Izacard and Grave, 2021.
+        """
+        model, inputs = self._model, moment.inputs(rows)
+        model.strings.add(inputs.windows)
+        batch = batch_of([inputs], [moment.reply], model.vocabulary, model.strings, most_rows=len(rows))
+        network, asked = model.network, list[Tensor]()
+        hooks = [
+            cast("ReplyLayer", layer).asks.register_forward_hook(lambda _, __, made: asked.append(made[0]))
+            for layer in network.decoder
+        ]
+        try:
+            prepared = network.prepared(batch)
+            said = batch.said_ids, batch.said_vectors, batch.said_columns
+            network.told(said, network.nothing_said(1), prepared)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        cells, kept = batch.cell_mask[0], batch.target_mask[0]
+        found = torch.zeros(len(rows))
+        for queries, keys in zip(asked, prepared.crossed[:, 0, 0], strict=True):
+            of_heads = queries.reshape(len(queries), len(keys), -1).transpose(0, 1)
+            logits = (of_heads @ keys.transpose(1, 2) / keys.shape[2] ** 0.5)[:, kept].mean((0, 1))
+            of_cells = logits[-cells.numel() :].reshape(cells.shape) * cells
+            found += (of_cells.sum(1) / cells.sum(1).clamp(min=1))[: len(rows)] / len(asked)
+        return found
 
     def poor_reply(self, moment: Moment, rows: Sequence[Entity], values: set[str], way: str) -> str | None:
         """A reply over these entities that is likely and poor (Eq. 5); None where none is poor enough."""
@@ -150,7 +184,9 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
             print("out of time; the same command goes on", flush=True)
             return
         spent, losses = time.process_time(), list[float]()
-        found = retrieved(network, parts["train"], ENTITIES[arguments.level])
+        most = ENTITIES[arguments.level]  # which the generator attends to together for one method alone
+        most = min(most, MOST_ROWS) if arguments.method == "attention" else most
+        found = retrieved(network, parts["train"], most)
         order = [number for number, rows in enumerate(found) if len(rows) > 1]
         random.Random(f"{arguments.seed} {epoch}").shuffle(order)
         for start in range(0, len(order), BATCH):
@@ -203,6 +239,11 @@ def _loss(
             if label is not None:
                 wanted[b, label] = _SURE
         return positive(wanted, _scores(network, some, size), real, reading) if real.any() else None
+    if method == "attention":
+        wanted = torch.zeros(real.shape)
+        for b, (_, moment, rows) in enumerate(some):
+            wanted[b, : len(rows)] = feedback.by_attention(moment, rows)
+        return positive(wanted, _scores(network, some, size), real, reading)
     of_words = _of_words(feedback, [(n, m, rows, m.reply) for n, m, rows in some], size)
     if method == "marginal":
         scores = _scores(network, some, size) / reading.score_temperature
