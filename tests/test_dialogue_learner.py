@@ -242,10 +242,20 @@ def test_corrections_that_prefer_another_entity_than_was_found_are_not_believed(
     assert decided(scored(36, 18), seed=1).promotion.is_promoted
     found = decided(scored(36, 17), seed=1).promotion
     assert not found.is_promoted
-    assert (
-        "42 % of its replies tell of the entity that was found first, of the live generator's 90 %"
-        in found.reason
-    )
+    assert "42 % of its replies that tell something are of the entity that was found first" in found.reason
+    assert "of the live generator's 90 %" in found.reason
+
+
+def test_corrections_that_seldom_tell_anything_are_believed_unless_nearly_none_does() -> None:
+    def scored(telling: int) -> list[ScoredReply]:
+        live, candidate = Side(0.2, 0.2, is_of_first=True), Side(0.9, 0.9, is_of_first=True)
+        silent = replace(candidate, is_of_first=None)
+        return [ScoredReply("ships", live, candidate if n < telling else silent) for n in range(40)]
+
+    assert decided(scored(8), seed=1).promotion.is_promoted
+    found = decided(scored(7), seed=1).promotion
+    assert not found.is_promoted
+    assert "7 of its replies tell what an entity holds, of the live generator's 40" in found.reason
     assert decided(sides(0.4, 0.6), seed=1).promotion.is_promoted  # nothing is told by either
 
 

@@ -20,7 +20,8 @@ from stores.learning.lessons import DECIDING
 
 Replies = Callable[[DialogueInputs], Sequence[str]]  # the words of the likeliest one
 MOST_REPLY = 60  # words
-_LEAST_OF_FIRST = 0.5  # of the live generator's share of replies about the entity found first
+_LEAST_TELLING = 0.2  # of as many replies as the live generator's that tell what an entity holds
+_LEAST_OF_FIRST = 0.5  # of its share of these that are about the entity found first
 SCORE, BLEU, ENTITY_F1, SOUND = "replies", "BLEU", "Entity-F1", "sound"
 
 
@@ -60,7 +61,7 @@ class Side:
     bleu: float
     f1: float  # 1 where no value is to be told, and none is
     sound: float = 1.0  # 1 where what it tells of an entity is of that one; no correction says which is
-    is_of_first: bool = False  # it tells something, all of it of the entity that was found first
+    is_of_first: bool | None = None  # all it tells is of the entity found first; None: it tells nothing
 
     @property
     def score(self) -> float:
@@ -100,7 +101,8 @@ def decided(
 ) -> Comparison:
     """Promoted where the mean of BLEU and Entity-F1 surely gains, and neither loses too much, nor soundness.
 
-    Refused as well where it tells of the entity that was found first less than half as often as the live one.
+    Refused as well where what it tells is of the entity that was found first less than half as often as what
+    the live one tells, or where it tells something less than a fifth as often.
 
     Too much is more than the margin, by the mean; nor may the score over any knowledge base with
     `SMALLEST_SLICE` replies or more. threshold, margin: shares, from 0 to 1.
@@ -149,7 +151,7 @@ def side_of(held_out: WantedReply, words: Sequence[str]) -> Side:
     f1 = entity_f1([right], [told], strict=True) / 100 if right or told else 1.0
     bleu = sentence_bleu(" ".join(held_out.words), " ".join(words))
     of_first = {cell.value for row in held_out.inputs.rows[:1] for cell in row}
-    return Side(bleu, f1, float(is_sound(words, held_out.inputs)), bool(told) and told <= of_first)
+    return Side(bleu, f1, float(is_sound(words, held_out.inputs)), told <= of_first if told else None)
 
 
 def _contradicts(scored: Sequence[ScoredReply]) -> str:
@@ -158,11 +160,14 @@ def _contradicts(scored: Sequence[ScoredReply]) -> str:
     The measures go by corrections. Whoever writes often that another entity is the right one, or tells
     nothing, makes that right by them; but which entity is found first is not theirs to say.
     """
-    live = mean([float(each.live.is_of_first) for each in scored])
-    candidate = mean([float(each.candidate.is_of_first) for each in scored])
-    if candidate >= _LEAST_OF_FIRST * live:
+    live = [of_first for each in scored if (of_first := each.live.is_of_first) is not None]
+    told = [of_first for each in scored if (of_first := each.candidate.is_of_first) is not None]
+    if len(told) < _LEAST_TELLING * len(live):
+        of_live = f"of the live generator's {len(live)}"
+        return f"Refused: {len(told)} of its replies tell what an entity holds, {of_live}."
+    if not live or mean(told) >= _LEAST_OF_FIRST * mean(live):
         return ""
     return (
-        f"Refused: {100 * candidate:.0f} % of its replies tell of the entity that was found first, "
-        f"of the live generator's {100 * live:.0f} %."
+        f"Refused: {100 * mean(told):.0f} % of its replies that tell something are of the entity that was "
+        f"found first, of the live generator's {100 * mean(live):.0f} %."
     )

@@ -30,6 +30,12 @@ def passages(split: str) -> dict[str, dict[str, Any]]:
     return {p["id"]: p for p in map(json.loads, lines) if p["split"] == split}
 
 
+def questions(part: Part) -> list[dict[str, Any]]:
+    """The questions of a part, as they stand there."""
+    lines = (DATA / "questions.jsonl").read_text("utf-8").splitlines()
+    return [q for q in map(json.loads, lines) if q["split"] == _SPLITS[part]]
+
+
 def documents(part: Part, *, seed: int) -> Iterator[Example]:
     """Every question with its passage, and with passages that look as if they answered it."""
     split = _SPLITS[part]
@@ -40,10 +46,9 @@ def documents(part: Part, *, seed: int) -> Iterator[Example]:
     of_document = defaultdict(list)
     for passage in everything:
         of_document[passage["doc"]].append(passage)
-    lines = (DATA / "questions.jsonl").read_text("utf-8").splitlines()
-    questions = [q for q in map(json.loads, lines) if q["split"] == split]
-    rng.shuffle(questions)
-    for q in questions:
+    asked = questions(part)
+    rng.shuffle(asked)
+    for q in asked:
         text = asked_after(q["q"], q.get("prev", ""))
         wrong: list[tuple[dict[str, Any], int]] = []
         if q["passage"]:
