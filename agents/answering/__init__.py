@@ -3,5 +3,6 @@
 responder       question and passages become a streamed answer with citations
 quoting         which sentences of the sources are quoted
 memory_answers  answers a question from what its user told: their statements as one page, read at once
+calculating     sums and weekdays that a message asks for
 overview        knows who asks for everything that they told, or what stands in a document
 """

@@ -14,6 +14,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
+from agents.answering.calculating import Calculator
 from agents.answering.memory_answers import MemoryAnswer, MemoryAnswers, Remembered
 from agents.answering.overview import OverviewQuestions
 from agents.answering.quoting import Quote, Quoter
@@ -53,17 +54,20 @@ class ExtractiveChat(QuotingOnly):
         memory: MemoryAnswers | None = None,
         sorter: MessageSorter | None = None,
         overview: OverviewQuestions | None = None,
+        calculator: Calculator | None = None,
         sure_from: float = 0.8,
     ) -> None:
         """memory: reads what the user told; without it their statements are quoted as documents are.
 
         overview: knows who asks for everything that they told; without it nobody does.
+        calculator: answers sums and weekdays; without it they are looked up.
         sure_from: probability from which what the user told is given as the answer.
         """
         self._quoter = quoter
         self._memory = memory
         self._sorter = sorter or MessageSorter()
         self._overview = overview
+        self._calculator = calculator
         self._sure_from = sure_from
 
     async def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
@@ -72,6 +76,11 @@ class ExtractiveChat(QuotingOnly):
             for piece in _outline(request.sources):
                 yield piece
             return
+        if self._calculator:
+            computed = await asyncio.to_thread(self._calculator.answer, request.message)
+            if computed is not None:
+                yield computed
+                return
         sorting = await asyncio.to_thread(self._sorter.sorted, request.message)
         answer = self._answer if sorting.asking or request.asks else self._unasked
         for piece in await asyncio.to_thread(answer, request, sorting):

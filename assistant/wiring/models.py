@@ -238,6 +238,7 @@ class Models(Search):
                 context_tokens=model.context_tokens,
                 offline=self._offline,
             )
+        from agents.answering.calculating import Calculator
         from agents.answering.memory_answers import MemoryAnswers
         from agents.answering.quoting import Quoter
         from agents.backends.extractive import ExtractiveChat
@@ -253,6 +254,7 @@ class Models(Search):
             ),
             memory=MemoryAnswers(lambda: self.large_reader, self.sorter) if is_read else None,
             overview=self.overview,
+            calculator=Calculator(_LiveEncoder(self)),
             sorter=self.sorter,
         )
 
