@@ -2,4 +2,5 @@
 
 contrastive       how well a question finds what answers it among the documents of its batch
 dual_feedback     how a generator of replies teaches a retriever of entities
+strategy          which augmentation of a question a query model chooses, and how it writes it
 """
