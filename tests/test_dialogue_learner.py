@@ -252,10 +252,10 @@ def test_corrections_that_seldom_tell_anything_are_believed_unless_nearly_none_d
         silent = replace(candidate, is_of_first=None)
         return [ScoredReply("ships", live, candidate if n < telling else silent) for n in range(40)]
 
-    assert decided(scored(8), seed=1).promotion.is_promoted
-    found = decided(scored(7), seed=1).promotion
+    assert decided(scored(4), seed=1).promotion.is_promoted
+    found = decided(scored(3), seed=1).promotion
     assert not found.is_promoted
-    assert "7 of its replies tell what an entity holds, of the live generator's 40" in found.reason
+    assert "3 of its replies tell what an entity holds, of the live generator's 40" in found.reason
     assert decided(sides(0.4, 0.6), seed=1).promotion.is_promoted  # nothing is told by either
 
 

@@ -25,7 +25,7 @@ def test_it_learns_phrases_and_leaves_all_else_as_it_was(tmp_path: Path) -> None
     weight, bias = served.head
     wanted = np.zeros((len(PHRASES), 4), np.float32)
     wanted[:, 3] = 1  # what no such phrase is taken for before
-    served.put(*fitted(weight, bias, served.features(PHRASES), wanted, kept=1e-4))
+    served.put(*fitted(weight, bias, served.features(PHRASES), wanted, np.ones(4, np.float32)))
     served.write(tmp_path / "made", SMALL)
     before, after = OnnxReader(SMALL), OnnxReader(tmp_path / "made")
     assert [row.nothing for row in after.sort(PHRASES)] == pytest.approx([1] * 4, abs=0.1)
@@ -54,8 +54,10 @@ def test_a_head_that_is_dear_to_change_does_not() -> None:
     weight, features = (draw.standard_normal(shape).astype(np.float32) for shape in ((6, 4), (20, 6)))
     bias = np.zeros(4, np.float32)
     wanted = shares_of(draw.standard_normal((20, 4)).astype(np.float32))
-    kept, _ = fitted(weight, bias, features, wanted, kept=1e6)
-    free, moved = fitted(weight, bias, features, wanted, kept=0)
+    counts = np.arange(1, 21, dtype=np.float32) / 10.5
+    kept, _ = fitted(weight, bias, features, wanted, counts, kept=1e6)
+    free, moved = fitted(weight, bias, features, wanted, counts, kept=0)
     assert kept == pytest.approx(weight, abs=1e-3)
     # at the least mean cross entropy its gradient is 0
-    assert features.T @ (shares_of(features @ free + moved) - wanted) / 20 == pytest.approx(0, abs=1e-3)
+    odd = (shares_of(features @ free + moved) - wanted) * counts[:, None]
+    assert features.T @ odd / 20 == pytest.approx(0, abs=1e-3)

@@ -60,7 +60,9 @@ class Calculator:
 
     def _weekday(self, said: str) -> str | None:
         try:
-            told = [parser.parse(said, fuzzy_with_tokens=True, default=start) for start in _STARTS]
+            told = [
+                parser.parse(said, fuzzy_with_tokens=True, ignoretz=True, default=start) for start in _STARTS
+            ]
         except (ValueError, OverflowError):
             return None
         (first, rest), (other, _) = told
@@ -89,7 +91,7 @@ _STARTS = (datetime(2000, 1, 1), datetime(2004, 2, 2))  # leap years: what a dat
 
 def _is_date(text: str) -> bool:
     try:
-        parser.parse(text)
+        parser.parse(text, ignoretz=True)
     except (ValueError, OverflowError):
         return False
     return True

@@ -20,7 +20,7 @@ from stores.learning.lessons import DECIDING
 
 Replies = Callable[[DialogueInputs], Sequence[str]]  # the words of the likeliest one
 MOST_REPLY = 60  # words
-_LEAST_TELLING = 0.2  # of as many replies as the live generator's that tell what an entity holds
+_LEAST_TELLING = 0.1  # of as many replies as the live generator's that tell what an entity holds
 _LEAST_OF_FIRST = 0.5  # of its share of these that are about the entity found first
 SCORE, BLEU, ENTITY_F1, SOUND = "replies", "BLEU", "Entity-F1", "sound"
 
@@ -102,7 +102,7 @@ def decided(
     """Promoted where the mean of BLEU and Entity-F1 surely gains, and neither loses too much, nor soundness.
 
     Refused as well where what it tells is of the entity that was found first less than half as often as what
-    the live one tells, or where it tells something less than a fifth as often.
+    the live one tells, or where it tells something less than a tenth as often.
 
     Too much is more than the margin, by the mean; nor may the score over any knowledge base with
     `SMALLEST_SLICE` replies or more. threshold, margin: shares, from 0 to 1.

@@ -33,8 +33,9 @@ from assistant.learning.recipes.examples.mixture import SORT_LABELS
 from assistant.learning.recipes.examples.sentences import user_sentences
 
 MODEL = "model.onnx"
-KEPT = 1e-3  # how dear it is to leave the head as it was; chosen on the development part
-_OTHERS = 6_000  # sentences of data sets
+KEPT = 1e-4  # how dear it is to change the head
+OTHERS = 3.0  # how much another sentence weighs against a phrase; both chosen on the development part
+_OF_SETS = 6_000  # sentences
 _SURE = 0.5
 _FEATURES, _HEAD = "cat", "sort"  # names in the served graph: what the heads read, and the head
 _WEIGHT, _BIAS = f"{_HEAD}.weight_Transposed", f"{_HEAD}.bias"
@@ -103,21 +104,23 @@ class Served:
 
 
 def fitted(
-    weight: Floats, bias: Floats, features: Floats, wanted: Floats, *, kept: float = KEPT
+    weight: Floats, bias: Floats, features: Floats, wanted: Floats, counts: Floats, *, kept: float = KEPT
 ) -> tuple[Floats, Floats]:
     """The head with the least mean cross entropy to what is wanted, and `kept` times its squared change.
 
-    weight: (2D, 4). features: (N, 2D). wanted: (N, 4) shares. The same inputs give the same head.
+    weight: (2D, 4). features: (N, 2D). wanted: (N, 4) shares. counts: (N,) how much each weighs. The same
+    inputs give the same head.
     """
     start, read, shares = torch.tensor(weight), torch.tensor(features), torch.tensor(wanted)
+    weighs = torch.tensor(counts / counts.mean())
     changed = start.clone().requires_grad_()
     moved = torch.tensor(bias).requires_grad_()
     optimizer = torch.optim.LBFGS([changed, moved], max_iter=300, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
         optimizer.zero_grad()
-        surprise = -(shares * torch.log_softmax(read @ changed + moved, 1)).sum(1).mean()
-        found = surprise + kept * ((changed - start) ** 2).sum()
+        surprise = -(shares * torch.log_softmax(read @ changed + moved, 1)).sum(1)
+        found = (surprise * weighs).mean() + kept * ((changed - start) ** 2).sum()
         found.backward()  # type: ignore[no-untyped-call]
         return found
 
@@ -141,14 +144,15 @@ def learn(served: Served, phrases: Sequence[str], others: Sequence[str]) -> int:
     asking[:, _ASKS] = 1
     features = np.concatenate([typed, kept])
     wanted = np.concatenate([asking, shares_of(kept @ weight + bias)])
-    served.put(*fitted(weight, bias, features, wanted))
+    counts = np.array([1.0] * len(typed) + [OTHERS] * len(kept), np.float32)
+    served.put(*fitted(weight, bias, features, wanted, counts))
     return len(typed)
 
 
 def other_sentences(data: Path) -> Iterator[str]:
     """Of everyday conversations and of data sets, training parts."""
     yield from (example.first for example in everyday.sentences("train", seed=1))
-    yield from (example.first for example in islice(user_sentences(data, "train", seed=1), _OTHERS))
+    yield from (example.first for example in islice(user_sentences(data, "train", seed=1), _OF_SETS))
 
 
 def main() -> None:
