@@ -155,6 +155,10 @@ async def first_day(folder: Path, out: Path) -> None:
         await walk.presses("f3")
         await walk.shows("locker")
         await walk.draws("6-memory")
+        await walk.presses("escape", "f9")
+        await walk.shows("asking.md")
+        await walk.presses("down", "down")
+        await walk.draws("11-documents")
 
 
 async def over_places(folder: Path, out: Path) -> None:
@@ -196,8 +200,9 @@ async def trained(folder: Path, out: Path) -> None:
 
 
 def read_manual(folder: Path) -> None:
-    """As `make chat` does."""
-    _vouch(folder, "ingest", "--shared", str(_MANUAL))
+    """As `make chat` does, but from a folder of the user's own, whose path tells nothing of this machine."""
+    shutil.copytree(_MANUAL, Path.home() / "manual")
+    _vouch(folder, "ingest", "--shared", str(Path.home() / "manual"))
 
 
 def _vouch(folder: Path, *words: str) -> None:
@@ -212,6 +217,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/screens"))
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as new:
+        os.environ.setdefault("XDG_CACHE_HOME", str(find_locations(os.environ).cache.parent))
+        os.environ["HOME"] = f"{new}/home"
         read_manual(Path(new) / "new")
         asyncio.run(first_day(Path(new) / "new", options.out))
         _vouch(Path(new) / "places", "kb", "add", "restaurants", str(_PLACES))

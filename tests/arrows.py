@@ -379,6 +379,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "assistant.terminal.engine",
         "assistant.terminal.facts",
         "assistant.terminal.input",
+        "assistant.terminal.text",
         "assistant.terminal.widgets",
         "assistant.wiring",
         "stores.base",

@@ -108,5 +108,5 @@ SCENES = [
 async def test_a_scene_of_memory_is_its_golden_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scene: Scene, look: str
 ) -> None:
-    monkeypatch.setattr("assistant.terminal.facts.privacy._shown_path", lambda _: "FILE")
+    monkeypatch.setattr("assistant.terminal.facts.privacy.from_home", lambda _: "FILE")
     await check_scene(scene, look, tmp_path, monkeypatch)

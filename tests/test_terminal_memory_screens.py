@@ -120,7 +120,7 @@ async def test_privacy(tmp_path: Path, size: tuple[int, int], monkeypatch: pytes
     async with on_screen(tmp_path, replies=[[ANSWER], ["Noted."]], size=size) as chat:
         await some_memories(chat)
         await opened(chat)
-        monkeypatch.setattr("assistant.terminal.facts.privacy._shown_path", lambda _: "FILE")
+        monkeypatch.setattr("assistant.terminal.facts.privacy.from_home", lambda _: "FILE")
         await chat.presses("p")
         await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
         assert_golden(chat, "memory-privacy")

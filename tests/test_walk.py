@@ -9,13 +9,18 @@ from pathlib import Path
 import pytest
 from screen_fixtures import on_screen
 
-from assistant.terminal.input.keys import COMPARE, TRAINING, Key, shown
+from assistant.terminal.input.keys import COMPARE, DOCUMENTS, TRAINING, Key, shown
 from benchmarks.walk import SETTINGS, SIZE, without_fetching
 
 DOCS = Path(__file__).parents[1] / "docs"
 PICTURES = sorted((DOCS / "screens").glob("*.svg"))
 OF_THE_CHAT = ("1-first-start", "2-answer", "3-why", "4-learned", "5-remembered")
-OF_OTHER_SCREENS = {"7-training": TRAINING, "8-running": TRAINING, "9-before-and-after": COMPARE}
+OF_OTHER_SCREENS = {
+    "7-training": TRAINING,
+    "8-running": TRAINING,
+    "9-before-and-after": COMPARE,
+    "11-documents": DOCUMENTS,
+}
 _TEXT = re.compile(r'<text [^>]*x="([\d.]+)"[^>]*-line-(\d+)\)">(.*?)</text>')
 _OF_A_MACHINE = re.compile(r"/(?:root|home|Users|tmp|var|work|mnt|opt)/|[A-Z]:\\")
 
@@ -97,6 +102,7 @@ def test_the_keys_at_the_bottom_of_other_pictures_are_those_of_their_screen(name
         ("1-first-start", "no reply model"),
         ("2-answer", "[2] shared"),
         ("10-knowledge-base", "[1] kb      Kiku"),
+        ("11-documents", "~/manual/chat.md"),
         ("3-why", "Why this answer"),
         ("4-learned", "Learned"),
         ("5-remembered", "[1] yours"),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assistant.terminal.facts.memory_detail import is_here, sent_lines, trained
+from assistant.terminal.text.printable import from_home
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
@@ -63,13 +63,7 @@ def _readers(assistant: Assistant, kept: Kept) -> Iterator[str]:
     folder = stat.S_IMODE(file.parent.stat().st_mode)
     is_open = mode & 0o044 and folder & 0o011
     whom = "other accounts of this machine can read it too" if is_open else "your account alone can read it"
-    yield f"It lies in {_shown_path(file)}: {whom}, and the administrator; it is not encrypted."
-
-
-def _shown_path(file: Path) -> str:
-    """A path as its owner knows it."""
-    home = Path.home()
-    return f"~/{file.relative_to(home)}" if file.is_relative_to(home) else str(file)
+    yield f"It lies in {from_home(str(file))}: {whom}, and the administrator; it is not encrypted."
 
 
 def _left(assistant: Assistant, kept: Kept) -> Iterator[str]:

@@ -16,6 +16,7 @@ from assistant.terminal.actions.written_here import Written
 from assistant.terminal.engine.engine import Desk
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import DOCUMENTS
+from assistant.terminal.text.printable import from_home
 from assistant.terminal.widgets.key_line import FittingKeys
 from assistant.terminal.widgets.marked_list import MarkedList
 from assistant.terminal.widgets.page_screen import PageScreen
@@ -120,7 +121,9 @@ class DocumentsScreen(Telling, GivesWay, Screen[str | None]):
         if self.app.size.width < _NARROW:
             return f"{'! ' if on_disk else ''}{name}"
         became = f"{on_disk} · " if on_disk else ""
-        return f"{short(name, _NAME):<{_NAME}}  {whose:<6}  {passages:>14}  {day}  {became}{source}"
+        return (
+            f"{short(name, _NAME):<{_NAME}}  {whose:<6}  {passages:>14}  {day}  {became}{from_home(source)}"
+        )
 
     # Keys
 

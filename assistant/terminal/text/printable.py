@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from stores.base.one_line import without_controls
 
@@ -25,3 +26,9 @@ def as_markdown(reply: str, *, is_quoted: bool = False) -> str:
     if is_quoted:
         return _MARKS.sub(r"\\\1", printable(reply))
     return _INVENTED.sub(r"~~[\1]~~", printable(reply))
+
+
+def from_home(path: str) -> str:
+    """A path as its owner knows it."""
+    file, home = Path(path), Path.home()
+    return f"~/{file.relative_to(home)}" if file.is_relative_to(home) else path
