@@ -13,8 +13,9 @@ from statistics import fmean
 from typing import Any
 
 from assistant.replay.methods.choice import FROZEN
+from assistant.replay.methods.choice import OF_DIALOGUES as DIALOGUES
 from assistant.replay.metrics.figure_names import FigureName
-from assistant.replay.metrics.figures import ALL, Estimate, Played, curve, gains, means
+from assistant.replay.metrics.figures import Estimate, Played, curve, gains, means
 from assistant.replay.metrics.measures import EVERY, FEWER_IS_BETTER, MAIN, OF_DIALOGUES
 from assistant.replay.metrics.pooled import gains_over_questions, over_questions
 from assistant.replay.report.trainings import learns, trainings_of
@@ -193,7 +194,7 @@ def _number(measure: str, value: float, *, is_gain: bool) -> str:
 def head_of(report: Mapping[str, Any]) -> str:
     """How much was played, and what the intervals are over: a few sentences."""
     seeds = report["replay"]["seeds"]
-    is_of_dialogues = any(measure in report["figures"][FROZEN].get(ALL, {}) for measure in OF_DIALOGUES)
+    is_of_dialogues = DIALOGUES in report["figures"]
     asked, found = ("turns", "entities") if is_of_dialogues else ("questions", "passages")
     said = f"{report['questions']} {asked} over {report['replay']['data']['passages']} {found}, "
     said += f"{'seed' if len(seeds) == 1 else f'{len(seeds)} seeds:'} {', '.join(map(str, seeds))}. "
