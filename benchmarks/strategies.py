@@ -30,8 +30,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from agents.base.fusion import reciprocal_ranks
 from agents.base.interfaces import Encoder, Reader
-from agents.losses.strategy import STRATEGIES, best_action, branches, fused, selection, targets
+from agents.losses.strategy import STRATEGIES, best_action, branches, selection, targets
 from assistant.learning.recipes.examples.passage_search import PassageSearch
 from assistant.replay.methods.rafe import content_words, with_sought
 from assistant.replay.metrics.metrics import has_answer
@@ -49,6 +50,13 @@ _NOT_FOUND = 0.0
 SIGNALS = {"chosen": ("rank", "likelihood"), "by rank": ("rank",), "by likelihood": ("likelihood",)}
 
 Numbers = npt.NDArray[np.float32]
+
+
+def fused(rankings: Sequence[Sequence[int]]) -> list[int]:
+    """Several orders of passages as one; equals by their best rank, then by place."""
+    scores = reciprocal_ranks(rankings)
+    best = {place: min(r.index(place) for r in rankings if place in r) for place in scores}
+    return sorted(scores, key=lambda place: (-scores[place], best[place], place))
 
 
 class Corpus:

@@ -15,7 +15,6 @@ from agents.losses.strategy import (
     Measured,
     best_action,
     branches,
-    fused,
     generation,
     kept,
     selection,
@@ -125,16 +124,3 @@ def test_the_threshold_goes_from_never_to_always(probabilities: list[float]) -> 
         a for a in (1, 2, 3) if probabilities[a] >= probabilities[ORIGINAL]
     }
     assert not branches(probabilities) or branches(probabilities)[0] == thresholded(probabilities, 1.0)
-
-
-@given(st.lists(st.lists(st.integers(0, 9), unique=True), min_size=1, max_size=4))
-def test_fusion_keeps_every_passage_and_agreed_orders(rankings: list[list[int]]) -> None:
-    found = fused(rankings)
-    assert sorted(found) == sorted({passage for ranking in rankings for passage in ranking})
-    assert fused([rankings[0]] * 3) == rankings[0]
-    assert found == fused(rankings[::-1])
-
-
-def test_fusion_by_hand() -> None:
-    assert fused([[1, 2, 3], [3, 1]]) == [1, 3, 2]  # 1/61 + 1/62, 1/63 + 1/61, 1/62
-    assert fused([[4], [3]]) == [3, 4]

@@ -20,7 +20,6 @@ from torch import Tensor
 STRATEGIES = ("original", "paraphrase", "expand", "abstract")
 ORIGINAL = STRATEGIES.index("original")
 TEMPERATURE = 0.1  # of both targets, as in the paper
-FUSED_K = 60  # of reciprocal rank fusion; not stated in the paper (Cormack et al., 2009)
 
 
 def targets(scores: Tensor, there: Tensor, *, temperature: float = TEMPERATURE) -> Tensor:
@@ -128,17 +127,3 @@ def branches(probabilities: Sequence[float]) -> list[int]:
         a for a in range(len(probabilities)) if a != ORIGINAL and probabilities[a] >= probabilities[ORIGINAL]
     ]
     return sorted(able, key=lambda action: (-probabilities[action], action))
-
-
-def fused(rankings: Sequence[Sequence[int]], *, k: int = FUSED_K) -> list[int]:
-    """Several orders of passages as one: the sum of 1 / (k + rank), ranks from 1, nothing where it is absent.
-
-    Equals by their best rank, then by id. Source: section 5, "tree".
-    """
-    scores: dict[int, float] = {}
-    best: dict[int, int] = {}
-    for ranking in rankings:
-        for rank, passage in enumerate(ranking, start=1):
-            scores[passage] = scores.get(passage, 0.0) + 1 / (k + rank)
-            best[passage] = min(best.get(passage, rank), rank)
-    return sorted(scores, key=lambda passage: (-scores[passage], best[passage], passage))
