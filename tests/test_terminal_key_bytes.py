@@ -214,13 +214,15 @@ def test_where_they_are_keys_of_their_own_they_do_nothing_and_shift_enter_is_a_n
 
 
 def test_a_paste_with_an_escape_in_it_arrives_whole_and_enter_sends_it(vouch: Vouch) -> None:
-    with vouch.terminal("chat") as person:
-        person.sees("1 shared")
-        person.types("\x1b[200~one\x1b[31mred\x07bell\ntwo\tlines end\x1b[201~")
-        person.sees("lines end")
-        time.sleep(0.2)  # or Enter might be taken for a part of it
-        person.types("\r")
-        person.sees("Ask me something")
-        person.types("\x11")
-        assert person.exit_code() == 0
+    with ScriptedServer(then=says("At ten.")) as server:
+        vouch.use_server(server.base_url)
+        with vouch.terminal("chat") as person:
+            person.sees("1 shared")
+            person.types("\x1b[200~one\x1b[31mred\x07bell\ntwo\tlines end\x1b[201~")
+            person.sees("lines end")
+            time.sleep(0.2)  # or Enter might be taken for a part of it
+            person.types("\r")
+            person.sees("At ten.")
+            person.types("\x11")
+            assert person.exit_code() == 0
     assert messages(vouch) == ["one[31mredbell\ntwo    lines end"]
