@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from assistant.learning.recipes.examples.documents import documents, questions
 from assistant.learning.recipes.examples.example import (
     Example,
     Part,
@@ -19,6 +20,7 @@ from assistant.learning.recipes.examples.example import (
     untokenised,
 )
 from assistant.learning.recipes.examples.mixture import examples
+from stores.base.passages import HEADING_OF
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 needs_data = pytest.mark.skipif(not (DATA / "squad").is_dir(), reason="the data folder is not here")
@@ -72,6 +74,16 @@ def test_the_part_hangs_on_the_key_alone_and_has_its_share() -> None:
 )
 def test_words_set_apart_are_joined_again(found: str, written: str) -> None:
     assert untokenised(found) == written
+
+
+def test_an_answer_of_a_document_stands_where_its_headings_have_moved_it() -> None:
+    asked = {q["q"]: q["answer"] for q in questions("calibration") if q["passage"] and not q.get("prev")}
+    made = [one for one in documents("calibration", seed=1) if one.spans and one.first in asked]
+    headed = [one for one in made if HEADING_OF in one.second.partition("\n")[0]]
+    assert len(made) / 2 < len(headed) < len(made)
+    for one in made:
+        ((start, end),) = one.spans or ()
+        assert one.second[start:end] == asked[one.first]
 
 
 @cache

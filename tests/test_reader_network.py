@@ -8,18 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 import transformers
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.pre_tokenizers import Whitespace
 
+from agents.models.exporters.export_reader import LARGEST_MEAN_DIFFERENCE
 from agents.models.exporters.onnx_export import latin_vocabulary
 from agents.models.networks.pooling import mean_of_tokens
 from agents.models.networks.reader_network import ReaderNetwork, base_folder, base_network
-from agents.models.reader_inputs import ReaderTokenizer
+from agents.models.reader import OnnxReader
+from agents.models.reader_files import LARGE, SMALL
+from agents.models.reader_inputs import ReaderTokenizer, batch_of
 from assistant.learning.recipes.examples.example import Example
 from assistant.learning.recipes.reader.batches import LabelledBatch, label, labelled_batch
+from assistant.learning.recipes.reader.served_weights import served_weights
 from assistant.learning.recipes.reader.steps import ReaderTrainer
 
 WIDTH, LAYERS = 8, 2
@@ -124,3 +129,24 @@ def test_a_smaller_vocabulary_reads_its_words_as_the_whole_one_does(tmp_path: Pa
     torch.testing.assert_close(
         made(ids, torch.zeros_like(ids), all_words).judge, whole(kept, torch.zeros_like(ids), all_words).judge
     )
+
+
+def test_a_served_reader_becomes_weights_that_compute_nearly_the_same() -> None:
+    made = base_network().eval()
+    made.load_own_weights(served_weights(SMALL))
+    served, tokenizer = OnnxReader(SMALL, threads=1), ReaderTokenizer(SMALL / "tokenizer.json")
+    pair = tokenizer.tokens("when is it open?"), tokenizer.tokens("It opens at ten, and closes at six.")
+    window = tokenizer.pair(*pair, 0, limit=64)
+    batch = batch_of([window])
+    with torch.inference_mode():
+        found = made(*(torch.from_numpy(array) for array in (batch.ids, batch.types, batch.mask)))
+    (wanted,) = served.logits([window])
+    apart = [np.abs(values[0].numpy() - wanted[name]) for name, values in found._asdict().items()]
+    assert np.concatenate(apart).mean() < LARGEST_MEAN_DIFFERENCE
+
+
+def test_products_in_blocks_become_weights_around_zero() -> None:
+    found = served_weights(LARGE)
+    narrow = [value for name, value in found.items() if name.endswith("narrow.weight")]
+    assert {value.shape for value in narrow} == {(768, 3072)}
+    assert all(abs(value.mean()) < value.std() / 10 for value in narrow)

@@ -16,10 +16,12 @@ from typing import Any
 from agents.base.memory_page import asked_after
 from assistant.learning.recipes.examples.example import Example, Part
 from assistant.learning.recipes.examples.passage_search import PassageSearch
+from stores.base.passages import HEADING_OF, searchable_text
 
 DATA = Path(__file__).parents[4] / "data" / "documents"
 _SPLITS = {"train": "train", "calibration": "dev", "test": "test"}
 _ANSWER, _RELEVANT, _IRRELEVANT = 0, 1, 2
+_ALL_HEADINGS_SHARE, _TITLE_ALONE_SHARE = 0.7, 0.15  # of passages; the others are read as they are
 _RELEVANT_SHARE = _IRRELEVANT_SHARE = 0.5  # of answered questions, also asked of a passage without the answer
 
 
@@ -37,7 +39,10 @@ def questions(part: Part) -> list[dict[str, Any]]:
 
 
 def documents(part: Part, *, seed: int) -> Iterator[Example]:
-    """Every question with its passage, and with passages that look as if they answered it."""
+    """Every question with its passage, and with passages that look as if they answered it.
+
+    Most passages are read under their headings, some under the title of their document alone.
+    """
     split = _SPLITS[part]
     rng = random.Random(f"{seed} {part} documents")
     known = passages(split)
@@ -54,7 +59,7 @@ def documents(part: Part, *, seed: int) -> Iterator[Example]:
         if q["passage"]:
             span = (q["start"], q["start"] + len(q["answer"]))
             right = known[q["passage"]]
-            yield Example(text, right["text"], _ANSWER, (span,), source="documents", key=q["doc"])
+            yield _example(text, right, _ANSWER, (span,), rng)
             same = [p for p in of_document[q["doc"]] if p is not right and q["answer"] not in p["text"]]
             if same and rng.random() < _RELEVANT_SHARE:
                 wrong.append((rng.choice(same), _RELEVANT))
@@ -65,4 +70,23 @@ def documents(part: Part, *, seed: int) -> Iterator[Example]:
             other = next((p for p in found if p["doc"] != q["doc"]), None)
             wrong += [(other, _IRRELEVANT)] if other else []
         for passage, label in wrong:
-            yield Example(text, passage["text"], label, (), source="documents", key=q["doc"])
+            yield _example(text, passage, label, (), rng)
+
+
+def _example(
+    question: str,
+    passage: dict[str, Any],
+    label: int,
+    spans: tuple[tuple[int, int], ...],
+    rng: random.Random,
+) -> Example:
+    """spans: characters of the passage's text, which what stands above it moves."""
+    chance, title = rng.random(), ""
+    if chance < _ALL_HEADINGS_SHARE + _TITLE_ALONE_SHARE:
+        title = passage["title"]
+    if chance < _ALL_HEADINGS_SHARE and passage["heading"]:
+        title = HEADING_OF.join((title, *passage["heading"].split(" > ")))
+    text = searchable_text(title, passage["text"])
+    before = len(text) - len(passage["text"])
+    moved = tuple((start + before, end + before) for start, end in spans)
+    return Example(question, text, label, moved, source="documents", key=passage["doc"], is_whole=True)

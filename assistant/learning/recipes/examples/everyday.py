@@ -321,4 +321,4 @@ def _page_example(
         at, until = page.places[place]
         spans = tuple((at + a, at + b) for a, b in answer_spans(page.text[at:until], [question.span]))
     judge = _ANSWER if place is not None else _RELEVANT if told else _IRRELEVANT
-    return Example(text, page.text, judge, spans, source="everyday", key=c.id, is_page=True)
+    return Example(text, page.text, judge, spans, source="everyday", key=c.id, is_whole=True)

@@ -39,7 +39,9 @@ class Example:
     relate: int | None = None  # place in RELATE_LABELS
     source: str = ""  # the data set
     key: str = ""  # what must not stand in two parts
-    is_page: bool = False  # of a user's statements, read as long as it is
+    is_whole: bool = (
+        False  # read as long as it is: a page of a user's statements, a passage under its heading
+    )
 
 
 def read_records(path: Path) -> Iterator[dict[str, Any]]:

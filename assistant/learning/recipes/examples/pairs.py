@@ -105,7 +105,7 @@ SETS = (
     PairSet("timeqa", 2),
     PairSet("covidqa", 1.5),
 )
-_HOTPOT_WEIGHT, _BOOLQ_WEIGHT, _DIALOGUE_WEIGHT, _DOCUMENTS_WEIGHT = 1.5, 4.0, 10.0, 60.0
+_HOTPOT_WEIGHT, _BOOLQ_WEIGHT, _DIALOGUE_WEIGHT, _DOCUMENTS_WEIGHT = 1.5, 4.0, 10.0, 200.0
 _AFTER_ANOTHER_SHARE = 0.15  # of questions in training that come after one that has nothing to do with them
 _LONGEST_SPAN = 120  # characters of an answer of a dialogue; a longer one teaches judge alone
 

@@ -1,6 +1,7 @@
 """How the reader is trained on examples.
 
 batches          examples as batches of tensors
+served_weights   a served reader as weights again, to go on from
 loss             what it is taught to make small
 steps            the steps it takes
 temperature_fit  what it is worth afterwards, and its temperatures; calibration

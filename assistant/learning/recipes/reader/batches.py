@@ -21,7 +21,7 @@ from assistant.learning.recipes.examples.example import Example
 NO_LABEL = -1
 CHUNK = 4096  # examples that are sorted by length together
 MOST_WINDOWS = 20  # of a batch; else one batch would hold most of the sentences of its chunk
-LONGEST_PAGE = 384  # tokens of a question with a page of a user's statements
+LONGEST_WHOLE = 384  # tokens of a question with what is read whole
 LONGEST_EVIDENCE = 224  # tokens of a claim with its evidence, where the window is shorter
 
 Truth = npt.NDArray[np.bool_]
@@ -79,8 +79,8 @@ def label(example: Example, tokenizer: ReaderTokenizer, limit: int, rng: random.
         return Labelled(tokenizer.single(example.first, limit=limit), example, ())
     if example.verify is not None:
         limit = max(limit, LONGEST_EVIDENCE)
-    if example.is_page:
-        limit = max(limit, LONGEST_PAGE)
+    if example.is_whole:
+        limit = max(limit, LONGEST_WHOLE)
     first, second = tokenizer.tokens(example.first), tokenizer.tokens(example.second)
     room = tokenizer.room(first, limit=limit)
     spare = max(0, len(second.ids) - room)

@@ -37,6 +37,7 @@ from assistant.learning.recipes.examples.example import (
 from assistant.learning.recipes.examples.mixture import SHARES, examples
 from assistant.learning.recipes.reader.batches import LabelledBatch, Position, TrainingBatches
 from assistant.learning.recipes.reader.loss import ReaderLoss
+from assistant.learning.recipes.reader.served_weights import served_weights
 from assistant.learning.recipes.reader.steps import ReaderTrainer, learning_rate_at
 from assistant.learning.recipes.reader.temperature_fit import fit, scored
 from assistant.learning.recipes.training_state import read_checkpoint, write_checkpoint
@@ -137,7 +138,7 @@ class Run:
         self.progress = Progress()
         network = base_network(options.base, seed=options.seed, layers=options.layers)
         if options.start_from:
-            started = _mean([load_file(file) for file in options.start_from])
+            started = _mean([_weights(path) for path in options.start_from])
             own = network.own_weights()
             fitting = {n: t for n, t in started.items() if n in own and t.shape == own[n].shape}
             network.load_own_weights(own | fitting)  # a head that is new, or has other labels, begins anew
@@ -222,6 +223,10 @@ class Run:
         """Short windows first: most of what there is to learn, in less time."""
         short, long = self._options.windows
         return int(short if done < self._options.short_share else long)
+
+
+def _weights(path: Path) -> dict[str, torch.Tensor]:
+    return served_weights(path) if path.is_dir() else load_file(path)
 
 
 def _mean(weights: Sequence[dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
@@ -330,7 +335,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         type=Path,
         nargs="+",
         metavar="WEIGHTS",
-        help="to go on from, instead of the encoder's; from the mean of several",
+        help="files, or folders that are served: to go on from (the mean of several), not from the encoder's",
     )
     parser.add_argument("--base", type=Path, default=base_folder(), help="the body's folder")
     parser.add_argument("--layers", type=int, help="so many of the body's lowest; by default all")
