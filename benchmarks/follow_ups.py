@@ -1,7 +1,7 @@
 """Whether a question that was made to stand alone finds what a follow-up asks for.
 
     python -m benchmarks.follow_ups DATA [--model MODEL.gguf --adapters ADAPTERS.gguf] [--part test]
-        [--sets canard ikat mtrag inscit everyday documents] [--limit 250] [--threads 1] [--seed 0]
+        [--sets canard ikat mtrag inscit everyday documents] [--limit 250] [--threads 1] [--seed 0] [--cold]
 
 Of each set, questions behind others are searched among its passages (for canard and ikat: all answers of the
 part; for everyday: all messages), by the product's own search, in these ways:
@@ -17,7 +17,8 @@ part; for everyday: all messages), by the product's own search, in these ways:
 
 R@5: a right passage is among the first five. nDCG@3: one gain for each right one. Differences to `both` are
 paired, with 95 % intervals by bootstrap. closed: the share of the way from raw to gold. ROUGE-1 recall and
-exact match compare the words of rewrite and gold. Milliseconds are those of one rewrite.
+exact match compare the words of rewrite and gold. Milliseconds are those of one rewrite; what was said before
+is read ahead, as a chat does when it has answered, unless --cold says otherwise.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import random
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
@@ -40,6 +41,7 @@ from typing import Any
 
 import numpy as np
 
+from agents.backends.query_model import QueryModel
 from agents.base.fusion import reciprocal_ranks
 from agents.base.interfaces import Exchange
 from agents.base.memory_page import answered
@@ -57,8 +59,6 @@ SETS = ("canard", "ikat", "mtrag", "inscit", "everyday", "documents")
 WAYS = ("raw", "before", "both", "rewrite", "three", "two", "ranks", "gold")
 _CITED = "[1] "  # so that an answer counts as one, in the chat's form: its first words
 _IN_TIME_MS = 400  # the default that a turn waits
-
-Rewrites = Callable[[str, Sequence[tuple[str, str]]], str]
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,9 @@ def unigram_recall(written: str, gold: str) -> float:
     return sum(shared.values()) / max(1, sum(wanted.values()))
 
 
-def measure(assistant: Assistant, name: str, asked: Sequence[FollowUp], rewrite: Rewrites | None) -> None:
+def measure(
+    assistant: Assistant, name: str, asked: Sequence[FollowUp], model: QueryModel | None, *, is_cold: bool
+) -> None:
     space = assistant.spaces.of(assistant.journal.user_id("ann"))
     retriever = assistant.searching.retriever
 
@@ -201,9 +203,12 @@ def measure(assistant: Assistant, name: str, asked: Sequence[FollowUp], rewrite:
         ways = {"raw": found(each.question), "before": found(before), "both": found(each.question, before)}
         if each.gold:
             ways["gold"] = found(each.gold)
-        if rewrite:
+        if model:
+            earlier = [(one.message, answered(one)) for one in said]
+            if not is_cold:
+                model.read_ahead(earlier).result()
             began = time.perf_counter()
-            alone = rewrite(each.question, [(one.message, answered(one)) for one in said])
+            alone = model.begin(each.question, earlier).result()
             waits.append((time.perf_counter() - began) * 1000)
             anew += bool(alone)
             ways["rewrite"] = found(alone) if alone else ways["raw"]
@@ -262,14 +267,12 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=250)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--cold", action="store_true", help="nothing is read ahead")
     arguments = parser.parse_args()
-    rewrite = None
+    model = None
     if arguments.model:
-        from agents.backends.query_model import QueryModel
-
         model = QueryModel(arguments.model, arguments.adapters, threads=arguments.threads)
         model.begin("and then?", [("what comes first?", "this")]).result()  # until it has started
-        rewrite = lambda question, earlier: model.begin(question, earlier).result()  # noqa: E731
     for name in arguments.sets:
         passages, asked = read_set(arguments.data, name, arguments.part)
         with tempfile.TemporaryDirectory() as folder:
@@ -277,7 +280,7 @@ def main() -> None:
             with closing(Assistant(Settings(), places, offline=True)) as assistant:
                 add_passages(assistant, passages)
                 some = random.Random(arguments.seed).sample(asked, min(arguments.limit, len(asked)))
-                measure(assistant, name, some, rewrite)
+                measure(assistant, name, some, model, is_cold=arguments.cold)
 
 
 if __name__ == "__main__":

@@ -130,14 +130,23 @@ async def test_who_asks_what_stands_in_a_document_is_given_its_parts_in_order(tm
 
 
 class AsksAboutTheRoom:
-    def begin(self, _question: str, _earlier: object) -> Future[str]:
+    def __init__(self) -> None:
+        self.read: list[object] = []
+        self.earlier: list[object] = []
+
+    def read_ahead(self, earlier: object) -> None:
+        self.read.append(earlier)
+
+    def begin(self, _question: str, earlier: object) -> Future[str]:
+        self.earlier.append(earlier)
         written: Future[str] = Future()
         written.set_result("When does the room open?")
         return written
 
 
 async def test_a_follow_up_is_searched_as_it_stands_alone_too(tmp_path: Path) -> None:
-    house = House(tmp_path, ten, augmenter=QueryAugmenter(AsksAboutTheRoom, seconds=1))
+    asks = AsksAboutTheRoom()
+    house = House(tmp_path, ten, augmenter=QueryAugmenter(lambda: asks, seconds=1))
     house.share("The room opens at ten.")
     await house.say("hello")
     events = await house.say("and when?")
@@ -146,6 +155,9 @@ async def test_a_follow_up_is_searched_as_it_stands_alone_too(tmp_path: Path) ->
     assert dense["The room opens at ten."] == pytest.approx(1)
     turn = house.journal.turn(house.ann, events[0].turn_id)  # type: ignore[union-attr]
     assert turn.standalone == "When does the room open?"
+    await house.say("and today?")
+    assert asks.read[:-1] == asks.earlier
+    assert len(asks.earlier) == 2
 
 
 async def test_the_answer_and_what_explains_it_are_kept(house: House) -> None:

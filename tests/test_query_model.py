@@ -77,6 +77,27 @@ def test_it_writes_what_stands_alone(model: QueryModel, server: Server) -> None:
     )
 
 
+def test_it_reads_ahead_what_the_prompt_of_any_next_question_begins_with(
+    model: QueryModel, server: Server
+) -> None:
+    model.read_ahead(EARLIER)
+    model.begin("when was he born?", EARLIER).result()
+    read, asked = ((one["prompt"], one["n_predict"]) for one in server.asked)
+    assert read == ("Q: who walked on the moon first?\nA: Neil Armstrong\nQ:", 0)
+    assert str(asked[0]).startswith(str(read[0]))
+
+
+def test_a_question_does_not_wait_for_what_was_not_begun(model: QueryModel, server: Server) -> None:
+    reading, goes_on = threading.Event(), threading.Event()
+    model._worker.submit(lambda: (reading.set(), goes_on.wait(60)))
+    assert reading.wait(60)
+    model.read_ahead(EARLIER)
+    question = model.begin("when was he born?", EARLIER)
+    goes_on.set()
+    assert question.result() == "when was Neil Armstrong born?"
+    assert [one["n_predict"] for one in server.asked] == [48]
+
+
 @pytest.mark.parametrize(
     "reply", [{"content": " same"}, {"content": " When was he born? "}, {"error": 1}, []]
 )
@@ -137,6 +158,8 @@ class Rewriter:
     def begin(self, question: str, earlier: object) -> Future[str]:
         self.asked.append((question, earlier))
         return self.writing
+
+    def read_ahead(self, earlier: object) -> None: ...
 
 
 def test_a_follow_up_is_begun_at_once_with_what_was_answered() -> None:

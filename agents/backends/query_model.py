@@ -36,6 +36,7 @@ class QueryModel:
         """model, adapters: GGUF files; the adapters were trained on this model."""
         self._model, self._adapters, self._threads = model, adapters, threads
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="query-model")
+        self._ahead: Future[str] | None = None
         self._child: Started | None = None
         self._loading: subprocess.Popen[str] | None = None
         self._is_of_no_use = threading.Event()  # it cannot be started here, or is closed
@@ -46,7 +47,14 @@ class QueryModel:
 
     def begin(self, question: str, earlier: Sequence[tuple[str, str]]) -> Future[str]:
         """What `standalone.read` makes of the reply; empty after any failure. earlier: oldest first."""
+        if self._ahead is not None:
+            self._ahead.cancel()  # unless it is under way already
         return self._worker.submit(self._written, question, tuple(earlier))
+
+    def read_ahead(self, earlier: Sequence[tuple[str, str]]) -> Future[str]:
+        """llama.cpp keeps what it read last: of a question that comes next, it reads that alone."""
+        self._ahead = self._worker.submit(self._completed, standalone.beginning(earlier), 0)
+        return self._ahead
 
     def close(self) -> None:
         """Ends the child at once, also while it loads or works."""
@@ -85,12 +93,16 @@ class QueryModel:
             process.kill()
 
     def _written(self, question: str, earlier: Sequence[tuple[str, str]]) -> str:
+        return standalone.read(self._completed(standalone.prompt(question, earlier), _LONGEST), question)
+
+    def _completed(self, prompt: str, tokens: int) -> str:
+        """At most so many tokens that go on behind the prompt, up to the line's end."""
         child = self._ready()
         if child is None:
             return ""
         asked = {
-            "prompt": standalone.prompt(question, earlier),
-            "n_predict": _LONGEST,
+            "prompt": prompt,
+            "n_predict": tokens,
             "temperature": 0,
             "stop": ["\n"],
             "cache_prompt": True,
@@ -102,7 +114,7 @@ class QueryModel:
         )
         try:
             with urllib.request.urlopen(request, timeout=_SILENCE_SECONDS) as answer:
-                return standalone.read(json.load(answer)["content"], question)
+                return str(json.load(answer)["content"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             _log.warning("the query model failed: %s", type(error).__name__)
             return ""

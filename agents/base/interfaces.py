@@ -238,3 +238,6 @@ class QueryRewriter(Protocol):
 
         earlier: questions with their answers, oldest first.
         """
+
+    def read_ahead(self, earlier: Sequence[tuple[str, str]]) -> object:
+        """Reads what a next question will come after, so that less is left to read then."""

@@ -22,6 +22,11 @@ def prompt(question: str, earlier: Sequence[tuple[str, str]]) -> str:
 
     Read are the last, and the first question, which mostly names what a conversation is about.
     """
+    return f"{beginning(earlier)} {_first(question, _LONGEST_QUESTION)}\nAlone:"
+
+
+def beginning(earlier: Sequence[tuple[str, str]]) -> str:
+    """Of the prompt of any question that comes next, all that is before this question."""
     lines: list[str] = []
     if len(earlier) > MOST_EARLIER:
         lines.append(f"Q: {_first(earlier[0][0], _LONGEST_QUESTION)}")
@@ -29,7 +34,7 @@ def prompt(question: str, earlier: Sequence[tuple[str, str]]) -> str:
         lines.append(f"Q: {_first(asked, _LONGEST_QUESTION)}")
         if answer.strip():
             lines.append(f"A: {_first(answer, _LONGEST_ANSWER)}")
-    return "\n".join([*lines, f"Q: {_first(question, _LONGEST_QUESTION)}", "Alone:"])
+    return "\n".join([*lines, "Q:"])
 
 
 def written(alone: str) -> str:

@@ -42,13 +42,23 @@ class QueryAugmenter:
         strategy = "with what was asked before"
         return AugmentedQuery(asked_after(message, before), strategy, self._begun(message, recent))
 
+    def read_ahead(self, recent: Sequence[Exchange]) -> None:
+        """Has the query model read what was said, before the next message comes. recent: oldest first."""
+        rewriter = self._rewriter()
+        if rewriter is not None and recent:
+            rewriter.read_ahead(_with_answers(recent))
+
     def _begun(self, message: str, recent: Sequence[Exchange]) -> Callable[[], str]:
         rewriter = self._rewriter()
         if rewriter is None or self._only_states(message):
             return str
-        rewriting = rewriter.begin(message, [(each.message, answered(each)) for each in recent])
+        rewriting = rewriter.begin(message, _with_answers(recent))
         until = time.monotonic() + self._seconds
         return lambda: within(rewriting, until - time.monotonic())
+
+
+def _with_answers(recent: Sequence[Exchange]) -> list[tuple[str, str]]:
+    return [(each.message, answered(each)) for each in recent]
 
 
 def within(rewriting: Future[str], seconds: float) -> str:

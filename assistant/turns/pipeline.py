@@ -208,8 +208,10 @@ class TurnPipeline:
             self._journal.finish(turn.turn_id, turn.outcome("failed", type(error).__name__))
             raise
         else:
-            await self._on_thread(self._journal.finish, turn.turn_id, turn.outcome("done"))
+            outcome = turn.outcome("done")
+            await self._on_thread(self._journal.finish, turn.turn_id, outcome)
             yield turn.finished("done")
+            way.read_ahead(outcome.answer)
         self.counted += turn.counted
         _log.info("turn %s finished", turn.turn_id, extra=fields(turn=turn.turn_id, **turn.told_to_the_log()))
         try:
@@ -334,6 +336,9 @@ class _Way(Protocol):
     def quoting(self) -> Responder | None:
         """What replies where the chat model cannot be reached; None where none was to reply."""
 
+    def read_ahead(self, answer: str) -> None:
+        """Once this was answered: readies what the next message will be searched with. Returns at once."""
+
 
 class _FromMemory:
     """Answers from passages and from what the user told."""
@@ -400,6 +405,10 @@ class _FromMemory:
         )
         return replace(request, asks=self._only is not None, outlines=self._outlines)
 
+    def read_ahead(self, answer: str) -> None:
+        said = [*self._earlier, Exchange(self._message, "", answer, self._accepted.turn_id)]
+        self._pipeline._augmenter.read_ahead(said[max(0, len(said) - self._pipeline._history_turns) :])
+
 
 class _OverKnowledge:
     """Answers over a knowledge base."""
@@ -444,6 +453,8 @@ class _OverKnowledge:
 
     def quoting(self) -> Responder | None:
         return self._knowledge.quoting if self.responder is not self._knowledge.quoting else None
+
+    def read_ahead(self, answer: str) -> None: ...
 
 
 def _in_order(parts: Sequence[Passage]) -> tuple[Candidate, ...]:
