@@ -12,7 +12,7 @@ question before it:
     hedged     it is not sure, and one of the nearest that it shows holds them
     wrong      it is sure of something else
     unsure     it is not sure, and shows other passages
-    nothing    it says that it knows nothing, though a passage answers
+    nothing    it says that it knows nothing, though a passage answers, or only notes what was asked
 
 For a question that nothing answers, what is wanted is that it is not sure (unsure or nothing).
 
@@ -40,11 +40,12 @@ from typing import Any
 
 from agents.backends.extractive import ExtractiveChat, is_sure
 from agents.base.chat_interfaces import Source
+from agents.base.quoting_only import NOTED
 from assistant.library.documents import UnreadableDocument, read_documents
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
-from benchmarks.everyday_chat import ACKNOWLEDGED, ROOT, folded
+from benchmarks.everyday_chat import ROOT, folded
 from stores.base.passages import SHARED, Passage
 
 SENT = 5
@@ -106,13 +107,14 @@ def _answered(
     for message in filter(None, (texts.get(question.get("prev", "")), question["q"])):
         finished = assistant.player.play(user, session, message, watch=lambda event: None)
     answer = finished.answer
-    wanted, first = folded(question["answer"]), _CITED.split(answer)[0]
-    if answer.startswith(ACKNOWLEDGED) or not finished.cited:
+    shown = answer.partition("\n\n")[2] if answer.startswith(NOTED) else answer
+    wanted, first = folded(question["answer"]), _CITED.split(shown)[0]
+    if not finished.cited:
         outcome = "nothing"
     elif is_sure(answer):
         outcome = "right" if wanted and wanted in folded(first) else "wrong"
     else:
-        outcome = "hedged" if wanted and wanted in folded(answer) else "unsure"
+        outcome = "hedged" if wanted and wanted in folded(shown) else "unsure"
     return question, outcome, answer
 
 
