@@ -206,9 +206,9 @@ def _report_unasked(assistant: Assistant, user: int, part: str) -> None:
 
 
 def _found(assistant: Assistant, user: int, text: str) -> list[tuple[Passage, float]]:
-    searching, pipeline = assistant.searching, assistant.pipeline
-    found = pipeline._retrieve(searching, user, (text,), ())
-    reranked = pipeline._reranker.rerank(text, found.candidates)
+    searching, memory = assistant.searching, assistant.pipeline._memory
+    found = memory._retrieve(searching, user, (text,), ())
+    reranked = memory._reranker.rerank(text, found.candidates)
     judged = {id(j.candidate): j.verdict.score for j in reranked.judgements}
     return [(c.passage, judged.get(id(c), 1.0)) for c in reranked.order[:SENT]]
 

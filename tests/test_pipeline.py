@@ -19,6 +19,7 @@ from agents.retrieval.retriever import Fusion, Retriever
 from agents.retrieval.score_judge import ScoreJudge
 from assistant.search.searching import Searching
 from assistant.turns.events import Accepted, Chosen, Event, Finished, Searched, Wrote
+from assistant.turns.memory_talk import MemoryTalk
 from assistant.turns.pipeline import TurnPipeline
 from stores.base.errors import ContextTooLong, ModelUnreachable, WrongUsage
 from stores.base.passages import SHARED
@@ -73,17 +74,22 @@ class House:
         retriever = Retriever(encoder, keep=10, pool=10, fusion=Fusion(0.5, 0.0, 0.4))
         searching = Searching(encoder, self.spaces, retriever, self.indexer, shared_index)
         self.chat = FakeChat(reply, name="scripted", context_tokens=context_tokens)
-        self.pipeline = TurnPipeline(
-            journal=self.journal,
-            searching=lambda: searching,
+        memory = MemoryTalk(
+            self.journal,
             augmenter=augmenter or QueryAugmenter(),
             reranker=Reranker(ScoreJudge(), schedule="multi", budget=10, min_judged=1),
-            responder=Responder(self.chat, keep=3, reply_tokens=16),
             cut=lambda text: text.split("\n\n"),
             history_turns=3,
             own_statements=OwnStatements(),
-            documents_called=lambda user_id, name: versions_called(name),
             asks_for_outline=lambda question: question == "summarise it",
+        )
+        self.pipeline = TurnPipeline(
+            journal=self.journal,
+            searching=lambda: searching,
+            memory=memory,
+            responder=Responder(self.chat, keep=3, reply_tokens=16),
+            cut=lambda text: text.split("\n\n"),
+            documents_called=lambda user_id, name: versions_called(name),
         )
         self.encoder = encoder
         self.ann = self.journal.user_id("ann")

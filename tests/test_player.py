@@ -32,6 +32,7 @@ from assistant.remembering.remembering import Remembering
 from assistant.remembering.weighing import Agents
 from assistant.search.searching import Searching
 from assistant.turns.events import Event, Wrote
+from assistant.turns.memory_talk import MemoryTalk
 from assistant.turns.pipeline import TurnPipeline
 from assistant.turns.player import TurnPlayer
 from stores.base.errors import ModelUnreachable, OverTime
@@ -120,14 +121,19 @@ class House:
         )
         self.answers_first = AnswersFirst()
         self.chat = FakeChat(lambda request: self.reply(request))
+        memory = MemoryTalk(
+            self.stores.journal,
+            augmenter=QueryAugmenter(),
+            reranker=Reranker(ScoreJudge(), schedule="multi", budget=10, min_judged=1),
+            cut=lambda text: [text],
+            history_turns=3,
+        )
         pipeline = TurnPipeline(
             journal=self.stores.journal,
             searching=lambda: searching,
-            augmenter=QueryAugmenter(),
-            reranker=Reranker(ScoreJudge(), schedule="multi", budget=10, min_judged=1),
+            memory=memory,
             responder=Responder(self.chat, keep=3, reply_tokens=16),
             cut=lambda text: [text],
-            history_turns=3,
             answers_first=self.answers_first,
         )
 

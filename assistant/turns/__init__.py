@@ -2,7 +2,8 @@
 
 events            what a turn tells those who watch it
 pipeline          the turn itself, top to bottom
-knowledge_talk    what a turn over a knowledge base searches and answers with
+memory_talk       what a turn is answered from: passages, and what the user told
+knowledge_talk    the same of a turn over a knowledge base
 turn_in_progress  what a turn has come to know so far
 settled           words that became knowledge answer no more as a message
 provenance        memories that say it in other words than their user

@@ -14,13 +14,15 @@ from dataclasses import dataclass, replace
 from agents.answering.memory_answers import MemoryAnswer
 from agents.answering.responder import Responder
 from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
-from agents.base.interfaces import Candidate, Exchange
+from agents.base.interfaces import AugmentedQuery, Candidate, Exchange
 from agents.dialogue.entity_ranker import ranked
 from agents.dialogue.knowledge_table import NAME, KnowledgeTable
 from agents.retrieval.own_statements import is_own_words
 from agents.retrieval.reranker import Reranked
 from agents.retrieval.retriever import Retrieved
 from assistant.search.searching import Searching
+from assistant.turns.memory_talk import Finding
+from stores.conversation.journal import Accepted
 from stores.conversation.sessions import Sessions
 from stores.database.tables import Turn
 from stores.search.knowledge_bases import KnowledgeBases, KnownBase
@@ -87,6 +89,18 @@ class KnowledgeTalk:
         """The knowledge base that a session is about. Raises `NotFound` where it was removed."""
         known = self._sessions.knowledge_base(user_id, session_id)
         return None if known is None else self._bases.with_id(user_id, known)
+
+    def begin(
+        self,
+        base: KnownBase,
+        searching: Searching,
+        user_id: int,
+        accepted: Accepted,
+        message: str,
+        turns: Sequence[Turn],
+    ) -> Finding:
+        """turns: of the session, before this one, oldest first."""
+        return _OverKnowledge(self, base, searching, user_id, accepted, message, turns)
 
     def state_of(self, base: KnownBase, turns: Sequence[Turn], message: str = "") -> DialogueState:
         """What a session has come to. turns: its own, oldest first. message: that is not answered yet."""
@@ -184,3 +198,45 @@ class KnowledgeTalk:
             for old in list(self._tables)[:-_TABLES]:
                 del self._tables[old]
         return self._tables[key]
+
+
+class _OverKnowledge:
+    """From the entities of a knowledge base."""
+
+    def __init__(
+        self,
+        talk: KnowledgeTalk,
+        base: KnownBase,
+        searching: Searching,
+        user_id: int,
+        accepted: Accepted,
+        message: str,
+        turns: Sequence[Turn],
+    ) -> None:
+        self._talk, self._base, self._searching = talk, base, searching
+        self._user_id, self._accepted, self._message, self._turns = user_id, accepted, message, turns
+        self.query = AugmentedQuery(message, "original")
+
+    @property
+    def state(self) -> DialogueState:
+        return self._talked.state
+
+    def retrieve(self) -> Retrieved:
+        self._talked = self._talk.find(
+            self._base,
+            self._searching,
+            self._user_id,
+            self._message,
+            self._turns,
+            self._accepted.version_ids,
+        )
+        return self._talked.retrieved
+
+    def rerank(self) -> Reranked:
+        return self._talked.reranked
+
+    def prepare(self, responder: Responder) -> ReplyRequest:
+        is_kept = bool(self._accepted.version_ids)
+        return self._talk.prepare(responder, self._message, self._talked, self._turns, is_kept=is_kept)
+
+    def read_ahead(self, answer: str) -> None: ...

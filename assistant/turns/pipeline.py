@@ -11,46 +11,33 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from dataclasses import replace
-from typing import ParamSpec, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import ParamSpec, TypeVar
 
-from agents.answering.overview import sections
 from agents.answering.responder import Responder
-from agents.base.chat_interfaces import CutAtLimit, DialogueState, ReplyRequest, Thought, Tokens
-from agents.base.interfaces import AugmentedQuery, Candidate, Encoder, Exchange
+from agents.base.chat_interfaces import CutAtLimit, ReplyRequest, Thought, Tokens
 from agents.base.message_sorting import MessageSorter
-from agents.retrieval.own_statements import OwnStatements
-from agents.retrieval.query_augmenter import QueryAugmenter
-from agents.retrieval.reranker import Reranked, Reranker
-from agents.retrieval.retriever import Retrieved, best_of
-from agents.retrieval.said_here import Said, said_before_here
 from assistant.background.priority import AnswersFirst
 from assistant.process.log import fields
 from assistant.search.searching import Searching
 from assistant.turns.documents_named import DocumentsCalled, documents_named
 from assistant.turns.events import Accepted, Chosen, Event, Searched, Thinks, Wrote
 from assistant.turns.knowledge_talk import KnowledgeTalk
-from assistant.turns.provenance import MessagesBehind, beside_their_messages
-from assistant.turns.settled import stating_first, without_settled
+from assistant.turns.memory_talk import Finding, MemoryTalk
 from assistant.turns.turn_in_progress import TurnInProgress
-from stores.base.clock import now
 from stores.base.errors import ContextTooLong, ModelUnreachable, VouchError, WrongUsage
-from stores.base.passages import Passage
 from stores.base.well_formed import well_formed
 from stores.conversation.journal import Accepted as Kept
 from stores.conversation.journal import Journal
-from stores.database.tables import Turn
-from stores.search.knowledge_bases import KnownBase
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _log = logging.getLogger(__name__)
-_MATERIAL_SOURCES = 3  # passages of handed-over material put before the model, at most
-_LOOKED_BACK = 200  # turns of a private session, the newest, that are looked through for what was said
+_LOOKED_BACK = 200  # turns of a session over a knowledge base, the newest, that it is read from
 
 
 class TurnPipeline:
@@ -61,55 +48,39 @@ class TurnPipeline:
         *,
         journal: Journal,
         searching: Callable[[], Searching],
-        augmenter: QueryAugmenter,
-        reranker: Reranker,
+        memory: MemoryTalk,
         responder: Responder,
         cut: Callable[[str], Sequence[str]],
-        history_turns: int,
         learns: bool = True,
-        settled: Callable[[int, Sequence[int]], Mapping[int, Sequence[str]]] = lambda user_id, versions: {},
-        own_statements: OwnStatements | None = None,
-        messages_behind: MessagesBehind = lambda user_id, versions: {},
         answers_first: AnswersFirst | None = None,
         server: str = "",
         sorter: MessageSorter | None = None,
         quoting: Callable[[], Responder | None] = lambda: None,
         knowledge: KnowledgeTalk | None = None,
         documents_called: DocumentsCalled = lambda user_id, name: (),
-        asks_for_outline: Callable[[str], bool] = lambda question: False,
     ) -> None:
         """searching: what searches now, asked once a turn. cut: a long text as passages.
 
-        history_turns: how many earlier turns the model sees. learns: what is stated is to be remembered.
-        settled: which words of a user's messages became knowledge, by version id.
-        own_statements: which of the user's statements come first; None where no reader reads them.
-        messages_behind: what a user wrote that their memories were made from, by version id.
+        memory: finds what a message is answered from. knowledge: the same in sessions about a knowledge base.
+        learns: what is stated is to be remembered.
         answers_first: what works in the background waits for it.
         server: the host that the chat model runs at, kept with each turn; empty where that is this process.
         sorter: says what the sentences of a message do.
         quoting: answers where the chat model cannot be reached; None where the model itself quotes.
-        knowledge: finds and answers in sessions that are about a knowledge base.
         documents_called: what a message means by @name.
-        asks_for_outline: whether such a message asks what stands there at all.
         """
         self._journal = journal
         self._searching = searching
-        self._augmenter = augmenter
-        self._reranker = reranker
+        self._memory = memory
         self._responder = responder
         self._cut = cut
-        self._history_turns = history_turns
         self._learns = learns
-        self._settled = settled
-        self._own_statements = own_statements
-        self._messages_behind = messages_behind
         self._answers_first = answers_first or AnswersFirst()
         self._server = server
         self._sorter = sorter or MessageSorter()
         self._quoting = quoting
         self._knowledge = knowledge
         self._documents_called = documents_called
-        self._asks_for_outline = asks_for_outline
         self._model_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
         self._earlier_responders: list[Responder] = []
         self.counted = Tokens()  # of all turns so far, as far as a server tells
@@ -166,18 +137,19 @@ class TurnPipeline:
             yield Accepted(accepted.turn_id, accepted.session_id)
 
             way = await self._on_thread(self._way, user_id, accepted, message, asked, material)
-            query = way.query
+            finding = way.finding
+            query = finding.query
             turn.note("augment", standalone=query.text, query=query.text, strategy=query.strategy)
 
-            retrieved = await self._on_thread(way.retrieve)
+            retrieved = await self._on_thread(finding.retrieve)
             turn.note("retrieve", retrieved=retrieved)
-            if way.query.standalone:
-                turn.note("rewrite", standalone=way.query.standalone, strategy=way.query.strategy)
-            yield Searched(way.query, retrieved.candidates)
+            if finding.query.standalone:
+                turn.note("rewrite", standalone=finding.query.standalone, strategy=finding.query.strategy)
+            yield Searched(finding.query, retrieved.candidates)
 
-            turn.note("rerank", reranked=await self._on_thread(way.rerank), state=way.state)
+            turn.note("rerank", reranked=await self._on_thread(finding.rerank), state=finding.state)
 
-            request = await self._on_thread(way.prepare, way.responder)
+            request = await self._on_thread(finding.prepare, way.responder)
             turn.note("prepare", request=request, model=way.responder.model_name, server=way.server)
             yield Chosen(request.sources, way.responder.model_name, request.left_out)
 
@@ -188,7 +160,7 @@ class TurnPipeline:
                 quoting = way.quoting()
                 if quoting is None or turn.has_written:
                     raise
-                request = await self._on_thread(way.prepare, quoting)
+                request = await self._on_thread(finding.prepare, quoting)
                 model = quoting.model_name
                 turn.note("prepare", request=request, model=model, in_place_of=(self.model_name, error))
                 yield Chosen(request.sources, quoting.model_name, request.left_out)
@@ -211,7 +183,7 @@ class TurnPipeline:
             outcome = turn.outcome("done")
             await self._on_thread(self._journal.finish, turn.turn_id, outcome)
             yield turn.finished("done")
-            way.read_ahead(outcome.answer)
+            finding.read_ahead(outcome.answer)
         self.counted += turn.counted
         _log.info("turn %s finished", turn.turn_id, extra=fields(turn=turn.turn_id, **turn.told_to_the_log()))
         try:
@@ -252,217 +224,29 @@ class TurnPipeline:
 
         asked: the question, and the versions that it asks of alone, where it names documents.
         """
-        base = self._knowledge.base_of(user_id, accepted.session_id) if self._knowledge else None
-        if self._knowledge is None or base is None:
-            return _FromMemory(self, user_id, accepted, *asked, material)
+        searching, knowledge = self._searching(), self._knowledge
+        base = knowledge.base_of(user_id, accepted.session_id) if knowledge else None
+        if knowledge is None or base is None:
+            finding = self._memory.begin(searching, user_id, accepted, *asked, material)
+            return _Way(finding, self._responder, self._server, self._quoting)
         turns = self._journal.turns_before(user_id, accepted.turn_id, limit=_LOOKED_BACK)
-        return _OverKnowledge(
-            self._knowledge, base, self._searching(), self._server, user_id, accepted, message, turns
-        )
-
-    def _retrieve(
-        self,
-        searching: Searching,
-        user_id: int,
-        queries: Iterable[str],
-        without: Sequence[int],
-        only: Sequence[int] | None = None,
-    ) -> Retrieved:
-        """What they find, as the last of them. Each is asked for when the one before was searched."""
-        space = searching.spaces.of(user_id)
-        if only is not None:
-            space = space.narrowed(only)
-        of_each: dict[str, Retrieved] = {}
-        for each in queries:
-            if each not in of_each:
-                of_each[each] = searching.retriever.retrieve(each, space, without=without)
-        found = best_of(list(of_each.values())[::-1])
-        messages = [c.passage.version_id for c in found.candidates if c.passage.kind == "message"]
-        settled = self._settled(user_id, messages) if messages else {}
-        found = replace(found, candidates=without_settled(found.candidates, settled))
-        if self._own_statements is None or only is not None:
-            return found
-        return self._own_statements.put_first(found, space, [one.vector for one in of_each.values()])
-
-    def _marked(self, user_id: int, reranked: Reranked) -> list[Passage]:
-        passages = [candidate.passage for candidate in stating_first(reranked.order, self._sorter)]
-        return beside_their_messages(passages, user_id, self._messages_behind)
-
-    def _recent(self, user_id: int, turn_id: int) -> list[Exchange]:
-        turns = self._journal.turns_before(user_id, turn_id, limit=self._history_turns)
-        return [Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in turns]
-
-    def _said_here(self, user_id: int, accepted: Kept) -> list[Passage]:
-        """What was said before this turn in a private session: its transcript alone has it."""
-        if accepted.version_ids or not self._journal.is_private(user_id, accepted.session_id):
-            return []
-        turns = self._journal.turns_before(user_id, accepted.turn_id, limit=_LOOKED_BACK)
-        return said_before_here(Said(turn.id or 0, turn.message, turn.accepted_at) for turn in turns)
-
-    def _best_of_material(self, encoder: Encoder, material: str, retrieved: Retrieved) -> list[Passage]:
-        """The passages of what was handed over that are nearest to the question, in reading order."""
-        parts = self._cut(material) if material.strip() else []
-        if not parts:
-            return []
-        scores = encoder.encode_passages(parts) @ retrieved.vector
-        best = sorted(scores.argsort()[::-1][:_MATERIAL_SOURCES].tolist())
-        return [_material_passage(parts[number], number) for number in best]
+        over = knowledge.begin(base, searching, user_id, accepted, message, turns)
+        responder, quotes = knowledge.responder, knowledge.quoting
+        return _Way(over, responder, self._server, lambda: quotes if quotes is not responder else None)
 
     async def _on_thread(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._model_thread, lambda: work(*args, **kwargs))
 
 
-class _Way(Protocol):
-    """How one message is answered. Each step runs on the model thread, in this order."""
+@dataclass(frozen=True)
+class _Way:
+    """How one message is answered."""
 
-    query: AugmentedQuery
+    finding: Finding
     responder: Responder
     server: str
-
-    @property
-    def state(self) -> DialogueState | None:
-        """Of a conversation over a knowledge base."""
-
-    def retrieve(self) -> Retrieved:
-        """What is found."""
-
-    def rerank(self) -> Reranked:
-        """Its order."""
-
-    def prepare(self, responder: Responder) -> ReplyRequest:
-        """What to ask of what replies."""
-
-    def quoting(self) -> Responder | None:
-        """What replies where the chat model cannot be reached; None where none was to reply."""
-
-    def read_ahead(self, answer: str) -> None:
-        """Once this was answered: readies what the next message will be searched with. Returns at once."""
-
-
-class _FromMemory:
-    """Answers from passages and from what the user told."""
-
-    state = None
-
-    def __init__(
-        self,
-        pipeline: TurnPipeline,
-        user_id: int,
-        accepted: Kept,
-        message: str,
-        only: list[int] | None,
-        material: str,
-    ) -> None:
-        self._pipeline = pipeline
-        self._user_id, self._accepted = user_id, accepted
-        self._message, self._only = message, only
-        self._material = material
-        self._outlines = only is not None and pipeline._asks_for_outline(message)
-        self._earlier = pipeline._recent(user_id, accepted.turn_id)
-        self.query = pipeline._augmenter.augment(self._message, self._earlier)
-        self.responder, self.server, self.quoting = pipeline._responder, pipeline._server, pipeline._quoting
-        self._searching = pipeline._searching()
-
-    def retrieve(self) -> Retrieved:
-        self._found = self._pipeline._retrieve(
-            self._searching, self._user_id, self._queries(), self._accepted.version_ids, self._only
-        )
-        if self._outlines and self._only:
-            live = self._searching.spaces.of(self._user_id).passages(self._only)
-            parts = sections([live[version] for version in self._only if version in live])
-            self._found = replace(self._found, candidates=_in_order(parts))
-        return self._found
-
-    def _queries(self) -> Iterator[str]:
-        """A follow-up that was made to stand alone is searched so in place of as it was typed."""
-        yield self.query.text
-        if alone := self.query.rewritten():
-            self.query = replace(self.query, standalone=alone, strategy="made to stand alone")
-        yield alone or self._message
-
-    def rerank(self) -> Reranked:
-        pipeline = self._pipeline
-        if self._outlines:
-            self._order = Reranked(self._found.candidates, ())
-        else:
-            self._order = pipeline._reranker.rerank(self.query.text, self._found.candidates)
-        self._in_front = [
-            *pipeline._best_of_material(self._searching.encoder, self._material, self._found),
-            *pipeline._said_here(self._user_id, self._accepted),
-        ]
-        return self._order
-
-    def prepare(self, responder: Responder) -> ReplyRequest:
-        request = responder.prepare(
-            self._message,
-            self.query.text,
-            [*self._in_front, *self._pipeline._marked(self._user_id, self._order)],
-            self._earlier,
-            is_kept=bool(self._accepted.version_ids),
-            at_least=len(self._in_front) + sum(candidate.given > 0 for candidate in self._order.order),
-            useless=self._order.useless,
-        )
-        return replace(request, asks=self._only is not None, outlines=self._outlines)
-
-    def read_ahead(self, answer: str) -> None:
-        said = [*self._earlier, Exchange(self._message, "", answer, self._accepted.turn_id)]
-        self._pipeline._augmenter.read_ahead(said[max(0, len(said) - self._pipeline._history_turns) :])
-
-
-class _OverKnowledge:
-    """Answers over a knowledge base."""
-
-    def __init__(
-        self,
-        knowledge: KnowledgeTalk,
-        base: KnownBase,
-        searching: Searching,
-        server: str,
-        user_id: int,
-        accepted: Kept,
-        message: str,
-        turns: Sequence[Turn],
-    ) -> None:
-        self._knowledge, self._base, self._searching = knowledge, base, searching
-        self._user_id, self._accepted, self._message, self._turns = user_id, accepted, message, turns
-        self.query = AugmentedQuery(message, "original")
-        self.responder, self.server = knowledge.responder, server
-
-    @property
-    def state(self) -> DialogueState:
-        return self._talked.state
-
-    def retrieve(self) -> Retrieved:
-        self._talked = self._knowledge.find(
-            self._base,
-            self._searching,
-            self._user_id,
-            self._message,
-            self._turns,
-            self._accepted.version_ids,
-        )
-        return self._talked.retrieved
-
-    def rerank(self) -> Reranked:
-        return self._talked.reranked
-
-    def prepare(self, responder: Responder) -> ReplyRequest:
-        is_kept = bool(self._accepted.version_ids)
-        return self._knowledge.prepare(responder, self._message, self._talked, self._turns, is_kept=is_kept)
-
-    def quoting(self) -> Responder | None:
-        return self._knowledge.quoting if self.responder is not self._knowledge.quoting else None
-
-    def read_ahead(self, answer: str) -> None: ...
-
-
-def _in_order(parts: Sequence[Passage]) -> tuple[Candidate, ...]:
-    """As candidates, each of them given whatever it is like."""
-    return tuple(
-        Candidate(part, 0.0, 0.0, 0.0, 0.0, found_rank=rank, given=1.0)
-        for rank, part in enumerate(parts, start=1)
-    )
+    quoting: Callable[[], Responder | None]  # replies where the chat model cannot be reached
 
 
 async def _replied(
@@ -486,19 +270,3 @@ async def _replied(
 def _is_being_stopped() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-def _material_passage(text: str, position: int) -> Passage:
-    return Passage(
-        version_id=-1 - position,  # in no store
-        passage_id=0,
-        space="material",
-        kind="material",
-        title="",
-        text=text,
-        document_id=None,
-        position=position,
-        source="handed over with the message",
-        external_id="",
-        created_at=now(),
-    )

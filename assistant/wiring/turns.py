@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from assistant.remembering.weighing import Agents
     from assistant.settings.config import ModelSettings
     from assistant.turns.knowledge_talk import KnowledgeTalk
+    from assistant.turns.memory_talk import MemoryTalk
     from assistant.turns.pipeline import TurnPipeline
     from assistant.turns.player import TurnPlayer
 
@@ -30,18 +32,41 @@ class Turns(Models):
     @cached_property
     def pipeline(self) -> TurnPipeline:
         """Answers messages."""
+        from assistant.turns.pipeline import TurnPipeline
+
+        return TurnPipeline(
+            journal=self.journal,
+            searching=lambda: self.searching,
+            memory=self._memory_talk,
+            responder=self._responder_with(self.chat_model),
+            cut=self._cut,
+            learns=self.settings.memory.learn,
+            answers_first=self._answers_first,
+            server=self.model_in_use.server,
+            sorter=self.sorter,
+            documents_called=self.library.called,
+            quoting=lambda: self._quoting,
+            knowledge=self.knowledge_talk,
+        )
+
+    @property
+    def _cut(self) -> Callable[[str], Sequence[str]]:
+        from assistant.library.cutting import cut
+
+        return partial(cut, whole_up_to_words=200)
+
+    @property
+    def _memory_talk(self) -> MemoryTalk:
         from agents.retrieval.own_statements import OwnStatements
         from agents.retrieval.query_augmenter import QueryAugmenter
         from agents.retrieval.reader_judge import READER_USELESS_BELOW
         from agents.retrieval.reranker import Reranker
-        from assistant.library.cutting import cut
-        from assistant.turns.pipeline import TurnPipeline
+        from assistant.turns.memory_talk import MemoryTalk
         from stores.versions.provenance import messages_behind
 
         reranking = self.settings.reranking
-        return TurnPipeline(
-            journal=self.journal,
-            searching=lambda: self.searching,
+        return MemoryTalk(
+            self.journal,
             augmenter=QueryAugmenter(
                 lambda: self.query_model,
                 seconds=self.settings.answer.rewrite_milliseconds / 1000,
@@ -56,20 +81,13 @@ class Turns(Models):
                 judge_share=reranking.judge_share,
                 useless_below=READER_USELESS_BELOW if reranking.judge == "reader" else 0.0,
             ),
-            responder=self._responder_with(self.chat_model),
-            cut=partial(cut, whole_up_to_words=200),
+            cut=self._cut,
             history_turns=self.settings.answer.history_turns,
-            learns=self.settings.memory.learn,
             settled=self.claims.settled_words,
             own_statements=OwnStatements() if self.settings.answer.reader else None,
             messages_behind=partial(messages_behind, self.database),
-            answers_first=self._answers_first,
-            server=self.model_in_use.server,
             sorter=self.sorter,
-            documents_called=self.library.called,
             asks_for_outline=self.overview.asks_for_outline,
-            quoting=lambda: self._quoting,
-            knowledge=self.knowledge_talk,
         )
 
     @cached_property

@@ -1,0 +1,244 @@
+"""Finds what a message is answered from: passages, and what the user told.
+
+    augment -> retrieve -> rerank -> prepare
+
+`KnowledgeTalk` does the same where a session is about a knowledge base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from agents.answering.overview import sections
+from agents.answering.responder import Responder
+from agents.base.chat_interfaces import DialogueState, ReplyRequest
+from agents.base.interfaces import AugmentedQuery, Candidate, Encoder, Exchange
+from agents.base.message_sorting import MessageSorter
+from agents.retrieval.own_statements import OwnStatements
+from agents.retrieval.query_augmenter import QueryAugmenter
+from agents.retrieval.reranker import Reranked, Reranker
+from agents.retrieval.retriever import Retrieved, best_of
+from agents.retrieval.said_here import Said, said_before_here
+from assistant.search.searching import Searching
+from assistant.turns.provenance import MessagesBehind, beside_their_messages
+from assistant.turns.settled import stating_first, without_settled
+from stores.base.clock import now
+from stores.base.passages import Passage
+from stores.conversation.journal import Accepted, Journal
+
+_MATERIAL_SOURCES = 3  # passages of handed-over material put before the model, at most
+_LOOKED_BACK = 200  # turns of a private session, the newest, that are looked through for what was said
+
+
+class Finding(Protocol):
+    """What one message is answered from. Each step runs on the model thread, in this order."""
+
+    query: AugmentedQuery
+
+    @property
+    def state(self) -> DialogueState | None:
+        """Of a conversation over a knowledge base."""
+
+    def retrieve(self) -> Retrieved:
+        """What is found."""
+
+    def rerank(self) -> Reranked:
+        """Its order."""
+
+    def prepare(self, responder: Responder) -> ReplyRequest:
+        """What to ask of what replies."""
+
+    def read_ahead(self, answer: str) -> None:
+        """Once this was answered: readies what the next message will be searched with. Returns at once."""
+
+
+class MemoryTalk:
+    """Finds passages and the user's statements for a turn, unless its session is about a knowledge base."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        *,
+        augmenter: QueryAugmenter,
+        reranker: Reranker,
+        cut: Callable[[str], Sequence[str]],
+        history_turns: int,
+        settled: Callable[[int, Sequence[int]], Mapping[int, Sequence[str]]] = lambda user_id, versions: {},
+        own_statements: OwnStatements | None = None,
+        messages_behind: MessagesBehind = lambda user_id, versions: {},
+        sorter: MessageSorter | None = None,
+        asks_for_outline: Callable[[str], bool] = lambda question: False,
+    ) -> None:
+        """cut: a long text as passages. history_turns: how many earlier turns the model sees.
+
+        settled: which words of a user's messages became knowledge, by version id.
+        own_statements: which of the user's statements come first; None where no reader reads them.
+        messages_behind: what a user wrote that their memories were made from, by version id.
+        sorter: says what the sentences of a message do.
+        asks_for_outline: whether a message that names a document asks what stands there at all.
+        """
+        self._journal = journal
+        self._augmenter = augmenter
+        self._reranker = reranker
+        self._cut = cut
+        self._history_turns = history_turns
+        self._settled = settled
+        self._own_statements = own_statements
+        self._messages_behind = messages_behind
+        self._sorter = sorter or MessageSorter()
+        self._asks_for_outline = asks_for_outline
+
+    def begin(
+        self,
+        searching: Searching,
+        user_id: int,
+        accepted: Accepted,
+        message: str,
+        only: Sequence[int] | None,
+        material: str,
+    ) -> Finding:
+        """only: the versions that the message asks of alone, where it names documents."""
+        return _FromMemory(self, searching, user_id, accepted, message, only, material)
+
+    def _retrieve(
+        self,
+        searching: Searching,
+        user_id: int,
+        queries: Iterable[str],
+        without: Sequence[int],
+        only: Sequence[int] | None = None,
+    ) -> Retrieved:
+        """What they find, as the last of them. Each is asked for when the one before was searched."""
+        space = searching.spaces.of(user_id)
+        if only is not None:
+            space = space.narrowed(only)
+        of_each: dict[str, Retrieved] = {}
+        for each in queries:
+            if each not in of_each:
+                of_each[each] = searching.retriever.retrieve(each, space, without=without)
+        found = best_of(list(of_each.values())[::-1])
+        messages = [c.passage.version_id for c in found.candidates if c.passage.kind == "message"]
+        settled = self._settled(user_id, messages) if messages else {}
+        found = replace(found, candidates=without_settled(found.candidates, settled))
+        if self._own_statements is None or only is not None:
+            return found
+        return self._own_statements.put_first(found, space, [one.vector for one in of_each.values()])
+
+    def _marked(self, user_id: int, reranked: Reranked) -> list[Passage]:
+        passages = [candidate.passage for candidate in stating_first(reranked.order, self._sorter)]
+        return beside_their_messages(passages, user_id, self._messages_behind)
+
+    def _recent(self, user_id: int, turn_id: int) -> list[Exchange]:
+        turns = self._journal.turns_before(user_id, turn_id, limit=self._history_turns)
+        return [Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in turns]
+
+    def _said_here(self, user_id: int, accepted: Accepted) -> list[Passage]:
+        """What was said before this turn in a private session: its transcript alone has it."""
+        if accepted.version_ids or not self._journal.is_private(user_id, accepted.session_id):
+            return []
+        turns = self._journal.turns_before(user_id, accepted.turn_id, limit=_LOOKED_BACK)
+        return said_before_here(Said(turn.id or 0, turn.message, turn.accepted_at) for turn in turns)
+
+    def _best_of_material(self, encoder: Encoder, material: str, retrieved: Retrieved) -> list[Passage]:
+        """The passages of what was handed over that are nearest to the question, in reading order."""
+        parts = self._cut(material) if material.strip() else []
+        if not parts:
+            return []
+        scores = encoder.encode_passages(parts) @ retrieved.vector
+        best = sorted(scores.argsort()[::-1][:_MATERIAL_SOURCES].tolist())
+        return [_material_passage(parts[number], number) for number in best]
+
+
+class _FromMemory:
+    """From passages and from what the user told."""
+
+    state = None
+
+    def __init__(
+        self,
+        talk: MemoryTalk,
+        searching: Searching,
+        user_id: int,
+        accepted: Accepted,
+        message: str,
+        only: Sequence[int] | None,
+        material: str,
+    ) -> None:
+        self._talk, self._searching = talk, searching
+        self._user_id, self._accepted = user_id, accepted
+        self._message, self._only = message, only
+        self._material = material
+        self._outlines = only is not None and talk._asks_for_outline(message)
+        self._earlier = talk._recent(user_id, accepted.turn_id)
+        self.query = talk._augmenter.augment(self._message, self._earlier)
+
+    def retrieve(self) -> Retrieved:
+        self._found = self._talk._retrieve(
+            self._searching, self._user_id, self._queries(), self._accepted.version_ids, self._only
+        )
+        if self._outlines and self._only:
+            live = self._searching.spaces.of(self._user_id).passages(self._only)
+            parts = sections([live[version] for version in self._only if version in live])
+            self._found = replace(self._found, candidates=_in_order(parts))
+        return self._found
+
+    def _queries(self) -> Iterator[str]:
+        """A follow-up that was made to stand alone is searched so in place of as it was typed."""
+        yield self.query.text
+        if alone := self.query.rewritten():
+            self.query = replace(self.query, standalone=alone, strategy="made to stand alone")
+        yield alone or self._message
+
+    def rerank(self) -> Reranked:
+        talk = self._talk
+        if self._outlines:
+            self._order = Reranked(self._found.candidates, ())
+        else:
+            self._order = talk._reranker.rerank(self.query.text, self._found.candidates)
+        self._in_front = [
+            *talk._best_of_material(self._searching.encoder, self._material, self._found),
+            *talk._said_here(self._user_id, self._accepted),
+        ]
+        return self._order
+
+    def prepare(self, responder: Responder) -> ReplyRequest:
+        request = responder.prepare(
+            self._message,
+            self.query.text,
+            [*self._in_front, *self._talk._marked(self._user_id, self._order)],
+            self._earlier,
+            is_kept=bool(self._accepted.version_ids),
+            at_least=len(self._in_front) + sum(candidate.given > 0 for candidate in self._order.order),
+            useless=self._order.useless,
+        )
+        return replace(request, asks=self._only is not None, outlines=self._outlines)
+
+    def read_ahead(self, answer: str) -> None:
+        said = [*self._earlier, Exchange(self._message, "", answer, self._accepted.turn_id)]
+        self._talk._augmenter.read_ahead(said[max(0, len(said) - self._talk._history_turns) :])
+
+
+def _in_order(parts: Sequence[Passage]) -> tuple[Candidate, ...]:
+    """As candidates, each of them given whatever it is like."""
+    return tuple(
+        Candidate(part, 0.0, 0.0, 0.0, 0.0, found_rank=rank, given=1.0)
+        for rank, part in enumerate(parts, start=1)
+    )
+
+
+def _material_passage(text: str, position: int) -> Passage:
+    return Passage(
+        version_id=-1 - position,  # in no store
+        passage_id=0,
+        space="material",
+        kind="material",
+        title="",
+        text=text,
+        document_id=None,
+        position=position,
+        source="handed over with the message",
+        external_id="",
+        created_at=now(),
+    )
