@@ -155,6 +155,17 @@ def test_only_the_best_passages_are_read_a_second_time_and_shown() -> None:
     assert {quote.text for quote in found} == set(second.read_passages)
 
 
+def test_the_second_reading_reads_below_the_headings_and_finds_no_answer_in_them() -> None:
+    told = replace(source(1, OPENS).passage, title="Handbook › Hours")
+    second = FixedReader({"at ten": 0.9})
+    (quote,) = reading_twice(FixedReader({}), second).ranked(QUESTION, [Source(1, told)])
+    assert second.read_passages == [f"Handbook › Hours\n{OPENS}"]
+    assert (quote.answer, OPENS[slice(*quote.place)]) == ("at ten", OPENS)
+    heading_alone = FixedReader({"Hours": 0.9})
+    (quote,) = reading_twice(FixedReader({}), heading_alone).ranked(QUESTION, [Source(1, told)])
+    assert quote.answer == ""
+
+
 def test_the_large_reader_is_not_asked_for_where_nothing_was_found() -> None:
     def never() -> Readings:
         raise AssertionError

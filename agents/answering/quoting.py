@@ -23,7 +23,7 @@ from agents.base.interfaces import AnswerSpan, Encoder, Reading
 from agents.base.memory_page import asked
 from agents.base.sentences import Sentence, is_list_item, is_question, sentences
 from agents.retrieval.reader_judge import Readings
-from stores.base.passages import HEADING_OF
+from stores.base.passages import HEADING_OF, searchable_text
 from stores.words.lexical import tokens
 
 Floats = npt.NDArray[np.float64]
@@ -54,7 +54,7 @@ READ_FEATURES = (
 )
 _READ_WEIGHTS = np.array([1.173, 0.968, 1.089, 2.405, 0.366, 0.591, -0.403, -5.495])
 REREAD_FEATURES = ("probability so far", "answer in the sentence", "verdict on the passage", "bias")
-_REREAD_WEIGHTS = np.array([0.48, 0.267, 0.565, -0.71])
+_REREAD_WEIGHTS = np.array([0.472, 0.285, 0.654, -0.436])
 REREAD = 3  # passages that the large reader reads
 
 
@@ -251,12 +251,27 @@ def _read_features(
 
 
 def reread(rereadings: Readings, question: str, quotes: Sequence[Quote]) -> tuple[list[Quote], list[Reading]]:
-    """The quotes of the `REREAD` best passages, and what the second reading says of each one's passage."""
+    """The quotes of the `REREAD` best passages, and what the second reading says of each one's passage.
+
+    Each passage is read under its headings; no answer is looked for in these.
+    """
     likeliest = sorted(quotes, key=lambda quote: -quote.probability)
-    texts = list(dict.fromkeys(quote.source.passage.text for quote in likeliest))[:REREAD]
-    readings = dict(zip(texts, rereadings.of(question, texts), strict=True))
+    passages = {quote.source.passage.text: quote.source.passage for quote in likeliest}
+    texts = list(passages)[:REREAD]
+    whole = [searchable_text(passages[text].title, text) for text in texts]
+    readings = {
+        text: _without_heading(reading, len(read_text) - len(text))
+        for text, read_text, reading in zip(texts, whole, rereadings.of(question, whole), strict=True)
+    }
     again = [quote for quote in quotes if quote.source.passage.text in readings]
     return again, [readings[quote.source.passage.text] for quote in again]
+
+
+def _without_heading(reading: Reading, characters: int) -> Reading:
+    """What was read of a passage under so many characters of headings, with places in the passage itself."""
+    below = (span for span in reading.answer.spans if span.start >= characters)
+    spans = [replace(s, start=s.start - characters, end=s.end - characters) for s in below]
+    return replace(reading, answer=replace(reading.answer, spans=tuple(spans)))
 
 
 def reread_features(quotes: Sequence[Quote], readings: Sequence[Reading]) -> Floats:

@@ -25,7 +25,7 @@ def knowledge_space(knowledge_base_id: int) -> str:
 
 
 def searchable_text(title: str, text: str) -> str:
-    """What is encoded and whose words are searched: a passage under its title."""
+    """What is encoded, searched by words and read a second time: a passage under its title."""
     return f"{title}\n{text}" if title else text
 
 
