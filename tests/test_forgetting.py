@@ -754,11 +754,17 @@ def test_other_passages_and_rounds_of_training_that_hold_it_are_named(stores: St
     second = stores.catalogue.own_passages(ann)[0]
     turn = turn_of(stores, 1)
     with stores.database.writing() as sql:
-        for given in ({"passages": [first]}, {"turns": [turn.id]}, {"passages": [second]}, {}):
+        for given in (
+            {"passages": [first]},
+            {"turns": [turn.id]},
+            {"passages": [second]},
+            {},
+            {"earlier_turns": [turn.id]},
+        ):
             sql.add(Round(recipe="encoder", state="promoted", settings=given, created_at=now()))
     forgotten = forget(stores, ann, first)
     assert forgotten.still_in == (second,)
-    assert forgotten.rounds == (1, 2)
+    assert forgotten.rounds == (1, 2, 5)
     assert stores.own_texts(ann) == {"Well, my cat is Tom."}
 
 

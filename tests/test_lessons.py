@@ -40,12 +40,15 @@ def ask(
     cited: Sequence[int] = (),
     unjudged: Sequence[int] = (),
     asks_nothing: bool | None = None,
+    session: int | None = None,
 ) -> int:
     """A turn for which these versions were judged, in this order; returns its id.
 
+    session: a new one by default.
     cited: those that its answer rests on. unjudged: found behind them, and looked at by nobody.
     """
-    session = stores.journal.open_session(user, is_private=is_private)
+    if session is None:
+        session = stores.journal.open_session(user, is_private=is_private)
     turn = stores.journal.accept(user, session, question, parts=[question]).turn_id
     found = [
         FoundPassage(

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tiny_llama import make_tiny_llama
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
-from agents.models.exporters.export_adapters import exported, in_pairs
-from agents.models.networks.causal_lm import batch_of, load, nats_per_token, with_adapters
+from agents.models.exporters.export_adapters import exported, in_pairs, served
+from agents.models.networks.causal_lm import batch_of, form_of, load, nats_per_token, with_adapters
 from agents.prompts import standalone
 from assistant.learning.recipes.query import train_rewriter
 from assistant.learning.recipes.query.rewrites import Rewrite, rewrites
@@ -131,6 +131,26 @@ def test_rows_of_a_head_stand_in_pairs(heads: int, half: int, width: int) -> Non
             at = head * 2 * half
             assert (paired[at + 2 * place] == rows[at + place]).all()
             assert (paired[at + 2 * place + 1] == rows[at + half + place]).all()
+
+
+def test_a_training_can_go_on_from_what_is_served(tiny: Path, tmp_path: Path) -> None:
+    pytest.importorskip("gguf")
+    base = load(tiny)
+    facts = form_of(base)
+    model = with_adapters(base, rank=2, alpha=4)
+    draw = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for each in model.trained.values():
+            each.copy_(torch.randn(each.shape, generator=draw).half())
+    write_checkpoint(tmp_path / "a.safetensors", model.trained, facts | {"alpha": 4})
+    exported(tmp_path / "a.safetensors", tmp_path / "a.gguf")
+    found = served(tmp_path / "a.gguf", model.trained, facts)
+    assert all(np.array_equal(found[name], each.detach().numpy()) for name, each in model.trained.items())
+    some = [*model.trained][1:]
+    with pytest.raises(ValueError, match="too"):
+        served(tmp_path / "a.gguf", some, facts)
+    with pytest.raises(ValueError, match=r"has no blk\.9"):
+        served(tmp_path / "a.gguf", [some[0].replace("layers.0.", "layers.9.")], facts)
 
 
 def test_a_tensor_of_no_adapter_is_not_exported(tmp_path: Path) -> None:

@@ -32,6 +32,10 @@ class Learnable(Protocol):
         """Whether it judges candidates, and is never trained on."""
 
     @property
+    def earlier_turns(self) -> tuple[int, ...]:
+        """The turns before it, whose words it shows too."""
+
+    @property
     def passages(self) -> tuple[int, ...]:
         """The versions of passages that it shows."""
 
@@ -48,6 +52,7 @@ def lineage(
         "encoder_version": encoder_version,
         "live": live,
         "turns": [lesson.turn_id for lesson in lessons],
+        "earlier_turns": sorted({turn for lesson in lessons for turn in lesson.earlier_turns}),
         "passages": sorted({version for lesson in lessons for version in lesson.passages}),
         "last_turn": max((lesson.turn_id for lesson in lessons), default=0),
         "held_out": sum(lesson.is_held_out for lesson in lessons),

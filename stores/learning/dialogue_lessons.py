@@ -65,6 +65,7 @@ class DialogueLesson:
     entities: tuple[ToldEntity, ...]  # best first
     reply: str
     is_of_own: bool = False  # the knowledge base is the user's own
+    earlier_turns: tuple[int, ...] = ()  # the ids of those of the earlier messages
 
     @property
     def passages(self) -> tuple[int, ...]:
@@ -116,7 +117,7 @@ class DialogueLessons:
     def _of(self, sql: SqlSession, after: int) -> list[DialogueLesson]:
         found = []
         for told in _told(sql, after):
-            turn, before = told.turn, _turns(sql, earlier_turns(sql, told.turn, self._history_turns))
+            turn, before = told.turn, turns_of(sql, earlier_turns(sql, told.turn, self._history_turns))
             of_base = turn.details["knowledge_base"]
             found.append(
                 DialogueLesson(
@@ -131,6 +132,7 @@ class DialogueLessons:
                     tuple(told.entities),
                     told.reply,
                     told.is_of_own,
+                    tuple(known_id(each.id) for each in before),
                 )
             )
         return found
@@ -139,10 +141,11 @@ class DialogueLessons:
 def has_one_user(database: Database) -> bool:
     """Whether nobody else is there to whom words of a user's own could be told."""
     with database.reading() as sql:
-        return _has_one_user(sql)
+        return one_user_in(sql)
 
 
-def _has_one_user(sql: SqlSession) -> bool:
+def one_user_in(sql: SqlSession) -> bool:
+    """The same, within a transaction."""
     return (sql.scalar(select(func.count()).select_from(User)) or 0) < 2
 
 
@@ -159,14 +162,14 @@ class _Told:
 
 def _told(sql: SqlSession, after: int) -> list[_Told]:
     wanted = _wanted(sql, after)
-    turns = [turn for ids in in_parts(sorted(wanted)) for turn in _turns(sql, ids)]
+    turns = [turn for ids in in_parts(sorted(wanted)) for turn in turns_of(sql, ids)]
     entities = _entities(sql, [known_id(turn.id) for turn in turns])
     own = {
         knowledge_space(known_id(base.id))
         for base in sql.scalars(select(KnowledgeBase))
         if base.space != SHARED
     }
-    is_alone = _has_one_user(sql)
+    is_alone = one_user_in(sql)
     found = []
     for turn in turns:
         turn_id = known_id(turn.id)
@@ -203,7 +206,8 @@ def _wanted(sql: SqlSession, after: int) -> dict[int, str]:
     return {turn_id: written for turn_id, written in found.items() if written or turn_id not in is_bad}
 
 
-def _turns(sql: SqlSession, ids: Iterable[int]) -> list[Turn]:
+def turns_of(sql: SqlSession, ids: Iterable[int]) -> list[Turn]:
+    """In the order in which they were taken in."""
     return list(sql.scalars(select(Turn).where(col(Turn.id).in_(list(ids))).order_by(col(Turn.id))))
 
 

@@ -122,6 +122,8 @@ class Lesson:
     is_held_out: bool
     message_versions: tuple[int, ...] = ()  # the question itself, as its user's own words are searched
 
+    earlier_turns = ()  # what was said before is no part of it, but for the words it was searched with
+
     @property
     def passages(self) -> tuple[int, ...]:
         """The versions of its passages."""
@@ -177,17 +179,8 @@ class Lessons:
 
     def all(self, *, after: int = 0) -> list[Lesson]:
         """Every lesson of a turn behind this one, in the order of the turns."""
-        found: list[Lesson] = []
         with self._database.reading() as sql:
-            turns = sql.scalars(
-                select(Turn)
-                .join(Session, col(Session.id) == col(Turn.session_id))
-                .where(*teaches(after))
-                .order_by(col(Turn.id))
-            ).all()
-            for start in range(0, len(turns), _TURNS_AT_ONCE):
-                found.extend(_lessons(sql, turns[start : start + _TURNS_AT_ONCE]))
-        return found
+            return lessons_of(sql, after)
 
     def vectors(self, version_ids: Sequence[int], encoder_version: str) -> dict[int, bytes]:
         """The stored vectors of these versions, of those that have one; live or not: it was judged then."""
@@ -203,6 +196,20 @@ class Lessons:
                     ).all()
                 )
         return found
+
+
+def lessons_of(sql: SqlSession, after: int) -> list[Lesson]:
+    """See `Lessons.all`."""
+    turns = sql.scalars(
+        select(Turn)
+        .join(Session, col(Session.id) == col(Turn.session_id))
+        .where(*teaches(after))
+        .order_by(col(Turn.id))
+    ).all()
+    found: list[Lesson] = []
+    for start in range(0, len(turns), _TURNS_AT_ONCE):
+        found.extend(_lessons(sql, turns[start : start + _TURNS_AT_ONCE]))
+    return found
 
 
 def what_is_lacking(there: int, wanted: int) -> str:

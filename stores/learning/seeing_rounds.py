@@ -14,14 +14,15 @@ from stores.database.tables import LiveModel, Round, known_id
 def rounds_that_saw(sql: SqlSession, versions: Set[int], turns: Set[int]) -> tuple[int, ...]:
     """The rounds whose settings name one of these, oldest first.
 
-    Under "passages" a round names the passage versions that it was shown, under "turns" its lessons' turns.
+    Under "passages" a round names the passage versions that it was shown, under "turns" its lessons' turns,
+    under "earlier_turns" those whose words stood before them.
     """
     found = sql.execute(select(col(Round.id), col(Round.settings)).order_by(col(Round.id)))
     return tuple(
         known_id(round_id)
         for round_id, settings in found
         if not versions.isdisjoint(settings.get("passages", ()))
-        or not turns.isdisjoint(settings.get("turns", ()))
+        or not turns.isdisjoint([*settings.get("turns", ()), *settings.get("earlier_turns", ())])
     )
 
 

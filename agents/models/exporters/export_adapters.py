@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,48 @@ def in_pairs(rows: npt.NDArray[Any], heads: int) -> npt.NDArray[Any]:
     return halves.swapaxes(1, 2).reshape(rows.shape)
 
 
+def in_halves(rows: npt.NDArray[Any], heads: int) -> npt.NDArray[Any]:
+    """The inverse of `in_pairs`."""
+    pairs = rows.reshape(heads, rows.shape[0] // heads // 2, 2, *rows.shape[1:])
+    return pairs.swapaxes(1, 2).reshape(rows.shape)
+
+
+def served(file: Path, names: Iterable[str], facts: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
+    """The adapters of a served form by these names, as they are trained: what `exported` was given.
+
+    facts: `form_of` their model. Raises OSError, or ValueError where the file has other adapters than these.
+    """
+    import gguf
+
+    kept = {tensor.name: np.array(tensor.data) for tensor in gguf.GGUFReader(file).tensors}
+    found = {}
+    for name in names:
+        place, is_b = _place_of(name)
+        tensor = kept.pop(place, None)
+        if tensor is None:
+            raise ValueError(f"{file} has no {place}")
+        if heads := _heads(place, facts) if is_b else 0:
+            tensor = in_halves(tensor, heads)
+        found[name] = tensor
+    if kept:
+        raise ValueError(f"{file} has {min(kept)} too")
+    return found
+
+
+def _heads(place: str, facts: Mapping[str, Any]) -> int:
+    """By how many heads the rows of a B are in llama.cpp's order; 0: they are not."""
+    named = {"attn_q": "heads", "attn_k": "kv_heads"}.get(place.split(".")[2])
+    return int(facts[named]) if named else 0
+
+
+def _place_of(name: str) -> tuple[str, bool]:
+    """Where a tensor of an adapter stands in the served form, and whether it is its B. Raises ValueError."""
+    found = _NAME.fullmatch(name)
+    if found is None or found[2] not in _PLACES:
+        raise ValueError(f"{name} is no tensor of an adapter")
+    return f"blk.{found[1]}.{_PLACES[found[2]]}.weight.lora_{found[3].lower()}", found[3] == "B"
+
+
 def exported(weights: Path, file: Path) -> None:
     """Raises OSError, or ValueError for a tensor that is none of an adapter."""
     import gguf
@@ -51,14 +94,10 @@ def exported(weights: Path, file: Path) -> None:
     writer.add_string("adapter.type", "lora")
     writer.add_float32("adapter.lora.alpha", float(facts["alpha"]))
     for name, tensor in sorted(tensors.items()):
-        found = _NAME.fullmatch(name)
-        if found is None or found[2] not in _PLACES:
-            raise ValueError(f"{name} is no tensor of an adapter")
-        place = _PLACES[found[2]]
-        if found[3] == "B" and place in ("attn_q", "attn_k"):
-            tensor = in_pairs(tensor, facts["heads" if place == "attn_q" else "kv_heads"])
-        kept = np.ascontiguousarray(tensor, np.float16)
-        writer.add_tensor(f"blk.{found[1]}.{place}.weight.lora_{found[3].lower()}", kept)
+        place, is_b = _place_of(name)
+        if heads := _heads(place, facts) if is_b else 0:
+            tensor = in_pairs(tensor, heads)
+        writer.add_tensor(place, np.ascontiguousarray(tensor, np.float16))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
