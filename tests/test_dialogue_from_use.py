@@ -18,15 +18,14 @@ from agents.models.dialogue_arrays import Strings
 from agents.models.dialogue_generator import SHIPPED, WEIGHTS, DialogueGenerator
 from agents.models.encoder import OnnxEncoder
 from assistant.learning.recipes.dialogue.from_use import (
-    SERVED,
-    STATE,
     DialogueTraining,
-    Run,
+    begun,
     grown,
     read_lessons,
 )
 from assistant.learning.recipes.dialogue.lessons import lesson_of
 from assistant.learning.recipes.dialogue.replying import PointerModel
+from assistant.learning.recipes.from_shipped import SERVED, STATE
 from assistant.learning.recipes.run import SETTINGS, CannotTrain, Stopped, StopSignal, workplace
 from stores.base.entities import Entity, entity_text
 from stores.learning.dialogue_lessons import DialogueLesson, ToldEntity
@@ -113,8 +112,7 @@ def test_a_training_that_is_stopped_goes_on_and_ends_the_same(tmp_path: Path, mi
             if kind == "held_out" and facts["epoch"] == stops_after:
                 stop.came = True
 
-        begun = Run(options(tmp_path, minilm_folder, epochs=3, name=name), stop, tell)
-        begun.train()
+        begun(options(tmp_path, minilm_folder, epochs=3, name=name), stop, tell).train()
 
     with pytest.raises(Stopped):
         run("stopped", stops_after=1)

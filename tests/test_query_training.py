@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tiny_llama import make_tiny_llama
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
-from agents.models.exporters.export_adapters import exported, in_pairs, served
+from agents.models.exporters.export_adapters import exported, form_of_served, in_pairs, served
 from agents.models.networks.causal_lm import batch_of, form_of, load, nats_per_token, with_adapters
 from agents.prompts import standalone
 from assistant.learning.recipes.query import train_rewriter
@@ -144,6 +144,7 @@ def test_a_training_can_go_on_from_what_is_served(tiny: Path, tmp_path: Path) ->
             each.copy_(torch.randn(each.shape, generator=draw).half())
     write_checkpoint(tmp_path / "a.safetensors", model.trained, facts | {"alpha": 4})
     exported(tmp_path / "a.safetensors", tmp_path / "a.gguf")
+    assert form_of_served(tmp_path / "a.gguf") == {"rank": 2, "alpha": 4, "first_layer": 0}
     found = served(tmp_path / "a.gguf", model.trained, facts)
     assert all(np.array_equal(found[name], each.detach().numpy()) for name, each in model.trained.items())
     some = [*model.trained][1:]

@@ -21,8 +21,9 @@ from agents.backends.llamacpp_child import Started, end, start
 from agents.prompts import standalone
 from stores.base.errors import VouchError
 
+ADAPTERS = "adapters.gguf"
 # Trained on the model that `vouch models add smollm2` adds.
-SHIPPED = Path(__file__).parents[1] / "models" / "weights" / "query" / "adapters.gguf"
+SHIPPED = Path(__file__).parents[1] / "models" / "weights" / "query" / ADAPTERS
 _log = logging.getLogger(__name__)
 _CONTEXT_TOKENS = 1024
 _LONGEST = 48  # tokens of a question

@@ -67,6 +67,17 @@ def served(file: Path, names: Iterable[str], facts: Mapping[str, Any]) -> dict[s
     return found
 
 
+def form_of_served(file: Path) -> dict[str, int]:
+    """rank, alpha and first layer of a served form, as `with_adapters` takes them. Raises OSError."""
+    import gguf
+
+    reader = gguf.GGUFReader(file)
+    layers = [int(tensor.name.split(".")[1]) for tensor in reader.tensors]
+    rank = next(int(tensor.data.shape[0]) for tensor in reader.tensors if tensor.name.endswith("lora_a"))
+    alpha = reader.fields["adapter.lora.alpha"]
+    return {"rank": rank, "alpha": int(alpha.contents()), "first_layer": min(layers)}
+
+
 def _heads(place: str, facts: Mapping[str, Any]) -> int:
     """By how many heads the rows of a B are in llama.cpp's order; 0: they are not."""
     named = {"attn_q": "heads", "attn_k": "kv_heads"}.get(place.split(".")[2])

@@ -111,11 +111,16 @@ def batch_of(model: CausalLm, texts: Sequence[tuple[str, str]], *, most_tokens: 
 def nats_per_token(model: CausalLm, batch: Batch) -> Tensor:
     """The mean over all learned tokens of -log p(token | those before it).
 
-    A token weighs the same in any row. Logits are computed at those places alone.
+    A token weighs the same in any row.
     """
+    return F.cross_entropy(logits_of(model, batch), batch.ids[batch.written])
+
+
+def logits_of(model: CausalLm, batch: Batch) -> Tensor:
+    """(n, v) of the learned tokens, row after row, each from those before it; no others are computed."""
     causal = model.network.get_base_model() if hasattr(model.network, "get_base_model") else model.network
     states = causal.model(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
     before = batch.written.roll(-1, dims=1)
     before[:, -1] = False
-    logits = causal.lm_head(states[before]).float()
-    return F.cross_entropy(logits, batch.ids[batch.written])
+    logits: Tensor = causal.lm_head(states[before])
+    return logits.float()

@@ -37,6 +37,7 @@ from assistant.learning.recipes.dialogue.lessons import Lesson, lessons, values_
 from assistant.learning.recipes.dialogue.replying import PointerModel
 from assistant.learning.recipes.examples.dialogues import SETS
 from assistant.learning.recipes.retriever.network import SERVED
+from assistant.learning.recipes.retriever.pacing import rate
 from assistant.learning.recipes.training_state import (
     optimizer_tensors,
     read_checkpoint,
@@ -48,7 +49,7 @@ from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 
-WEIGHT_DECAY, BATCH, WARM_UP = 0.01, 16, 300
+WEIGHT_DECAY, BATCH = 0.01, 16
 ROWS = (1, 1, 2, 3, 7, 7, 7, 7)  # of a batch, drawn: one row alone has to be read as well (Eq. 3)
 STATE, BEST = "state.safetensors", "dialogue.safetensors"
 
@@ -217,14 +218,6 @@ def _apart(found: Sequence[Lesson], held_out: set[str]) -> Iterator[tuple[str, l
         ", held out": [each for each, of_each in pairs if of_each <= held_out],
     }
     yield from ((name, part) for name, part in parts.items() if part)
-
-
-def rate(step: int, steps: int) -> float:
-    """Of the highest: up over the first steps, then down to nothing along a cosine."""
-    warm = min(WARM_UP, steps // 10) or 1
-    if step < warm:
-        return (step + 1) / warm
-    return 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
 
 
 def batches(found: Sequence[Lesson], *, seed: str) -> Iterator[list[Lesson]]:

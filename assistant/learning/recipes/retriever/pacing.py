@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable
 
 RATE_OVER = 20  # steps
+WARM_UP = 300  # steps
 
 FIRST_CHECKPOINT_SECONDS = 10.0
 
@@ -57,3 +59,11 @@ class Pace:
             "examples_per_second": round(sum(self._questions) / passed, 2),
             "seconds_left": round(left, 1),
         }
+
+
+def rate(step: int, steps: int) -> float:
+    """Of the highest: up over the first steps, then down to nothing along a cosine."""
+    warm = min(WARM_UP, steps // 10) or 1
+    if step < warm:
+        return (step + 1) / warm
+    return 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
