@@ -214,6 +214,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "stores.base",
     },
     "assistant.learning.recipes.query": {
+        "agents.losses",
+        "agents.models.exporters",
         "agents.models.networks",
         "agents.prompts",
         "assistant.learning.recipes",

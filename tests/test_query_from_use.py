@@ -16,7 +16,6 @@ from agents.models.networks.causal_lm import form_of, load, with_adapters
 from assistant.learning.recipes.from_shipped import SERVED, STATE
 from assistant.learning.recipes.query import from_use
 from assistant.learning.recipes.query.from_use import (
-    Adapters,
     QueryTraining,
     Tried,
     begun,
@@ -39,15 +38,14 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def shipped(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def shipped(tiny: Path, tmp_path: Path) -> Path:
     """Adapters of the tiny model in place of those that Vouch comes with."""
     pytest.importorskip("gguf")
     base = load(tiny)
     torch.manual_seed(0)
     model = with_adapters(base, rank=2, alpha=4)
     write_checkpoint(tmp_path / "a.safetensors", model.trained, form_of(base) | {"alpha": 4})
-    exported(tmp_path / "a.safetensors", file := tmp_path / "shipped.gguf")
-    monkeypatch.setattr(Adapters, "start", file)
+    exported(tmp_path / "a.safetensors", file := tmp_path / "adapters.gguf")
     return file
 
 
@@ -66,6 +64,7 @@ def options(tmp_path: Path, tiny: Path, *, name: str = "made", epochs: int = 2) 
         lessons=write(tmp_path / "lessons.jsonl", told),
         out=tmp_path / name,
         base=tiny,
+        adapters=tmp_path / "adapters.gguf",
         settings=QueryTraining(epochs=epochs, learning_rate=1e-2),
         threads=1,
         resume=True,

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 
 from agents.models.exporters.onnx_export import put_in_place
-from assistant.learning.recipes.retriever.pacing import Pace, rate
+from assistant.learning.recipes.pacing import Pace, rate
 from assistant.learning.recipes.run import SETTINGS, CannotTrain, Stopped, StopSignal, Tell, workplace
 from assistant.learning.recipes.training_state import (
     optimizer_tensors,

@@ -36,8 +36,8 @@ from assistant.learning.recipes.dialogue.fusion_in_decoder import FusionInDecode
 from assistant.learning.recipes.dialogue.lessons import Lesson, lessons, values_of, vocabulary_of
 from assistant.learning.recipes.dialogue.replying import PointerModel
 from assistant.learning.recipes.examples.dialogues import SETS
+from assistant.learning.recipes.pacing import rate
 from assistant.learning.recipes.retriever.network import SERVED
-from assistant.learning.recipes.retriever.pacing import rate
 from assistant.learning.recipes.training_state import (
     optimizer_tensors,
     read_checkpoint,

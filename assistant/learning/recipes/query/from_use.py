@@ -1,6 +1,7 @@
 """Trains the query model's adapters further on follow-ups that found their answer.
 
     python -m assistant.learning.recipes.query.from_use LESSONS.jsonl --out FOLDER --base MODEL.gguf
+        --adapters SHIPPED.gguf
 
     lessons -> the shipped adapters -> epochs -> the best of them -> FOLDER
 
@@ -24,7 +25,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everywhere
 
-from agents.backends.query_model import ADAPTERS, SHIPPED
 from agents.losses.strategy import selection, targets
 from agents.models.exporters.export_adapters import exported, form_of_served, served
 from agents.models.networks.causal_lm import CausalLm, batch_of, form_of, load, logits_of, with_adapters
@@ -115,9 +115,9 @@ class Adapters(Subject[Tried]):
     """The shipped adapters on their model, and the follow-ups that they learn."""
 
     batch, least_an_epoch = 16, 160
-    start = SHIPPED
 
     def __init__(self, options: argparse.Namespace) -> None:
+        self.start = options.adapters
         told = read_lessons(options.lessons)
         useful = [(is_measured, tried) for is_measured, tried in told if tried.own or tried.best[1]]
         self.taught = [tried for is_measured, tried in useful if not is_measured]
@@ -157,7 +157,7 @@ class Adapters(Subject[Tried]):
     def write(self, best: Mapping[str, Tensor], folder: Path, tell: Tell) -> None:
         write_checkpoint(folder / WEIGHTS, best, self._form)
         (folder / SERVED).mkdir()
-        exported(folder / WEIGHTS, folder / SERVED / ADAPTERS)
+        exported(folder / WEIGHTS, folder / SERVED / self.start.name)
 
     def _loss(self, some: Sequence[Tried]) -> Tensor:
         with torch.autocast("cpu", torch.bfloat16):
@@ -178,6 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = options_of("from_use", __doc__)
     parser.add_argument("--base", type=Path, required=True, metavar="MODEL", help="which the adapters are of")
+    parser.add_argument("--adapters", type=Path, required=True, help="those to begin with, as served")
     parser.add_argument("--settings", type=_settings, default=QueryTraining(), help="as a JSON object")
     return parser.parse_args(arguments)
 

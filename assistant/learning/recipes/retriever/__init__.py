@@ -4,7 +4,6 @@ batches               lessons grouped by the documents they share
 network               the encoder in torch; retriever_training takes its steps
 training              how the retriever learns from lessons: one loop over batches, each step's loss handed
                       out
-pacing                how quickly a training goes, and when it writes a checkpoint
 entropy_minimisation  an encoder's norms, made surer of what each search found (TENT)
-train                 what runs in it; pacing: its checkpoints and speed; stop_signal: what stops it
+train                 what runs in it
 """

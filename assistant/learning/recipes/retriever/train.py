@@ -29,9 +29,9 @@ import torch
 from agents.models.encoder import EncoderDescription
 from agents.models.exporter_process import ExportFailed
 from agents.models.exporters.onnx_export import put_in_place, said_by
+from assistant.learning.recipes.pacing import Checkpoints, Pace
 from assistant.learning.recipes.retriever.batches import LessonBatch, Lessons, read_lessons
 from assistant.learning.recipes.retriever.network import FrozenVectors, RetrieverNetwork, export, load_network
-from assistant.learning.recipes.retriever.pacing import Checkpoints, Pace
 from assistant.learning.recipes.retriever.training import (
     RetrieverTraining,
     TrainingState,
