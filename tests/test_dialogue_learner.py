@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from test_dialogue_from_use import SHIPS
 from test_knowledge_bases import add
 
 from agents.models.dialogue_generator import WEIGHTS
-from assistant.learning.dialogue_learner import IS_OF_OWN, RECIPE, ROLE, SHIPPED, DialogueLearner
 from assistant.learning.outcome import Compared
 from assistant.learning.round_runner import TooFewLessons
+from assistant.learning.shipped_learner import ShippedLearner, Training
+from assistant.learning.trained import DIALOGUE, IS_OF_OWN, SHIPPED
 from assistant.replay.metrics.bootstrap import Promotion
 from assistant.replay.metrics.held_out_replies import (
     BLEU,
@@ -115,19 +117,19 @@ class Harbour:
         tell(1, 1)
         return Compared(self.decision, {"questions": 1})
 
-    def learner(self, *, fewest: int = 10) -> DialogueLearner:
-        return DialogueLearner(
-            lessons=self.lessons,
-            is_sound=is_sound_lesson,
+    def learner(self, *, fewest: int = 10) -> ShippedLearner[DialogueLesson]:
+        return ShippedLearner(
+            DIALOGUE,
+            learnable=lambda: [lesson for lesson in self.lessons.all() if is_sound_lesson(lesson)],
+            require=lambda some: partial(self.lessons.require_kept, lessons=some),
+            rows=lambda shown, _tell: (lesson.row() for lesson in shown),
+            is_of_own=lambda lesson: lesson.is_of_own,
+            training=Training({"seed": 1}, 1, ("--encoder", "mini-1"), "mini-1", self.train),
             rounds=self.rounds,
             live_models=self.live,
             checkpoints=self.checkpoints,
-            encoder=Path("mini-1"),
             compare=self.compare,
-            settings={"seed": 1},
             fewest=fewest,
-            threads=1,
-            train=self.train,
         )
 
 
@@ -138,15 +140,15 @@ def harbour(stores: Stores, tmp_path: Path) -> Harbour:
 
 def test_a_winner_goes_live_and_can_be_stepped_back_from(harbour: Harbour) -> None:
     ended = harbour.learner().run()
-    assert (ended.state, harbour.live.live(ROLE)) == ("promoted", ended.version)
+    assert (ended.state, harbour.live.live(DIALOGUE.role)) == ("promoted", ended.version)
     held_out = [lesson for lesson in harbour.lessons.all() if lesson.is_held_out]
     assert held_out
     assert len(harbour.shown) == DIALOGUES - len(held_out)
     assert {row["dialogue"] for row in harbour.shown}.isdisjoint(each.dialogue for each in held_out)
     assert any(row["measured"] for row in harbour.shown)
     row = harbour.rounds.latest(1)[0]
-    assert (row.recipe, row.settings["turns"]) == (RECIPE, harbour.turns)
-    assert harbour.live.step_back(ROLE) == SHIPPED
+    assert (row.recipe, row.settings["turns"]) == (DIALOGUE.recipe, harbour.turns)
+    assert harbour.live.step_back(DIALOGUE.role) == SHIPPED
 
 
 @pytest.mark.parametrize(
@@ -161,7 +163,7 @@ def test_what_does_not_win_changes_nothing(
 ) -> None:
     harbour.decision, harbour.best_epoch = decision, best_epoch
     ended = harbour.learner().run()
-    assert (ended.state, harbour.live.live(ROLE)) == ("refused", None)
+    assert (ended.state, harbour.live.live(DIALOGUE.role)) == ("refused", None)
     assert why in ended.reason
 
 
@@ -172,16 +174,16 @@ def test_a_model_that_saw_what_is_withdrawn_meanwhile_never_goes_live(harbour: H
     ended = harbour.learner().run()
     assert ended.state == "refused"
     assert "forgotten, undone or rated anew" in ended.reason
-    assert harbour.checkpoints.versions(RECIPE) == []
+    assert harbour.checkpoints.versions(DIALOGUE.recipe) == []
 
 
 def test_a_round_that_was_left_is_what_who_asks_for_one_goes_on_with(tmp_path: Path) -> None:
     assistant = Assistant(Settings(), find_locations({"HOME": str(tmp_path)}), offline=True)
     try:
         assert assistant.recipe_wanted() == "retriever"
-        left = assistant.rounds.begin(RECIPE, {})
+        left = assistant.rounds.begin(DIALOGUE.recipe, {})
         assistant.rounds.leave(left, "its time was over", rest=timedelta(minutes=10))
-        assert (assistant.recipe_due(), assistant.recipe_wanted()) == ("", RECIPE)
+        assert (assistant.recipe_due(), assistant.recipe_wanted()) == ("", DIALOGUE.recipe)
     finally:
         assistant.close()
 
@@ -194,7 +196,7 @@ def test_with_too_few_none_begins(harbour: Harbour) -> None:
 def test_what_learned_over_a_users_own_base_is_marked(stores: Stores, tmp_path: Path) -> None:
     harbour = Harbour(stores, tmp_path, shared=False)
     version = harbour.learner().run().version
-    known = harbour.live.known(ROLE, version)
+    known = harbour.live.known(DIALOGUE.role, version)
     assert known is not None
     assert known.details == {IS_OF_OWN: True}
 

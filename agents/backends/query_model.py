@@ -27,6 +27,7 @@ SHIPPED = Path(__file__).parents[1] / "models" / "weights" / "query" / ADAPTERS
 _log = logging.getLogger(__name__)
 _CONTEXT_TOKENS = 1024
 _LONGEST = 48  # tokens of a question
+_DRAWN = {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0}  # by its chances as they are
 _SILENCE_SECONDS = 20.0  # after which a child that says nothing is given up
 
 
@@ -51,6 +52,18 @@ class QueryModel:
         if self._ahead is not None:
             self._ahead.cancel()  # unless it is under way already
         return self._worker.submit(self._written, question, tuple(earlier))
+
+    def ways(
+        self, question: str, earlier: Sequence[tuple[str, str]], *, most: int, seed: int
+    ) -> Future[list[str]]:
+        """What it may make of a question: the likeliest, and others drawn by its own chances; none twice."""
+
+        def drawn() -> list[str]:
+            likeliest = self._written(question, tuple(earlier))
+            others = (self._written(question, tuple(earlier), seed=seed + n) for n in range(1, most))
+            return [text for text in dict.fromkeys((likeliest, *others)) if text]
+
+        return self._worker.submit(drawn)
 
     def read_ahead(self, earlier: Sequence[tuple[str, str]]) -> Future[str]:
         """llama.cpp keeps what it read last: of a question that comes next, it reads that alone."""
@@ -93,18 +106,22 @@ class QueryModel:
         if process is not None and self._is_of_no_use.is_set():
             process.kill()
 
-    def _written(self, question: str, earlier: Sequence[tuple[str, str]]) -> str:
-        return standalone.read(self._completed(standalone.prompt(question, earlier), _LONGEST), question)
+    def _written(self, question: str, earlier: Sequence[tuple[str, str]], *, seed: int | None = None) -> str:
+        prompt = standalone.prompt(question, earlier)
+        return standalone.read(self._completed(prompt, _LONGEST, seed=seed), question)
 
-    def _completed(self, prompt: str, tokens: int) -> str:
-        """At most so many tokens that go on behind the prompt, up to the line's end."""
+    def _completed(self, prompt: str, tokens: int, *, seed: int | None = None) -> str:
+        """At most so many tokens that go on behind the prompt, up to the line's end.
+
+        seed: each token is drawn by its chance; None: the likeliest.
+        """
         child = self._ready()
         if child is None:
             return ""
         asked = {
             "prompt": prompt,
             "n_predict": tokens,
-            "temperature": 0,
+            **({"temperature": 0} if seed is None else _DRAWN | {"seed": seed}),
             "stop": ["\n"],
             "cache_prompt": True,
         }

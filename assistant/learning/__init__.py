@@ -2,7 +2,9 @@
 
 round_runner       how a round runs, whatever it trains
 learner            the round of the retriever: trained on what was judged
-dialogue_learner   the round of the dialogue generator: trained on corrected replies
+shipped_learner    the round of a model that Vouch comes with: trained further from use
+query_learner      what the query model's round tries of each follow-up
+trained            which models are trained, by which recipes
 promotion          the comparison with what answers now; winners go live
 background         the learner of a chat: leads rounds in a process of their own
 schedule           when a round is due

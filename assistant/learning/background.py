@@ -22,6 +22,7 @@ from threading import Event, Lock, Thread
 from typing import IO, Any
 
 from assistant.learning.steering import ANSWERING, ASKED, Steering
+from assistant.learning.trained import RETRIEVER, TRAINED
 from assistant.process.low_priority import give_way
 from stores.learning.rounds import in_words
 
@@ -244,8 +245,8 @@ class _Heard:
         """What a person is told of it; empty where they know already, and where nothing changed unasked."""
         state, reason = ("failed", said) if self.ended is None else _state_and_reason(self.ended)
         if state == "promoted":
-            what = "reply better over knowledge bases" if self._is_of_dialogues() else "find better"
-            return f"Learned to {what}, in round {self.round_id}. /train back takes it back."
+            gains = TRAINED.get(str((self.ended or {}).get("recipe")), RETRIEVER).gains
+            return f"Learned to {gains}, in round {self.round_id}. /train back takes it back."
         if state == "refused":
             _log.info("round %s was refused: %s", self.round_id, reason)
             told = f"Round {self.round_id} is over, and the model in use stays. /training tells why."
@@ -256,9 +257,6 @@ class _Heard:
             f"Round {self.round_id} broke off {self._at}: {reason}. The model in use is untouched; "
             "training starts again at the next occasion."
         )
-
-    def _is_of_dialogues(self) -> bool:
-        return self.ended is not None and self.ended.get("recipe") == "dialogue"
 
 
 def _state_and_reason(ended: Mapping[str, Any]) -> tuple[str, str]:

@@ -58,7 +58,7 @@ class Progress:
     """How far a round is."""
 
     round_id: int
-    phase: str  # dropped, reading, training, exporting, comparing
+    phase: str  # dropped, reading, trying, training, exporting, comparing
     facts: Mapping[str, Any]  # step, loss and so on, as the phase has them
 
 

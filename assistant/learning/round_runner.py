@@ -29,8 +29,8 @@ from stores.learning.rounds import Rounds
 L = TypeVar("L", bound=Learnable)
 
 MOST_IN_VAIN = 20  # times in a row; what gets no further by then is given up
-_IN_ORDER = ("training", "exporting", "encoding", "indexing", "comparing", "going live")
-_COUNTED = {"training": "step", "indexing": "passages", "comparing": "questions"}
+_IN_ORDER = ("trying", "training", "exporting", "encoding", "indexing", "comparing", "going live")
+_COUNTED = {"trying": "questions", "training": "step", "indexing": "passages", "comparing": "questions"}
 
 
 def reached(figures: Mapping[str, Any]) -> tuple[int, int]:

@@ -6,4 +6,5 @@ search     encoders, and what searches by their vectors
 models     the reader, the judge and the chat model
 turns      what answers, what is remembered after it, and the library
 learning   the learner, and what it is compared with
+shipped_learners  those of the dialogue generator and the query model
 """

@@ -1,6 +1,6 @@
 """Chooses implementations: this file and its `parts/` are the only ones that know them all.
 
-    Stores <- Search <- Models <- Turns <- Learning <- Assistant
+    Stores <- Search <- Models <- Turns <- ShippedLearners <- Learning <- Assistant
 
 Each adds its parts to those before it, and may use them. Each part is made when it is first asked for, so
 that a command pays for what it uses and nothing else: listing memory loads no encoder, and a small shared
@@ -12,9 +12,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from assistant.learning.trained import RETRIEVER as RETRIEVER
+from assistant.learning.trained import TRAINED as TRAINED
 from assistant.wiring.learning import Learning
 from assistant.wiring.learning import trainable as trainable
-from assistant.wiring.search import DIALOGUE_GENERATOR as DIALOGUE_GENERATOR
 from assistant.wiring.search import ENCODER_FILES as ENCODER_FILES
 from assistant.wiring.search import QUERY_ENCODER as QUERY_ENCODER
 from assistant.wiring.search import from_everywhere
@@ -93,8 +94,8 @@ class Assistant(Learning):
 
     def close(self) -> None:
         made = self.__dict__
-        if made.get("_query_model") is not None:
-            made["_query_model"].close()
+        if self._query_model is not None:
+            self._query_model[1].close()
         if "background_learner" in made:
             self.background_learner.close()
         if self._background_change is not None:

@@ -10,27 +10,25 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assistant.learning.trained import RETRIEVER, TRAINED
 from assistant.wiring.search import QUERY_ENCODER
-from assistant.wiring.turns import Turns
+from assistant.wiring.shipped_learners import ShippedLearners
 from stores.base.errors import DamagedEncoder, EncoderUnavailable
 
 if TYPE_CHECKING:
     from agents.base.interfaces import Judge
     from assistant.learning.background import BackgroundLearner
-    from assistant.learning.dialogue_learner import DialogueLearner
     from assistant.learning.dual_encoder_swap import BothSides
     from assistant.learning.learner import Learner
-    from assistant.learning.schedule import Counted, Occasions, Read, Today
-    from assistant.learning.steering import Steering
-    from stores.learning.dialogue_lessons import DialogueLesson, DialogueLessons
+    from assistant.learning.round_runner import RoundRunner
+    from assistant.learning.schedule import Occasions, Today
     from stores.learning.lessons import Lesson
     from stores.search.encoder_versions import EncoderVersion
 
-RECIPES = ("retriever", "dialogue")  # what rounds train
 SOURCES = Path(__file__).parents[2]  # Python searches the folder it begins in first: never the person's
 
 
-class Learning(Turns):
+class Learning(ShippedLearners):
     """What trains the retriever from use."""
 
     _learner: tuple[tuple[str, str], Learner] | None = None  # and what it was made for
@@ -67,13 +65,6 @@ class Learning(Turns):
         return [*command, "--offline"] if self._offline else command
 
     @cached_property
-    def steering(self) -> Steering:
-        """Makes the learner of this process wait or leave off."""
-        from assistant.learning.steering import Steering
-
-        return Steering()
-
-    @cached_property
     def occasions(self) -> Occasions:
         """When a round of the retriever is to begin by itself."""
         from assistant.learning.lineage import learnable
@@ -87,118 +78,38 @@ class Learning(Turns):
             today=self._today,
         )
 
-    @cached_property
-    def dialogue_occasions(self) -> Occasions:
-        """The same of the dialogue generator."""
-        from assistant.learning.dialogue_learner import RECIPE, ROLE
-        from assistant.learning.schedule import Today
-        from assistant.replay.metrics.held_out_replies import is_sound_lesson as is_sound
-
-        lessons = self._dialogue_lessons
-        return self._occasions_of(
-            RECIPE,
-            lessons,
-            read=lambda version, after: [each for each in lessons.all(after=after) if is_sound(each)],
-            today=lambda: Today(
-                self._dialogue_training,
-                self.packaged_encoder.version,
-                self.live_models.live(ROLE),
-                self._limits(),
-            ),
-        )
-
-    def _occasions_of(
-        self, recipe: str, lessons: Counted, *, read: Read, today: Callable[[], Today]
-    ) -> Occasions:
-        from assistant.learning.schedule import Occasions
-
-        learning = self.settings.learning
-        return Occasions(
-            lessons,
-            self.rounds,
-            recipe=recipe,
-            read=read,
-            fewest=learning.fewest_lessons,
-            new_lessons=learning.new_lessons,
-            hours=learning.hours,
-            today=today,
-        )
-
     def occasions_of(self, recipe: str) -> Occasions:
         """When a round of this recipe is to begin by itself."""
-        return self.dialogue_occasions if recipe == "dialogue" else self.occasions
+        if recipe == "retriever":
+            return self.occasions
+        return self.dialogue_occasions if recipe == "dialogue" else self.query_occasions
+
+    @property
+    def recipes(self) -> list[str]:
+        """What can be trained here; that which is due first goes first."""
+        return [recipe for recipe in TRAINED if recipe != "query" or not self.query_training_lacks()[0]]
 
     def recipe_due(self) -> str:
         """What a round that begins now is to train; empty where none is due."""
-        return next((recipe for recipe in RECIPES if self.occasions_of(recipe).is_due()), "")
+        return next((recipe for recipe in self.recipes if self.occasions_of(recipe).is_due()), "")
 
     def recipe_wanted(self) -> str:
         """The same for who asks for a round: one that was left goes on, else what has enough lessons."""
-        left = next((recipe for recipe in RECIPES if self.rounds.abandoned(recipe) is not None), "")
-        return (
-            left
-            or self.recipe_due()
-            or next((recipe for recipe in RECIPES if self.occasions_of(recipe).has_enough()), RECIPES[0])
-        )
+        left = next((recipe for recipe in self.recipes if self.rounds.abandoned(recipe) is not None), "")
+        enough = (recipe for recipe in self.recipes if self.occasions_of(recipe).has_enough())
+        return left or self.recipe_due() or next(enough, self.recipes[0])
 
     def came_to_nothing(self) -> None:
         """A round was due and could not begin: it is due again when there is more to learn from."""
-        for recipe in RECIPES:
+        for recipe in self.recipes:
             if self.occasions_of(recipe).is_due():
                 self.occasions_of(recipe).came_to_nothing()
 
-    @cached_property
-    def _dialogue_lessons(self) -> DialogueLessons:
-        from stores.learning.dialogue_lessons import DialogueLessons
-
-        return DialogueLessons(self.database, history_turns=self.settings.answer.history_turns)
-
-    @property
-    def _dialogue_training(self) -> dict[str, Any]:
-        return {"seed": self.settings.learning.seed}
-
-    @cached_property
-    def dialogue_learner(self) -> DialogueLearner:
-        """Trains the dialogue generator on corrected replies, and decides what goes live."""
-        from assistant.learning.dialogue_learner import DialogueLearner
-        from assistant.learning.outcome import Compared
-        from assistant.replay.metrics.held_out_replies import compare, is_sound_lesson, wanted_reply
-
-        learning = self.settings.learning
-
-        def compared(
-            folder: Path, lessons: Sequence[DialogueLesson], tell: Callable[[int, int], None]
-        ) -> Compared:
-            live, candidate = self.dialogue_generator, self.dialogue_generator_in(folder)
-            found = compare(
-                [wanted_reply(lesson) for lesson in lessons if lesson.is_held_out],
-                lambda inputs: live.replies(inputs, most=1)[0].words,
-                lambda inputs: candidate.replies(inputs, most=1)[0].words,
-                seed=learning.seed,
-                threshold=learning.least_gain,
-                margin=learning.margin,
-                tell=tell,
-            )
-            figures = {**found.figures, "questions": found.questions, "limits": self._limits()}
-            return Compared(found.promotion, figures)
-
-        return DialogueLearner(
-            lessons=self._dialogue_lessons,
-            is_sound=is_sound_lesson,
-            rounds=self.rounds,
-            live_models=self.live_models,
-            checkpoints=self.checkpoints,
-            encoder=self.locations.cache / "encoders" / self.packaged_encoder.version,
-            compare=compared,
-            settings=self._dialogue_training,
-            fewest=learning.fewest_lessons,
-            threads=learning.threads,
-            steering=self.steering,
-        )
-
-    def learner_of(self, recipe: str) -> Learner | DialogueLearner:
-        """Trains what this recipe is of."""
-        return self.dialogue_learner if recipe == "dialogue" else self.learner
+    def learner_of(self, recipe: str) -> RoundRunner[Any]:
+        """Trains what this recipe is of. Raises `BackendMissing` where that cannot be trained here."""
+        if recipe == "retriever":
+            return self.learner
+        return self.dialogue_learner if recipe == "dialogue" else self.query_learner
 
     def _today(self) -> Today:
         from assistant.learning.schedule import Today
@@ -221,10 +132,6 @@ class Learning(Turns):
             **asdict(self.settings.training),
         }
 
-    def _limits(self) -> dict[str, float]:
-        """By which a candidate goes live."""
-        return {"least_gain": self.settings.learning.least_gain, "margin": self.settings.learning.margin}
-
     def step_back(self, recipe: str = "") -> str:
         """Uses the model before the live one again; returns its version. Raises `CannotUndo`.
 
@@ -232,10 +139,8 @@ class Learning(Turns):
         """
         promoted = [row for row in self.rounds.latest() if row.state == "promoted"]
         last = next((row for row in promoted if recipe in ("", row.recipe)), None)
-        if (last.recipe if last is not None else recipe) == "dialogue":
-            from assistant.learning.dialogue_learner import ROLE
-
-            return self.live_models.step_back(ROLE)
+        if (trained := TRAINED.get(last.recipe if last is not None else recipe, RETRIEVER)) != RETRIEVER:
+            return self.live_models.step_back(trained.role)
         if last is None or last.figures.get("side") != "both":
             return self.live_models.step_back(QUERY_ENCODER)
         if (previous := self.encoder_versions.previous()) is not None:
@@ -246,10 +151,9 @@ class Learning(Turns):
         """Whether the model that a round made, of the query side or of both, is still here."""
         from agents.models.encoder import EncoderDescription
         from assistant.learning.dual_encoder_swap import RECIPE
-        from assistant.learning.promotion import RECIPE as QUERY_SIDE
         from assistant.learning.promotion import SERVED
 
-        if any(version in self.checkpoints.versions(recipe) for recipe in (QUERY_SIDE, "dialogue")):
+        if any(version in self.checkpoints.versions(recipe) for recipe in TRAINED):
             return True
         for kept in self.checkpoints.versions(RECIPE):
             with suppress(DamagedEncoder):

@@ -7,11 +7,12 @@ from functools import cached_property
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from assistant.settings.config import DEFAULT
-from assistant.wiring.search import DIALOGUE_GENERATOR, Search
+from assistant.wiring.search import Search
 from stores.base.errors import ModelUnreachable, VouchError
 
 if TYPE_CHECKING:
@@ -24,10 +25,15 @@ if TYPE_CHECKING:
     from agents.models.encoder import OnnxEncoder
     from agents.models.reader import OnnxReader
     from agents.retrieval.reader_judge import Readings
+    from assistant.learning.trained import Trained
     from assistant.settings.config import ModelSettings
 
 
 _OF_SERVERS = ("top_p", "seed", "reasoning_effort")  # settings that are sent as they are, if they are set
+
+
+def _has_llamacpp() -> bool:
+    return find_spec("xllamacpp") is not None
 
 
 class Models(Search):
@@ -54,25 +60,36 @@ class Models(Search):
     @property
     def dialogue_generator(self) -> DialogueGenerator:
         """What replies over a knowledge base: the live one, which another process may have changed."""
-        from stores.learning.dialogue_lessons import has_one_user
+        from assistant.learning.trained import DIALOGUE
 
-        version = self.live_models.live(DIALOGUE_GENERATOR) or ""
-        known = self.live_models.known(DIALOGUE_GENERATOR, version)
-        if known is None or (known.details.get("is_of_own", True) and not has_one_user(self.database)):
-            version = ""
+        version = self._answering(DIALOGUE)
         if version not in self._dialogue_generators:
-            self._dialogue_generators[version] = self._dialogue_generator_of(version)
+            folder = self._trained_folder(DIALOGUE, version, "Replies go on without it")
+            self._dialogue_generators[version] = self.dialogue_generator_in(folder)
         return self._dialogue_generators[version]
 
-    def _dialogue_generator_of(self, version: str) -> DialogueGenerator:
-        from assistant.learning.dialogue_learner import RECIPE, SHIPPED
+    def _answering(self, trained: Trained) -> str:
+        """The live version; none where it is of one user's own and there are others."""
+        from assistant.learning.trained import IS_OF_OWN
+        from stores.learning.dialogue_lessons import has_one_user
 
-        if version not in ("", SHIPPED):
-            try:
-                return self.dialogue_generator_in(self.checkpoints.verified(RECIPE, version))
-            except VouchError as error:
-                self._tell(f"{error.message}. Replies go on without it. {error.hint}")
-        return self.dialogue_generator_in(None)
+        version = self.live_models.live(trained.role) or ""
+        known = self.live_models.known(trained.role, version)
+        if known is None or (known.details.get(IS_OF_OWN, True) and not has_one_user(self.database)):
+            return ""
+        return version
+
+    def _trained_folder(self, trained: Trained, version: str, goes_on: str) -> Path | None:
+        """Where a version lies; None for what is shipped, and where it is damaged, which is told."""
+        from assistant.learning.trained import SHIPPED
+
+        if version in ("", SHIPPED):
+            return None
+        try:
+            return self.checkpoints.verified(trained.recipe, version)
+        except VouchError as error:
+            self._tell(f"{error.message}. {goes_on}. {error.hint}")
+            return None
 
     @cached_property
     def _dialogue_generators(self) -> dict[str, DialogueGenerator]:
@@ -93,32 +110,63 @@ class Models(Search):
         return self._prepared("") if self.settings.encoder.source else self.wanted_encoder
 
     _keeps_query_model = False
+    _query_model: tuple[str, QueryModel] | None = None  # and the version of its adapters
 
     @property
     def query_model(self) -> QueryModel | None:
-        """Makes follow-ups stand alone; None where nothing keeps it running, or it is not there."""
-        return self._query_model if self._keeps_query_model else None
+        """Makes follow-ups stand alone: the live one, which another process may have changed.
+
+        None where nothing keeps it running, or it is not there.
+        """
+        from assistant.learning.trained import QUERY
+
+        if not self._keeps_query_model or self.query_base is None:
+            return None
+        version = self._answering(QUERY)
+        with self._query_model_lock:
+            if self._query_model is not None and self._query_model[0] == version:
+                return self._query_model[1]
+            if self._query_model is not None:
+                self._query_model[1].close()
+            made = self.query_model_of(self.query_adapters)
+            self._query_model = (version, made)
+            made.warm_up()
+        return made
 
     def keep_query_model(self) -> None:
         """Starts it, if it is there; it loads for seconds, so it is of use to a chat that stays open."""
-        self._keeps_query_model = True
-        if self._query_model is not None:
-            self._query_model.warm_up()
+        self._keeps_query_model = bool(self.settings.answer.rewrite_milliseconds) and _has_llamacpp()
+        _ = self.query_model
 
     @cached_property
-    def _query_model(self) -> QueryModel | None:
+    def _query_model_lock(self) -> Lock:
+        return Lock()
+
+    @cached_property
+    def query_base(self) -> Path | None:
+        """The model that adapters make the query model of; None where it is not there."""
         from assistant.settings.local_models import SMOLLM2, LocalModels
 
         added = {model.name: model for model in LocalModels(self.locations.chat_models).all()}
         base = added.get(SMOLLM2.name)
-        if base is None or base.is_link or not self.settings.answer.rewrite_milliseconds:
-            return None
-        if find_spec("xllamacpp") is None:
-            return None
-        from agents.backends.query_model import SHIPPED, QueryModel
+        return None if base is None or base.is_link else base.path
+
+    @property
+    def query_adapters(self) -> Path:
+        """The live ones, as they are served."""
+        from agents.backends.query_model import SHIPPED
+        from assistant.learning.trained import QUERY
+
+        folder = self._trained_folder(QUERY, self._answering(QUERY), "Follow-ups are rewritten without it")
+        return folder / SHIPPED.name if folder is not None else SHIPPED
+
+    def query_model_of(self, adapters: Path) -> QueryModel:
+        """The one with these adapters; its base is there."""
+        from agents.backends.query_model import QueryModel
         from agents.models.concurrent_runs import cores
 
-        return QueryModel(base.path, SHIPPED, threads=min(2, cores()))  # the search needs a core for 0.1 s
+        assert self.query_base is not None
+        return QueryModel(self.query_base, adapters, threads=min(2, cores()))  # search needs a core for 0.1 s
 
     @cached_property
     def readings(self) -> Readings:

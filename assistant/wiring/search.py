@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from stores.search.spaces import Spaces
 
 QUERY_ENCODER = "query encoder"  # the role of a model that was trained for the live encoder's vectors
-DIALOGUE_GENERATOR = "dialogue generator"  # the role of a model that was trained on corrected replies
 ENCODER_FILES = ("model.onnx", "tokenizer.json", "encoder.json")  # that one is loaded from
 
 

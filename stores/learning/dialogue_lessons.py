@@ -9,7 +9,8 @@ user.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as SqlSession
@@ -81,6 +82,10 @@ class DialogueLesson:
     def tells_when_to_end(self) -> bool:
         """Whether it is measured on during a training, and is never trained on either."""
         return tells_when_to_end(self.dialogue)
+
+    def row(self) -> dict[str, Any]:
+        """As its training reads it."""
+        return asdict(self) | {"measured": self.tells_when_to_end}
 
 
 class DialogueLessons:

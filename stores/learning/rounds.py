@@ -27,6 +27,7 @@ from stores.search.live_models import live_version, model_id, swap
 _PHASES = {
     "": "beginning",
     "reading": "reading the lessons",
+    "trying": "searching for the lessons in several ways",
     "training": "training",
     "exporting": "writing the candidate down",
     "comparing": "comparing with the live model",

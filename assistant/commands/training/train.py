@@ -17,6 +17,7 @@ import click
 
 from assistant.cli import common_options
 from assistant.invocation import Invocation
+from assistant.learning.trained import TRAINED
 from assistant.terminal.facts.training import reason_of, version_of, without_state
 from assistant.terminal.facts.training_lines import running_line
 from stores.base.clock import local, stamp
@@ -131,8 +132,9 @@ class Duration(click.ParamType[float]):
 @click.option("--watch", is_flag=True, help="Stay, and begin a round whenever enough was judged.")
 @click.option(
     "--recipe",
-    type=click.Choice(["retriever", "dialogue"]),
-    help="What is trained: the retriever, or what replies over knowledge bases; else what is due.",
+    type=click.Choice(list(TRAINED)),
+    help="What is trained: the retriever, what replies over knowledge bases, or what makes follow-up "
+    "questions stand alone; else what is due.",
 )
 @click.option(
     "--budget",
@@ -165,7 +167,7 @@ def command(
     led: str | None,
     require_better: bool,
 ) -> int:
-    """Learn to find better from the questions that were answered, and to reply better over knowledge bases.
+    """Learn from use: to find better, to reply better over knowledge bases, to understand follow-ups better.
 
     A candidate goes live only if it surely wins on what was held out, and loses on no part of it.
 
@@ -173,6 +175,7 @@ def command(
     Examples:
       vouch train
       vouch train --recipe dialogue
+      vouch train --recipe query
       vouch train --status
       vouch train --back
     """
@@ -310,7 +313,8 @@ def _told(progress: Progress) -> str:
         )
     if "questions_in_all" in facts:
         done, of = facts["questions"], facts["questions_in_all"]
-        return f"round {progress.round_id}, compared on {done} of {of} questions"
+        what = "searched for" if progress.phase == "trying" else "compared on"
+        return f"round {progress.round_id}, {what} {done} of {of} questions"
     if "passages_in_all" in facts:
         done, of = facts["passages"], facts["passages_in_all"]
         return f"round {progress.round_id}, {in_words(progress.phase)}: {done} of {of} passages"

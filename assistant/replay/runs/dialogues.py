@@ -26,9 +26,11 @@ from agents.base.interfaces import Encoder
 from agents.models.dialogue_arrays import Strings
 from agents.models.dialogue_generator import SHIPPED, DialogueGenerator
 from agents.models.encoder import OnnxEncoder
-from assistant.learning.dialogue_learner import train_on
+from assistant.learning.lineage import taught
 from assistant.learning.recipes.dialogue.lessons import Moment, moments, with_entities
 from assistant.learning.recipes.run import SETTINGS
+from assistant.learning.shipped_learner import Training, train_on
+from assistant.learning.trained import DIALOGUE
 from assistant.replay.methods.choice import FROZEN, MethodChoice
 from assistant.replay.metrics.held_out_replies import (
     Replies,
@@ -166,6 +168,20 @@ def _exchanged(lesson: DialogueLesson, draw: random.Random) -> str:
     return " ".join(words)
 
 
+def _trained(
+    folder: Path,
+    lessons: Sequence[DialogueLesson],
+    *,
+    settings: Mapping[str, Any],
+    threads: int,
+    encoder: Path,
+    **how: Any,
+) -> Path:
+    """A candidate, trained on those that are not held out; its folder. encoder: exported."""
+    training = Training(settings, threads, ("--encoder", str(encoder.resolve())))
+    return train_on(folder, DIALOGUE, (each.row() for each in taught(lessons)), training, **how)
+
+
 class DialogueReplay(InFolder):
     """Plays dialogues."""
 
@@ -178,12 +194,12 @@ class DialogueReplay(InFolder):
         settings: Settings,
         live: Locations,
         offline: bool = False,
-        train: Callable[..., Path] = train_on,
+        train: Callable[..., Path] | None = None,
     ) -> None:
         """live: of the chat, whose prepared encoder is used and whose data is not touched."""
         super().__init__(plan, folder, live)
         self._streamed, self._settings, self._offline = streamed, settings, offline
-        self._train = train
+        self._train = train or _trained
 
     @cached_property
     def identity(self) -> Mapping[str, Any]:
@@ -275,7 +291,7 @@ class _Rounds:
     """The generator of one run, and how it learns."""
 
     def __init__(self, folder: Path, encoder: Encoder, train: Callable[..., Path], seed: int) -> None:
-        """folder: for what is trained. train: is given a folder and lessons; see `train_on`."""
+        """folder: for what is trained. train: is given a folder and lessons; see `_trained`."""
         self._folder, self._encoder, self._train, self._seed = folder, encoder, train, seed
         self.live = self._replies(SHIPPED)
 

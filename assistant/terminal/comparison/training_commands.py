@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from stores.database.tables import Round
 
 _ROUNDS = 5  # shown
+_OTHERS = {"dialogue": "Replies over knowledge bases", "query": "Follow-up questions"}
 _PAUSED = "Training in this chat is paused. /train continue goes on."
 _ENDS = "No round was begun: it would need a chat that stays open, and this one ends with its input."
 
@@ -60,7 +61,7 @@ def _lacks(assistant: Assistant) -> str:
     lessons, fewest = Lessons(assistant.database), assistant.settings.learning.fewest_lessons
     if (latest is not None and latest.state in ("running", "waiting")) or lessons.count() >= fewest:
         return ""
-    if assistant.dialogue_occasions.has_enough():
+    if any(assistant.occasions_of(recipe).has_enough() for recipe in assistant.recipes):
         return ""
     there = len(lessons.all())
     return what_is_lacking(there, fewest) if there < fewest else ""
@@ -77,16 +78,18 @@ def _status(assistant: Assistant) -> Iterator[str]:
         judged = "1 question was" if new == 1 else f"{new} questions were"
         wanted = new + awaited.missing
         yield f"{judged} judged that no round has learned from; with {wanted} a round begins."
-    if assistant.dialogue_occasions.not_learned():
-        yield f"Replies over knowledge bases: {_of_replies(assistant)}."
+    for recipe, named in _OTHERS.items():
+        if recipe in assistant.recipes and assistant.occasions_of(recipe).not_learned():
+            yield f"{named}: {_awaited(assistant, recipe)}."
     if not assistant.settings.learning.in_chat:
         yield "learning.in_chat is false: in this chat only /train start begins one."
     if assistant.background_learner.is_paused:
         yield _PAUSED
 
 
-def _of_replies(assistant: Assistant) -> str:
-    awaited, new = assistant.dialogue_occasions.awaited(), assistant.dialogue_occasions.not_learned()
+def _awaited(assistant: Assistant, recipe: str) -> str:
+    occasions = assistant.occasions_of(recipe)
+    awaited, new = occasions.awaited(), occasions.not_learned()
     if awaited.lack is not None:
         return awaited.lack.sentence
     return f"{new} new lessons; with {new + awaited.missing} a round begins"

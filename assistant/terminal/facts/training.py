@@ -69,20 +69,20 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
 
     The lessons are counted again when a round has begun or ended since.
     """
-    from assistant.wiring.assistant import DIALOGUE_GENERATOR, QUERY_ENCODER
+    from assistant.wiring.assistant import RETRIEVER, TRAINED
     from stores.database.tables import known_id
 
     rounds = _rounds(assistant, known.rounds if known is not None else ())
     last = next((row for row in rounds if row.state == "promoted"), None)
-    is_of_dialogues = last is not None and last.recipe == "dialogue"
+    trained = TRAINED.get(last.recipe, RETRIEVER) if last is not None else RETRIEVER
     if last is not None and last.figures.get("side") == "both":
         versions, declined = assistant.encoder_versions, assistant.encoder_versions.declined()
         live, previous = versions.live(), versions.previous()
         names = live.version if live else "", previous.version if previous else ""
     else:
-        models, role = assistant.live_models, DIALOGUE_GENERATOR if is_of_dialogues else QUERY_ENCODER
+        models, role = assistant.live_models, trained.role
         names, declined = (models.live(role) or "", models.previous(role) or ""), models.declined(role)
-    other = assistant.live_models.live(QUERY_ENCODER if is_of_dialogues else DIALOGUE_GENERATOR)
+    others = {assistant.live_models.live(each.role) for each in TRAINED.values() if each != trained}
     learning, learner = assistant.settings.learning, assistant.background_learner
     if known is None or _newest(known.rounds) != _newest(rounds):
         new, awaited = assistant.occasions.not_learned(), assistant.occasions.awaited()
@@ -102,7 +102,7 @@ def training_facts(assistant: Assistant, known: TrainingFacts | None = None) -> 
         least_gain=learning.least_gain,
         margin=learning.margin,
         lineage=_lineage(assistant, rounds, known),
-        also_live=frozenset([other] if other else []),
+        also_live=frozenset(version for version in others if version),
         broken_off=frozenset(known_id(row.id) for row in rounds if assistant.rounds.is_broken_off(row)),
         lack=lack,
     )
@@ -280,6 +280,11 @@ def rule(facts: TrainingFacts, row: Round | None = None) -> str:
 
     over = f" more than {100 * facts.least_gain:.2f} points" if facts.least_gain else ""
     margin = f"{100 * facts.margin:.2f} points"
+    if row is not None and row.recipe == "query":
+        return (
+            f"Goes live if MRR surely gains{over} on {DECIDING} follow-ups or more, "
+            f"and R@5 loses at most {margin}."
+        )
     if row is not None and row.recipe == "dialogue":
         return (
             f"Goes live if the mean of BLEU and Entity-F1 surely gains{over} on {DECIDING} replies or more, "

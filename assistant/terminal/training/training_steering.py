@@ -101,8 +101,8 @@ class TrainingSteering(HasHelp):
 
     def action_compare(self) -> None:
         """Answers by the live model and by the marked round's, or by the model before."""
-        if self.marked is not None and self.marked.recipe == "dialogue":
-            self.say("Replies over a knowledge base are not compared here.")
+        if self.marked is not None and self.marked.recipe != "retriever":
+            self.say("Only models that find passages are compared here.")
         elif (compared := self._compared) is None:
             self.say("There is no other model to compare with yet.")
         elif isinstance(compared, str):

@@ -7,7 +7,7 @@
 
 A lesson is a question with what was said before it, what its answer was found with as it was typed, and with
 each of several ways to make it stand alone. Learned is when to leave a question as it is, from all of them,
-and to write the best way, where that finds no worse than the question (UniRAG, Eq. 5 and 6, with two actions:
+and to write the best way, where that finds more than the question (UniRAG, Eq. 5 and 6, with two actions:
 "same" and everything else). See `recipes/from_shipped.py`; `served/` has what `QueryModel` loads.
 """
 
@@ -63,8 +63,11 @@ class Tried:
 
     @property
     def is_written(self) -> bool:
-        """Whether the best way is learned: it finds no worse than the question. Source: section 4.2.1."""
-        return bool(self.ways) and self.best[1] >= self.own
+        """Whether the best way is learned: it finds more than the question.
+
+        UniRAG (section 4.2.1) keeps equals too, but those of a large model: here they are words by chance.
+        """
+        return self.best[1] > self.own
 
 
 def read_lessons(file: Path) -> list[tuple[bool, Tried]]:

@@ -1,0 +1,43 @@
+"""The models that are trained from use, each by a recipe of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SHIPPED = "shipped"  # in place of a version: what Vouch comes with
+IS_OF_OWN = "is_of_own"  # of a model's details: it has seen what one user alone may see
+
+
+@dataclass(frozen=True)
+class Trained:
+    """One of them."""
+
+    recipe: str
+    role: str
+    module: str  # the program that trains it
+    gains: str  # what Vouch does better with it, in words
+    what_is_a_lesson: str  # a sentence, for who has too few
+
+
+RETRIEVER = Trained(
+    "retriever",
+    "query encoder",
+    "assistant.learning.recipes.retriever.train",
+    "find better",
+    "Every question whose passages were judged is a lesson.",
+)
+DIALOGUE = Trained(
+    "dialogue",
+    "dialogue generator",
+    "assistant.learning.recipes.dialogue.from_use",
+    "reply better over knowledge bases",
+    "Every reply over a knowledge base that was rated good or corrected is a lesson.",
+)
+QUERY = Trained(
+    "query",
+    "query model",
+    "assistant.learning.recipes.query.from_use",
+    "understand follow-up questions better",
+    "Every question behind others for which an answering passage was found is a lesson.",
+)
+TRAINED = {each.recipe: each for each in (RETRIEVER, DIALOGUE, QUERY)}  # the first that is due comes first

@@ -1,0 +1,246 @@
+"""The learners of models that Vouch comes with: the dialogue generator and the query model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import cached_property, partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assistant.wiring.turns import Turns
+from stores.base.errors import BackendMissing
+
+if TYPE_CHECKING:
+    from assistant.learning.outcome import Compared
+    from assistant.learning.schedule import Counted, Occasions, Read, Today
+    from assistant.learning.shipped_learner import ShippedLearner, Training
+    from assistant.learning.steering import Steering
+    from assistant.learning.trained import Trained
+    from assistant.replay.metrics.held_out import Comparison
+    from stores.learning.dialogue_lessons import DialogueLesson, DialogueLessons
+    from stores.learning.follow_ups import FollowUp, FollowUps
+
+_TRAINS_BY = ("xllamacpp", "peft", "gguf")  # what the query model's training needs
+
+
+class ShippedLearners(Turns):
+    """What trains them from use."""
+
+    @cached_property
+    def steering(self) -> Steering:
+        """Makes the learner of this process wait or leave off."""
+        from assistant.learning.steering import Steering
+
+        return Steering()
+
+    @cached_property
+    def dialogue_occasions(self) -> Occasions:
+        """When a round of the dialogue generator is to begin by itself."""
+        from assistant.learning.trained import DIALOGUE
+        from assistant.replay.metrics.held_out_replies import is_sound_lesson as is_sound
+
+        lessons = self._dialogue_lessons
+        return self._shipped_occasions(
+            DIALOGUE,
+            lessons,
+            lambda _version, after: [each for each in lessons.all(after=after) if is_sound(each)],
+            lambda: self._dialogue_training,
+        )
+
+    @cached_property
+    def query_occasions(self) -> Occasions:
+        """When a round of the query model is to begin by itself."""
+        from assistant.learning.trained import QUERY
+
+        follow_ups = self._follow_ups
+        return self._shipped_occasions(
+            QUERY,
+            follow_ups,
+            lambda _version, after: follow_ups.all(after=after),
+            lambda: self._query_training,
+        )
+
+    def _shipped_occasions(
+        self, trained: Trained, lessons: Counted, read: Read, training: Callable[[], Training]
+    ) -> Occasions:
+        def today() -> Today:
+            from assistant.learning.schedule import Today
+
+            now = training()
+            live = self.live_models.live(trained.role)
+            return Today(now.settings, now.encoder_version, live, self._limits())
+
+        return self._occasions_of(trained.recipe, lessons, read=read, today=today)
+
+    def _occasions_of(
+        self, recipe: str, lessons: Counted, *, read: Read, today: Callable[[], Today]
+    ) -> Occasions:
+        from assistant.learning.schedule import Occasions
+
+        learning = self.settings.learning
+        return Occasions(
+            lessons,
+            self.rounds,
+            recipe=recipe,
+            read=read,
+            fewest=learning.fewest_lessons,
+            new_lessons=learning.new_lessons,
+            hours=learning.hours,
+            today=today,
+        )
+
+    def _limits(self) -> dict[str, float]:
+        """By which a candidate goes live."""
+        return {"least_gain": self.settings.learning.least_gain, "margin": self.settings.learning.margin}
+
+    @property
+    def dialogue_learner(self) -> ShippedLearner[DialogueLesson]:
+        """Trains the dialogue generator on corrected replies, and decides what goes live."""
+        from assistant.learning.trained import DIALOGUE
+        from assistant.replay.metrics.held_out_replies import compare, is_sound_lesson, wanted_reply
+
+        def compared(
+            folder: Path, lessons: Sequence[DialogueLesson], tell: Callable[[int, int], None]
+        ) -> Compared:
+            live, candidate = self.dialogue_generator, self.dialogue_generator_in(folder)
+            found = compare(
+                [wanted_reply(lesson) for lesson in lessons if lesson.is_held_out],
+                lambda inputs: live.replies(inputs, most=1)[0].words,
+                lambda inputs: candidate.replies(inputs, most=1)[0].words,
+                tell=tell,
+                **self._how_compared(),
+            )
+            return self._compared(found)
+
+        lessons = self._dialogue_lessons
+        return self._shipped_learner(
+            DIALOGUE,
+            learnable=lambda: [each for each in lessons.all() if is_sound_lesson(each)],
+            require=lambda some: partial(lessons.require_kept, lessons=some),
+            rows=lambda shown, _tell: (each.row() for each in shown),
+            is_of_own=lambda each: each.is_of_own,
+            training=self._dialogue_training,
+            compare=compared,
+        )
+
+    @property
+    def query_learner(self) -> ShippedLearner[FollowUp]:
+        """Trains the query model on follow-ups that found their answer, and decides what goes live.
+
+        Raises `BackendMissing` where it cannot be trained here.
+        """
+        if lacks := self.query_training_lacks():
+            raise BackendMissing(f"The query model cannot be trained here: {lacks[0]}", hint=lacks[1])
+        from agents.backends.query_model import SHIPPED, QueryModel
+        from assistant.learning.query_learner import WAYS, rows_of
+        from assistant.learning.trained import QUERY
+        from assistant.replay.metrics.held_out_follow_ups import FollowUpSearch, compare, earlier_of
+
+        seed = self.settings.learning.seed
+
+        def search() -> FollowUpSearch:
+            return FollowUpSearch(self.searching.retriever, self.searching.spaces)
+
+        def rows(shown: Sequence[FollowUp], tell: Callable[[int, int], None]) -> Iterator[Any]:
+            with closing(self.query_model_of(SHIPPED)) as model:
+                yield from rows_of(
+                    shown,
+                    tell,
+                    earlier=earlier_of,
+                    ways=lambda each: model.ways(
+                        each.question, earlier_of(each), most=WAYS, seed=seed
+                    ).result(),
+                    found=search().found,
+                )
+
+        def compared(folder: Path, lessons: Sequence[FollowUp], tell: Callable[[int, int], None]) -> Compared:
+            def rewrites(model: QueryModel) -> Callable[[FollowUp], str]:
+                return lambda each: model.begin(each.question, earlier_of(each)).result()
+
+            with (
+                closing(self.query_model_of(self.query_adapters)) as live,
+                closing(self.query_model_of(folder / SHIPPED.name)) as candidate,
+            ):
+                found = compare(
+                    [each for each in lessons if each.is_held_out],
+                    rewrites(live),
+                    rewrites(candidate),
+                    search().found,
+                    tell=tell,
+                    **self._how_compared(),
+                )
+            return self._compared(found)
+
+        return self._shipped_learner(
+            QUERY,
+            learnable=self._follow_ups.all,
+            require=lambda some: partial(self._follow_ups.require_kept, follow_ups=some),
+            rows=rows,
+            is_of_own=lambda _each: True,
+            training=self._query_training,
+            compare=compared,
+        )
+
+    def query_training_lacks(self) -> tuple[str, str]:
+        """What the query model's training lacks here, and what to do; empty where it can be trained."""
+        if self.query_base is None:
+            return "the model smollm2 is not there", "`vouch models add smollm2` adds it."
+        missing = [name for name in _TRAINS_BY if find_spec(name) is None]
+        if missing:
+            return f"{missing[0]} is not installed", "Install it with pip install 'vouch[local,training]'."
+        return "", ""
+
+    def _shipped_learner(self, trained: Trained, **parts: Any) -> ShippedLearner[Any]:
+        from assistant.learning.shipped_learner import ShippedLearner
+
+        return ShippedLearner(
+            trained,
+            rounds=self.rounds,
+            live_models=self.live_models,
+            checkpoints=self.checkpoints,
+            fewest=self.settings.learning.fewest_lessons,
+            steering=self.steering,
+            **parts,
+        )
+
+    def _how_compared(self) -> dict[str, Any]:
+        learning = self.settings.learning
+        return {"seed": learning.seed, "threshold": learning.least_gain, "margin": learning.margin}
+
+    def _compared(self, found: Comparison) -> Compared:
+        from assistant.learning.outcome import Compared
+
+        figures = {**found.figures, "questions": found.questions, "limits": self._limits()}
+        return Compared(found.promotion, figures)
+
+    @cached_property
+    def _dialogue_lessons(self) -> DialogueLessons:
+        from stores.learning.dialogue_lessons import DialogueLessons
+
+        return DialogueLessons(self.database, history_turns=self.settings.answer.history_turns)
+
+    @cached_property
+    def _follow_ups(self) -> FollowUps:
+        from stores.learning.follow_ups import FollowUps
+
+        return FollowUps(self.database, history_turns=self.settings.answer.history_turns)
+
+    @property
+    def _dialogue_training(self) -> Training:
+        from assistant.learning.shipped_learner import Training
+
+        encoder, learning = self.packaged_encoder.version, self.settings.learning
+        folder = self.locations.cache / "encoders" / encoder
+        options = ("--encoder", str(folder.resolve()))
+        return Training({"seed": learning.seed}, learning.threads, options, encoder)
+
+    @property
+    def _query_training(self) -> Training:
+        from agents.backends.query_model import SHIPPED
+        from assistant.learning.shipped_learner import Training
+
+        base, learning = self.query_base, self.settings.learning
+        options = ("--base", str(base), "--adapters", str(SHIPPED)) if base is not None else ()
+        return Training({"seed": learning.seed}, learning.threads, options)
