@@ -13,6 +13,7 @@ from tiny_llama import make_tiny_llama
 
 from agents.models.exporters.export_adapters import exported, served
 from agents.models.networks.causal_lm import form_of, load, with_adapters
+from assistant.learning.query_learner import rows_of
 from assistant.learning.recipes.from_shipped import SERVED, STATE
 from assistant.learning.recipes.query import from_use
 from assistant.learning.recipes.query.from_use import (
@@ -24,6 +25,7 @@ from assistant.learning.recipes.query.from_use import (
 )
 from assistant.learning.recipes.run import SETTINGS, CannotTrain, Stopped, StopSignal, workplace
 from assistant.learning.recipes.training_state import write_checkpoint
+from stores.learning.follow_ups import FollowUp
 
 EARLIER = (("who walked on the moon?", "Neil Armstrong"),)
 REWRITTEN = Tried("when?", EARLIER, 0.2, (("when on the moon?", 1.0), ("where?", 0.1)))
@@ -142,3 +144,28 @@ def test_too_few_lessons_are_told(tmp_path: Path, tiny: Path, shipped: Path) -> 
     write(given.lessons, [(False, LEFT)])
     with pytest.raises(CannotTrain, match="too few"):
         begun(given, StopSignal(), lambda kind, **facts: None)
+
+
+def follow_up(number: int) -> FollowUp:
+    return FollowUp(number, 1, f"s{number}", f"and {number}?", ("so?",), ("It is. [1]",), (1,), (number,))
+
+
+def test_each_way_is_searched_with_and_so_is_the_question() -> None:
+    told: list[tuple[int, int]] = []
+    rows = rows_of(
+        [follow_up(1), follow_up(2)],
+        lambda done, of: told.append((done, of)),
+        earlier=lambda each: [(each.messages[0], "It is")],
+        ways=lambda each: [f"{each.question} alone"] if each.turn_id == 1 else [],
+        found=lambda each, alone: 1.0 if alone else 0.5,
+    )
+    first, second = rows
+    assert first == {
+        "measured": follow_up(1).tells_when_to_end,
+        "question": "and 1?",
+        "earlier": [("so?", "It is")],
+        "own": 0.5,
+        "ways": [("and 1? alone", 1.0)],
+    }
+    assert (second["own"], second["ways"]) == (0.5, [])
+    assert told == [(0, 2), (1, 2)]

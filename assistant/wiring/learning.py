@@ -87,7 +87,7 @@ class Learning(ShippedLearners):
     @property
     def recipes(self) -> list[str]:
         """What can be trained here; that which is due first goes first."""
-        return [recipe for recipe in TRAINED if recipe != "query" or not self.query_training_lacks()[0]]
+        return [recipe for recipe in TRAINED if recipe != "query" or self.query_training_lacks() is None]
 
     def recipe_due(self) -> str:
         """What a round that begins now is to train; empty where none is due."""

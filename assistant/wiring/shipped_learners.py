@@ -183,14 +183,14 @@ class ShippedLearners(Turns):
             compare=compared,
         )
 
-    def query_training_lacks(self) -> tuple[str, str]:
-        """What the query model's training lacks here, and what to do; empty where it can be trained."""
+    def query_training_lacks(self) -> tuple[str, str] | None:
+        """What the query model's training lacks here, and what to do; None where it can be trained."""
         if self.query_base is None:
             return "the model smollm2 is not there", "`vouch models add smollm2` adds it."
         missing = [name for name in _TRAINS_BY if find_spec(name) is None]
         if missing:
             return f"{missing[0]} is not installed", "Install it with pip install 'vouch[local,training]'."
-        return "", ""
+        return None
 
     def _shipped_learner(self, trained: Trained, **parts: Any) -> ShippedLearner[Any]:
         from assistant.learning.shipped_learner import ShippedLearner
