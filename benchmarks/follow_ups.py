@@ -1,7 +1,8 @@
 """Whether a question that was made to stand alone finds what a follow-up asks for.
 
     python -m benchmarks.follow_ups DATA [--model MODEL.gguf --adapters ADAPTERS.gguf] [--part test]
-        [--sets canard ikat mtrag inscit everyday documents] [--limit 250] [--threads 1] [--seed 0] [--cold]
+        [--sets canard ikat mtrag inscit doc2dial everyday documents] [--limit 250] [--threads 1]
+        [--seed 0] [--cold]
 
 Of each set, questions behind others are searched among its passages (for canard and ikat: all answers of the
 part; for everyday: all messages), by the product's own search, in these ways:
@@ -24,7 +25,6 @@ is read ahead, as a chat does when it has answered, unless --cold says otherwise
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import math
 import random
@@ -33,7 +33,6 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from statistics import median, quantiles
@@ -49,89 +48,34 @@ from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.retriever import best_of
 from assistant.learning.recipes.query.rewrites import OWN_DATA
 from assistant.replay.streams.datasets import ReplayPassage
+from assistant.replay.streams.follow_ups import SETS as OF_CONVERSATIONS
+from assistant.replay.streams.follow_ups import AskedBehind, read_conversations
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
 from benchmarks.judged_corpus import add_passages
 from benchmarks.questions import interval, normalised_answer
 
-SETS = ("canard", "ikat", "mtrag", "inscit", "everyday", "documents")
+SETS = (*OF_CONVERSATIONS, "everyday", "documents")
 WAYS = ("raw", "before", "both", "rewrite", "three", "two", "ranks", "gold")
 _CITED = "[1] "  # so that an answer counts as one, in the chat's form: its first words
 _IN_TIME_MS = 400  # the default that a turn waits
 
 
-@dataclass(frozen=True)
-class FollowUp:
-    """A question behind others, and which passages answer it."""
-
-    question: str
-    earlier: tuple[tuple[str, str], ...]  # oldest first
-    right: frozenset[str]
-    gold: str  # empty: nobody wrote it
-
-
-def read_set(data: Path, name: str, part: str) -> tuple[list[ReplayPassage], list[FollowUp]]:
+def read_set(data: Path, name: str, part: str) -> tuple[list[ReplayPassage], list[AskedBehind]]:
     """Passages and questions of one set."""
-    if name in ("canard", "ikat"):
-        return _answers(data, name, part)
-    if name in ("mtrag", "inscit"):
-        return _passages(data, name)
+    if name in OF_CONVERSATIONS:
+        read = read_conversations(name, data, part)
+        return list(read.passages), list(read.asked)
     return _everyday(part) if name == "everyday" else _documents(part)
 
 
 def _records(path: Path) -> list[dict[str, Any]]:
-    with (
-        gzip.open(path, "rt", encoding="utf-8")
-        if path.suffix == ".gz"
-        else path.open(encoding="utf-8") as lines
-    ):
+    with path.open(encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
-def _answers(data: Path, name: str, part: str) -> tuple[list[ReplayPassage], list[FollowUp]]:
-    """Each question's answer is told in the history of the next one, or beside it."""
-    records = _records(data / name / f"{part}.jsonl.gz")
-    told = {}
-    for record, after in zip(records, [*records[1:], None], strict=True):
-        answer = record.get("answer", "")
-        if not answer and after and after["conversation"] == record["conversation"] and after["history"]:
-            answer = after["history"][-1]["answer"]
-        if answer.strip():
-            told[record["id"]] = answer
-    ids = {text: key for key, text in told.items()}
-    passages = [ReplayPassage(id=key, title="", text=text) for text, key in ids.items()]
-    firsts = {record["conversation"]: record["rewrite"] for record in records if not record["history"]}
-    asked = []
-    for record in records:
-        history = record["history"]
-        if history and record["id"] in told:
-            first = firsts.get(record["conversation"], history[0]["question"])
-            earlier = [(turn["question"] if n else first, turn["answer"]) for n, turn in enumerate(history)]
-            right = frozenset({ids[told[record["id"]]]})
-            asked.append(FollowUp(record["question"], tuple(earlier), right, record["rewrite"]))
-    return passages, asked
-
-
-def _passages(data: Path, name: str) -> tuple[list[ReplayPassage], list[FollowUp]]:
-    passages = [
-        ReplayPassage(id=each["id"], title=each["title"], text=each["text"])
-        for each in _records(data / name / "passages.jsonl.gz")
-    ]
-    asked = [
-        FollowUp(
-            record["question"],
-            tuple((turn["question"], turn["answer"]) for turn in record["history"]),
-            frozenset(record["passage_ids"]),
-            "",
-        )
-        for record in _records(data / name / "test.jsonl.gz")
-        if record["history"] and record["passage_ids"]
-    ]
-    return passages, asked
-
-
-def _everyday(part: str) -> tuple[list[ReplayPassage], list[FollowUp]]:
+def _everyday(part: str) -> tuple[list[ReplayPassage], list[AskedBehind]]:
     passages, asked = [], []
     for file in sorted((OWN_DATA / "everyday").glob(f"{part}-*.jsonl")):
         for talk in _records(file):
@@ -144,11 +88,11 @@ def _everyday(part: str) -> tuple[list[ReplayPassage], list[FollowUp]]:
                     before = talk["asks"][ask["prev"]]
                     earlier = ((before["q"], before.get("a", "")),)
                     right = frozenset({f"{talk['id']}/{ask['from']}"})
-                    asked.append(FollowUp(ask["q"], earlier, right, ask["alone"]))
+                    asked.append(AskedBehind(ask["q"], earlier, right, ask["alone"]))
     return passages, asked
 
 
-def _documents(part: str) -> tuple[list[ReplayPassage], list[FollowUp]]:
+def _documents(part: str) -> tuple[list[ReplayPassage], list[AskedBehind]]:
     folder = OWN_DATA / "documents"
     questions = {each["id"]: each for each in _records(folder / "questions.jsonl") if each["split"] == part}
     names = {each["doc"] for each in questions.values()}
@@ -158,7 +102,7 @@ def _documents(part: str) -> tuple[list[ReplayPassage], list[FollowUp]]:
         if each["doc"] in names
     ]
     asked = [
-        FollowUp(
+        AskedBehind(
             each["q"],
             ((questions[each["prev"]]["q"], questions[each["prev"]].get("answer", "")),),
             frozenset({each["passage"]}),
@@ -187,7 +131,7 @@ def unigram_recall(written: str, gold: str) -> float:
 
 
 def measure(
-    assistant: Assistant, name: str, asked: Sequence[FollowUp], model: QueryModel | None, *, is_cold: bool
+    assistant: Assistant, name: str, asked: Sequence[AskedBehind], model: QueryModel | None, *, is_cold: bool
 ) -> None:
     space = assistant.spaces.of(assistant.journal.user_id("ann"))
     retriever = assistant.searching.retriever

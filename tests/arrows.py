@@ -294,6 +294,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "stores.memory",
     },
     "assistant.replay.runs": {
+        "agents.backends",
         "agents.base",
         "agents.models",
         "agents.prompts",

@@ -131,8 +131,7 @@ class ShippedLearners(Turns):
 
         Raises `BackendMissing` where it cannot be trained here.
         """
-        if lacks := self.query_training_lacks():
-            raise BackendMissing(f"The query model cannot be trained here: {lacks[0]}", hint=lacks[1])
+        self.query_base_to_train()
         from agents.backends.query_model import SHIPPED, QueryModel
         from assistant.learning.query_learner import WAYS, rows_of
         from assistant.learning.trained import QUERY
@@ -182,6 +181,13 @@ class ShippedLearners(Turns):
             training=self._query_training,
             compare=compared,
         )
+
+    def query_base_to_train(self) -> Path:
+        """The model that its adapters are of. Raises `BackendMissing` where they cannot be trained here."""
+        if lacks := self.query_training_lacks():
+            raise BackendMissing(f"The query model cannot be trained here: {lacks[0]}", hint=lacks[1])
+        assert self.query_base is not None
+        return self.query_base
 
     def query_training_lacks(self) -> tuple[str, str] | None:
         """What the query model's training lacks here, and what to do; None where it can be trained."""

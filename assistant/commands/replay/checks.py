@@ -34,7 +34,7 @@ _OF_QUESTIONS = {  # parameter: its option, which a comparison has no use for
     "times": "--times",
 }
 _OF_A_COMPARISON = {"newest": "--newest", "up_to": "--up-to"}
-_NOT_OF_DIALOGUES = (
+_OF_QUESTIONS_ALONE = (
     *("columns", "passages", "passage_columns", "losses", "judge", "answers", "remembers", "user_feedback"),
     *("min_judged", "training", "replies"),
 )
@@ -69,17 +69,25 @@ def check_options(given: Collection[str], *, compares: bool) -> None:
             )
 
 
-def check_dialogues(plan: ReplayPlan, given: Collection[str]) -> None:
-    """Raises `WrongUsage` where dialogues are played with what is of questions."""
-    from assistant.replay.methods.choice import FROZEN, OF_DIALOGUES
+def check_alone(plan: ReplayPlan, given: Collection[str]) -> str:
+    """The method that plays something else than questions, if there is one; empty: none.
 
-    if others := [c.label for c in plan.played if c.kind not in (FROZEN, OF_DIALOGUES)]:
+    Raises `WrongUsage` where it stands beside another, or is given what is of questions.
+    """
+    from assistant.replay.methods.choice import ALONE, FROZEN
+
+    alone = next((choice.kind for choice in plan.played if choice.kind in ALONE), "")
+    if not alone:
+        return ""
+    if others := [choice for choice in plan.played if choice.kind not in (FROZEN, alone)]:
+        plays = ALONE.get(others[0].kind, "questions")
         raise WrongUsage(
-            f"{OF_DIALOGUES} plays dialogues and {others[0]} questions", hint="Play one after the other."
+            f"{alone} plays {ALONE[alone]} and {others[0].label} {plays}", hint="Play one after the other."
         )
-    if wrong := [name for name in _NOT_OF_DIALOGUES if name in given]:
+    if wrong := [name for name in _OF_QUESTIONS_ALONE if name in given]:
         option = {**_OF_QUESTIONS, "replies": "--replies"}[wrong[0]]
-        raise WrongUsage(f"{option} cannot be used with {OF_DIALOGUES}", hint="Leave one of them out.")
+        raise WrongUsage(f"{option} cannot be used with {alone}", hint="Leave one of them out.")
+    return alone
 
 
 def check_plan(

@@ -21,7 +21,7 @@ from click.core import ParameterSource
 
 from assistant.cli import common_options
 from assistant.commands.replay.checks import (
-    check_dialogues,
+    check_alone,
     check_limits,
     check_options,
     check_plan,
@@ -238,7 +238,7 @@ _LOSSES = "strict,flaccid,hard"
     multiple=True,
     metavar="NAME",
     help="luf, luf:strict, query2doc, query-rewrite, rafe, tent or frozen; again for more. By default luf; "
-    "frozen is always played, too. dual-feedback plays task dialogues, and nothing else beside it.",
+    "frozen is always played, too. dual-feedback plays task dialogues and unirag conversations, each alone.",
 )
 @click.option("--losses", default=_LOSSES, metavar="NAMES", help=f"Of luf; by default {_LOSSES}.")
 @click.option(
@@ -379,8 +379,9 @@ def _replay(call: Invocation, options: Mapping[str, Any], given: Collection[str]
     from assistant.replay.methods.choice import OF_DIALOGUES
 
     plan = _plan(call, options)
-    if any(choice.kind == OF_DIALOGUES for choice in plan.played):
-        return _of_dialogues(call, plan, options, given)
+    if alone := check_alone(plan, given):
+        play = _of_dialogues if alone == OF_DIALOGUES else _of_conversations
+        return _in_folder(call, options, play(call, plan, options))
     from assistant.replay.runs.inputs import read_inputs
     from assistant.replay.runs.replay import Replay
 
@@ -425,29 +426,50 @@ def _replay(call: Invocation, options: Mapping[str, Any], given: Collection[str]
 
 
 def _of_dialogues(
-    call: Invocation, plan: ReplayPlan, options: Mapping[str, Any], given: Collection[str]
-) -> tuple[InFolder, Path]:
+    call: Invocation, plan: ReplayPlan, options: Mapping[str, Any]
+) -> Callable[[Path], InFolder]:
     from assistant.replay.metrics.measures import OF_DIALOGUES as MEASURES
     from assistant.replay.runs.dialogues import DialogueReplay, read_dialogue_sets
 
-    check_dialogues(plan, given)
     try:
         streamed = read_dialogue_sets(options["named"], data=options["sets"], splits=options["splits"])
     except UnreadableDocument as error:
         raise WrongUsage(error.message, hint=error.hint) from error
     check_limits(options, plan, streamed.domains, MEASURES)
 
-    def over(folder: Path) -> DialogueReplay:
-        return DialogueReplay(
-            plan,
-            streamed,
-            folder,
-            settings=call.settings,
-            live=call.locations,
-            offline=call.is_offline,
-        )
+    return lambda folder: DialogueReplay(
+        plan, streamed, folder, settings=call.settings, live=call.locations, offline=call.is_offline
+    )
 
-    return _in_folder(call, options, over)
+
+def _of_conversations(
+    call: Invocation, plan: ReplayPlan, options: Mapping[str, Any]
+) -> Callable[[Path], InFolder]:
+    from assistant.replay.metrics.measures import OF_FOLLOW_UPS as MEASURES
+    from assistant.replay.runs.follow_ups import FollowUpReplay
+    from assistant.replay.streams.follow_ups import read_conversations
+
+    data, named, parts = options["sets"], options["named"], options["splits"] or ("test",)
+    if data is None or not data.is_dir():
+        raise WrongUsage("--sets names the folder of the sets of conversations", hint="As in --sets data/.")
+    if len(named) > 1 or len(parts) > 1:
+        raise WrongUsage("unirag plays one part of one set", hint="Play one after the other.")
+    with call.assistant() as assistant:
+        base = assistant.query_base_to_train()
+    try:
+        streamed = read_conversations(named[0], data, parts[0])
+    except UnreadableDocument as error:
+        raise WrongUsage(error.message, hint=error.hint) from error
+    check_limits(options, plan, streamed.domains, MEASURES)
+    return lambda folder: FollowUpReplay(
+        plan,
+        streamed,
+        folder,
+        settings=call.settings,
+        live=call.locations,
+        base=base,
+        offline=call.is_offline,
+    )
 
 
 def _in_folder(call: Invocation, options: Mapping[str, Any], over: Callable[[Path], R]) -> tuple[R, Path]:

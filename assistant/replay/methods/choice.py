@@ -34,7 +34,9 @@ from stores.learning.lessons import Lesson
 
 FROZEN = "frozen"  # what all others are compared with
 OF_DIALOGUES = "dual-feedback"  # the one that replies over a knowledge base, and searches nothing
-METHODS = (FROZEN, "luf", "query2doc", "query-rewrite", "rafe", "tent", OF_DIALOGUES)
+OF_FOLLOW_UPS = "unirag"  # the one that makes follow-ups stand alone, in conversations
+ALONE = {OF_DIALOGUES: "dialogues", OF_FOLLOW_UPS: "conversations"}  # what these play, and nothing beside it
+METHODS = (FROZEN, "luf", "query2doc", "query-rewrite", "rafe", "tent", *ALONE)
 _WRITES = ("query2doc", "query-rewrite")  # by a chat model
 _SEARCHING_CHANGES = ("rafe", "tent")  # them, too: not only what is judged
 _TOLD, _MADE = "told.json", "candidate"

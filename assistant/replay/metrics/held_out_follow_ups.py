@@ -14,6 +14,7 @@ from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.retriever import Retriever, best_of
 from assistant.replay.metrics.bootstrap import Gain, paired_gain, promotion
 from assistant.replay.metrics.held_out import Comparison, as_facts, mean
+from stores.base.passages import Passage
 from stores.learning.follow_ups import FollowUp
 from stores.learning.lessons import DECIDING
 from stores.search.spaces import Spaces
@@ -41,14 +42,22 @@ class FollowUpSearch:
 
     def found(self, follow_up: FollowUp, alone: str) -> float:
         """1 / rank of the first passage that answers; 0: there is none. alone: empty: as it was typed."""
+        ranked = enumerate(self.ranked(follow_up, alone), start=1)
+        return next((1 / rank for rank, passage in ranked if self.answers(follow_up, passage)), 0.0)
+
+    def answers(self, follow_up: FollowUp, passage: Passage) -> bool:
+        """Whether this passage does."""
+        return passage.version_id in follow_up.passages
+
+    def ranked(self, follow_up: FollowUp, alone: str) -> list[Passage]:
+        """What is found, best first."""
         before = QueryAugmenter().augment(follow_up.question, _exchanges(follow_up)).text
         space = self._spaces.of(follow_up.user_id)
         both = [
             self._retriever.retrieve(query, space, without=follow_up.message_versions)
             for query in (alone or follow_up.question, before)
         ]
-        ranked = [each.passage.version_id for each in best_of(both).candidates[:_DEEPEST]]
-        return next((1 / rank for rank, v in enumerate(ranked, start=1) if v in follow_up.passages), 0.0)
+        return [each.passage for each in best_of(both).candidates[:_DEEPEST]]
 
 
 def compare(

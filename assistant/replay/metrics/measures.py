@@ -40,7 +40,8 @@ MEASURES = (
     "tokens",  # of judging, read and written
 )
 OF_DIALOGUES = ("Entity-F1", "BLEU")  # of replies over a knowledge base; see `held_out_replies.Side`
-EVERY = (*OF_DIALOGUES, *MEASURES)
+OF_FOLLOW_UPS = ("follow-up R@5", "follow-up MRR")  # as a chat searches with what stands alone
+EVERY = (*OF_DIALOGUES, *OF_FOLLOW_UPS, *MEASURES)
 MAIN = "reranked R@5"
 FEWER_IS_BETTER = frozenset({"tokens"})
 _DEPTH, _NDCG_DEPTH = 5, 10

@@ -12,18 +12,18 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from assistant.replay.methods.choice import FROZEN
+from assistant.replay.methods.choice import ALONE, FROZEN
 from assistant.replay.methods.choice import OF_DIALOGUES as DIALOGUES
 from assistant.replay.metrics.figure_names import FigureName
 from assistant.replay.metrics.figures import Estimate, Played, curve, gains, means
-from assistant.replay.metrics.measures import EVERY, FEWER_IS_BETTER, MAIN, OF_DIALOGUES
+from assistant.replay.metrics.measures import EVERY, FEWER_IS_BETTER, MAIN, OF_DIALOGUES, OF_FOLLOW_UPS
 from assistant.replay.metrics.pooled import gains_over_questions, over_questions
 from assistant.replay.report.trainings import learns, trainings_of
 from assistant.replay.runs.steps import Steps
 from stores.base.errors import WrongUsage
 
 SCHEMA = 1
-CURVES = (*OF_DIALOGUES, "dense R@5", "fused R@5", MAIN, "tokens")
+CURVES = (*OF_DIALOGUES, *OF_FOLLOW_UPS, "dense R@5", "fused R@5", MAIN, "tokens")
 _DIGITS = 6
 _LOSS_POINTS = 40  # of one training, at most
 _WINDOWS = 12  # the stream is so many windows of a curve long
@@ -198,7 +198,8 @@ def head_of(report: Mapping[str, Any]) -> str:
     asked, found = ("turns", "entities") if is_of_dialogues else ("questions", "passages")
     said = f"{report['questions']} {asked} over {report['replay']['data']['passages']} {found}, "
     said += f"{'seed' if len(seeds) == 1 else f'{len(seeds)} seeds:'} {', '.join(map(str, seeds))}. "
-    said += f"Shares are in percent{'' if is_of_dialogues else ' and tokens per question'}, "
+    judges = ALONE.keys().isdisjoint(report["figures"])
+    said += f"Shares are in percent{' and tokens per question' if judges else ''}, "
     said += "with 95 % intervals over the "
     few = "; two seeds tell little" if len(seeds) == 2 else ""
     said += f"{asked} (bootstrap)." if len(seeds) == 1 else f"seeds (Student's t){few}."

@@ -18,11 +18,20 @@ from typing import Any
 
 from assistant.replay.methods.choice import FROZEN
 from assistant.replay.metrics.figures import ALL, THIRDS
-from assistant.replay.metrics.measures import EVERY, OF_DIALOGUES
+from assistant.replay.metrics.measures import EVERY, OF_DIALOGUES, OF_FOLLOW_UPS
 from assistant.replay.report.report import head_of, shown
 from assistant.replay.report.trainings import told
 
-_FIRST = (*OF_DIALOGUES, "dense R@5", "fused R@5", "reranked R@5", "answer R@5", "reranked nDCG@10", "tokens")
+_FIRST = (
+    *OF_DIALOGUES,
+    *OF_FOLLOW_UPS,
+    "dense R@5",
+    "fused R@5",
+    "reranked R@5",
+    "answer R@5",
+    "reranked nDCG@10",
+    "tokens",
+)
 ORDER = (*_FIRST, *(measure for measure in EVERY if measure not in _FIRST))
 _SHOWN = {ALL: ORDER, THIRDS[-1]: _FIRST}
 _OVER = f"over {FROZEN}"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assistant.replay.methods.choice import OF_DIALOGUES
+from assistant.replay.methods.choice import ALONE, OF_DIALOGUES
 from assistant.replay.runs.steps import Steps
 
-_LEARNERS = ("luf", "rafe", OF_DIALOGUES)  # kinds of methods that learn after every interval
+_LEARNERS = ("luf", "rafe", *ALONE)  # kinds of methods that learn after every interval
 
 
 def learns(label: str, runs: Sequence[Steps]) -> bool:
@@ -47,11 +47,9 @@ def trainings_of(label: str, runs: Sequence[Steps], *, interval: int) -> dict[st
 
 def told(label: str, found: Mapping[str, Any], *, seconds: float | None = None) -> str:
     """One sentence without its full stop. seconds: of all trainings together; None: not told."""
-    is_of_dialogues = label == OF_DIALOGUES
-    asked = "turns" if is_of_dialogues else "questions"
-    lacked = (
-        "there were too few dialogues to judge by" if is_of_dialogues else "no passage was judged to help"
-    )
+    asked = "turns" if label == OF_DIALOGUES else "questions"
+    played = ALONE.get(label)
+    lacked = f"there were too few {played} to judge by" if played else "no passage was judged to help"
     if not found["trained"]:
         return f"{label}: never trained: {_why_never(found, asked, lacked)}"
     times = _times(found["trained"]) + (f" in {found['runs']} runs" if found["runs"] > 1 else "")

@@ -10,6 +10,7 @@ plan              what is played, and how
 player            one run: asked through the chat's pipeline, measured, noted, learned from
 in_folder         a replay in a folder of its own: begun, gone on with, by one process at a time
 replay            questions: every method and seed over one stream, each with a store of its own
+follow_ups        conversations whose questions are made to stand alone, and what the query model learns
 dialogues         task dialogues whose replies are corrected, and what the generator learns from that
 named_models      the retrievers that a conversation can be played under, by name, and one of them made live
                   in a copy
