@@ -155,8 +155,10 @@ def test_a_model_that_saw_what_is_forgotten_meanwhile_never_goes_live(desk: Desk
 
 def test_a_damaged_one_is_told_and_the_shipped_one_used(desk: Desk) -> None:
     desk.talk()
-    desk.assistant.learner_of("query").run()
-    desk.assistant.query_adapters.write_bytes(b"torn")
+    ended = desk.assistant.learner_of("query").run()
+    kept = desk.assistant.checkpoints.place(QUERY.recipe, ended.version) / SHIPPED.name
+    assert desk.assistant.query_adapters == kept
+    kept.write_bytes(b"torn")
     assert desk.assistant.query_adapters == SHIPPED
 
 
