@@ -1,27 +1,32 @@
 """Whether choosing how to augment a question finds more than always doing the same.
 
     python -m benchmarks.strategies DATA [--sets popqa timeqa nq squad] [--questions 800] [--passages 6000]
-        [--seeds 1 2 3]
+        [--seeds 1 2 3] [--model MODEL.gguf --threads 1]
 
-Four strategies, none of which asks a model to write: the question; its content words (paraphrase); with the
-words that tell the first passages found from others, RM3 (expand); with words for the kind of thing that is
-asked for, without names (abstract). Each is searched by vectors and by BM25, fused by reciprocal ranks.
-Measured of each are the rank of the first passage known to answer, and how likely the small reader finds the
-answer in the first passage. From half of the questions, drawn by the seed, a linear choice on the question's
-vector learns by `agents.losses.strategy`; of the other half are told R@5 and whether an answer stands in the
-first five: never, always one, the choice (both signals, each alone), several fused, and the best for each.
+Four strategies. Without --model none asks a model to write: the question; its content words (paraphrase);
+with the words that tell the first passages found from others, RM3 (expand); with words for the kind of thing
+that is asked for, without names (abstract). With it, a chat model run by llama.cpp writes: the question in
+other words, a passage that might answer, which is put behind the question, and a broader question.
+
+Each is searched by vectors and by BM25, fused by reciprocal ranks. Measured of each are the rank of the first
+passage known to answer, and how likely the small reader finds the answer in the first passage. From half of
+the questions, drawn by the seed, a linear choice on the question's vector learns by `agents.losses.strategy`;
+of the other half are told R@5 and whether an answer stands in the first five: never, always one, the choice
+(both signals, each alone), several fused, and the best for each.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import random
 import re
 import tempfile
+import urllib.request
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +35,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from agents.backends.llamacpp_child import end, start
 from agents.base.fusion import reciprocal_ranks
 from agents.base.interfaces import Encoder, Reader
 from agents.losses.strategy import STRATEGIES, best_action, branches, selection, targets
@@ -102,13 +108,54 @@ class Tried:
     holds: tuple[bool, ...]  # an answer stands in the first five
 
 
-def tried(corpus: Corpus, question: ReplayQuestion, reader: Reader, encoder: Encoder) -> Tried:
+Augments = Callable[[Corpus, str, Sequence[int]], Sequence[str]]  # paraphrased, expanded, abstract
+
+
+def by_rule(corpus: Corpus, text: str, original: Sequence[int]) -> list[str]:
+    """Without a model."""
+    nameless = " ".join(_NAME.sub(" ", text).split())
+    return [content_words(text), corpus.expanded(text, original), with_sought(nameless)]
+
+
+class Writer:
+    """A chat model that writes augmentations."""
+
+    _ASKED = (
+        ("Write this question again in other words. Keep all names. Write the question only.", 32),
+        ("Write one or two sentences that answer this question, as an encyclopaedia would.", 64),
+        ("Write a broader question behind this question. Write the question only.", 32),
+    )
+
+    def __init__(self, model: Path, threads: int) -> None:
+        self._child = start(model, context_tokens=1024, threads=threads)
+
+    def __call__(self, corpus: Corpus, text: str, original: Sequence[int]) -> list[str]:
+        """See `Augments`."""
+        reworded, passage, broader = (self._written(f"{wish}\n\n{text}", n) for wish, n in self._ASKED)
+        return [reworded, f"{text} {passage}", broader]
+
+    def _written(self, message: str, tokens: int) -> str:
+        asked = {"messages": [{"role": "user", "content": message}], "max_tokens": tokens, "temperature": 0}
+        request = urllib.request.Request(
+            f"{self._child.address}/v1/chat/completions",
+            json.dumps(asked).encode(),
+            {"Authorization": f"Bearer {self._child.key}", "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return " ".join(str(json.load(answer)["choices"][0]["message"]["content"]).split())
+
+    def close(self) -> None:
+        """Ends the child."""
+        end(self._child.process)
+
+
+def tried(
+    corpus: Corpus, question: ReplayQuestion, reader: Reader, encoder: Encoder, augments: Augments
+) -> Tried:
     """Searches and measures; nothing of the answer is seen before it is measured."""
     text = question.text
     original = corpus.search(text)
-    nameless = " ".join(_NAME.sub(" ", text).split())
-    texts = [content_words(text), corpus.expanded(text, original), with_sought(nameless)]
-    found = [original, *(corpus.search(each or text) for each in texts)]
+    found = [original, *(corpus.search(each or text) for each in augments(corpus, text, original))]
     gold = question.gold or frozenset()
     likelihoods = [
         max(reader.answer_log_probability(text, corpus.texts[places[0]], a) for a in question.answers[:2])
@@ -217,15 +264,21 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=800)
     parser.add_argument("--passages", type=int, default=6_000)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--model", type=Path, help="a GGUF file; else the augmentations are by rule")
+    parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
+    writer = Writer(arguments.model, arguments.threads) if arguments.model else None
     with tempfile.TemporaryDirectory() as folder:
         places = find_locations(os.environ, data=folder)
         with closing(Assistant(Settings(), places, offline=True)) as assistant:
             for name in arguments.sets:
                 passages, questions = drawn(arguments.data, name, arguments.questions, arguments.passages)
                 corpus = Corpus(passages, assistant.encoder)
-                every = [(q, tried(corpus, q, assistant.reader, assistant.encoder)) for q in questions]
+                parts = assistant.reader, assistant.encoder, writer or by_rule
+                every = [(question, tried(corpus, question, *parts)) for question in questions]
                 report(name, corpus, every, arguments.seeds)
+    if writer:
+        writer.close()
 
 
 def report(

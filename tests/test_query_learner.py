@@ -66,7 +66,9 @@ class Desk:
         self.meanwhile = lambda: None
         training = property(lambda _: Training({"seed": 1}, 1, (), "", self.train))
         monkeypatch.setattr(Assistant, "_query_training", training)
-        monkeypatch.setattr(Assistant, "query_model_of", lambda _, adapters: self.written(adapters))
+        monkeypatch.setattr(
+            Assistant, "query_model_of", lambda _, adapters, threads=0: self.written(adapters)
+        )
         monkeypatch.setattr(FollowUpSearch, "__init__", lambda *_: None)  # no encoder: what is found is told
         monkeypatch.setattr(FollowUpSearch, "found", lambda _, each, alone: 1.0 if "alone" in alone else 0.2)
         monkeypatch.setattr(Assistant, "searching", SimpleNamespace(retriever=None, spaces=None))

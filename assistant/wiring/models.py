@@ -160,13 +160,14 @@ class Models(Search):
         folder = self._trained_folder(QUERY, self._answering(QUERY), "Follow-ups are rewritten without it")
         return folder / SHIPPED.name if folder is not None else SHIPPED
 
-    def query_model_of(self, adapters: Path) -> QueryModel:
-        """The one with these adapters; its base is there."""
+    def query_model_of(self, adapters: Path, *, threads: int = 0) -> QueryModel:
+        """The one with these adapters; its base is there. threads: 0: as many as a chat spares it."""
         from agents.backends.query_model import QueryModel
         from agents.models.concurrent_runs import cores
 
         assert self.query_base is not None
-        return QueryModel(self.query_base, adapters, threads=min(2, cores()))  # search needs a core for 0.1 s
+        threads = threads or min(2, cores())  # the search needs a core for 0.1 s
+        return QueryModel(self.query_base, adapters, threads=threads)
 
     @cached_property
     def readings(self) -> Readings:

@@ -138,12 +138,13 @@ class ShippedLearners(Turns):
         from assistant.replay.metrics.held_out_follow_ups import FollowUpSearch, compare, earlier_of
 
         seed = self.settings.learning.seed
+        model_of = partial(self.query_model_of, threads=self.settings.learning.threads)
 
         def search() -> FollowUpSearch:
             return FollowUpSearch(self.searching.retriever, self.searching.spaces)
 
         def rows(shown: Sequence[FollowUp], tell: Callable[[int, int], None]) -> Iterator[Any]:
-            with closing(self.query_model_of(SHIPPED)) as model:
+            with closing(model_of(SHIPPED)) as model:
                 yield from rows_of(
                     shown,
                     tell,
@@ -159,8 +160,8 @@ class ShippedLearners(Turns):
                 return lambda each: model.begin(each.question, earlier_of(each)).result()
 
             with (
-                closing(self.query_model_of(self.query_adapters)) as live,
-                closing(self.query_model_of(folder / SHIPPED.name)) as candidate,
+                closing(model_of(self.query_adapters)) as live,
+                closing(model_of(folder / SHIPPED.name)) as candidate,
             ):
                 found = compare(
                     [each for each in lessons if each.is_held_out],

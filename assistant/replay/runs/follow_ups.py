@@ -24,7 +24,6 @@ from typing import Any
 from filelock import FileLock
 
 from agents.backends.query_model import SHIPPED, QueryModel
-from agents.models.concurrent_runs import cores
 from assistant.learning.lineage import taught
 from assistant.learning.query_learner import WAYS, rows_of
 from assistant.learning.recipes.run import SETTINGS
@@ -169,7 +168,7 @@ class FollowUpReplay(InFolder):
         )
         with self._store(folder, watch) as assistant, ExitStack() as at_end:
             search = _Search(assistant.searching, {each.follow_up.turn_id: each.right for each in asked})
-            make = partial(self._model, self._base, threads=min(2, cores()))
+            make = partial(self._model, self._base, threads=1)
             rounds = _Rounds(folder / TRAINED, make, search, seed, at_end)
             rounds.go_on(steps)
             said = _said(asked, search, accuracy=self.plan.accuracy, seed=seed)
