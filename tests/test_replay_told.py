@@ -14,9 +14,9 @@ from cli_helpers import Vouch
 from replay_child import child_replay
 from test_replay_report import HOSTILE, IDENTITY, steps
 
-from assistant.commands.replay.command import Progress
+from assistant.commands.replay.telling import Progress
 from assistant.replay.methods.luf import LufRound
-from assistant.replay.metrics.measures import OF_DIALOGUES
+from assistant.replay.metrics.measures import OF_DIALOGUES, OF_FOLLOW_UPS
 from assistant.replay.metrics.pooled import pooled_interval
 from assistant.replay.report.page import page
 from assistant.replay.report.report import head_of, report_of
@@ -231,7 +231,7 @@ def test_no_line_is_wider_than_the_terminal_and_every_figure_is_there(
 def test_what_tells_most_stands_first(report: dict[str, Any]) -> None:
     lines = terminal_lines(report, width=240)
     after = lines[next(i for i, line in enumerate(lines) if line.startswith("all ")) + 1 :]
-    of_questions = [measure for measure in ORDER if measure not in OF_DIALOGUES]
+    of_questions = [measure for measure in ORDER if measure not in (*OF_DIALOGUES, *OF_FOLLOW_UPS)]
     assert [line.split("  ")[0] for line in after[: len(of_questions)]] == of_questions
     assert tuple(of_questions[:4]) == ("dense R@5", "fused R@5", "reranked R@5", "answer R@5")
 
@@ -333,7 +333,7 @@ def test_without_a_terminal_a_sentence_a_minute_tells_how_far_it_is(
     said: list[str] = []
     call: Any = SimpleNamespace(progress_line=lambda: SimpleNamespace(clear=None), tell=said.append)
     seconds = iter([0.0, 0.0, 30.0, 61.0, 70.0, 122.0])
-    monkeypatch.setattr("assistant.commands.replay.command.time.monotonic", lambda: next(seconds))
+    monkeypatch.setattr("assistant.commands.replay.telling.time.monotonic", lambda: next(seconds))
     monkeypatch.setattr("sys.stderr", io.StringIO())
     progress = Progress(call)
     for done in range(5):

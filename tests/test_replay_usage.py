@@ -16,7 +16,7 @@ from cli_helpers import Vouch
 from click.testing import CliRunner
 
 from assistant.cli import cli
-from assistant.commands.replay.command import disk_told, make_folder
+from assistant.commands.replay.disk import disk_told, make_folder
 from assistant.commands.replay.parameters import AtLeast, Column, Seeds, Share
 from assistant.learning.training_process import TrainingFailed
 from assistant.replay.methods.choice import MethodChoice

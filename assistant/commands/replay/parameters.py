@@ -11,6 +11,8 @@ import click
 _LEAST_PERCENT = 10  # a share above 1 is meant as percent from here on
 _MOST_SEED = 2**32 - 1  # that every generator of random numbers takes
 
+LOSSES = "strict,flaccid,hard"  # by default
+
 
 class Pair(click.ParamType[tuple[str, str]]):
     """NAME=VALUE."""
