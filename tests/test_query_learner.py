@@ -34,6 +34,9 @@ class Written:
         self.adapters, self.is_closed = adapters, False
         self._is_better = adapters.read_bytes() == b"better"
 
+    def require_started(self) -> Written:
+        return self
+
     def begin(self, question: str, _earlier: object) -> Future[str]:
         return _done(f"{question} alone" if self._is_better else "")
 
@@ -66,6 +69,7 @@ class Desk:
         self.meanwhile = lambda: None
         training = property(lambda _: Training({"seed": 1}, 1, (), "", self.train))
         monkeypatch.setattr(Assistant, "_query_training", training)
+        monkeypatch.setattr("assistant.replay.metrics.held_out_follow_ups.DECIDING", 5)
         monkeypatch.setattr(
             Assistant, "query_model_of", lambda _, adapters, threads=0: self.written(adapters)
         )

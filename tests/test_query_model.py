@@ -106,6 +106,15 @@ def test_otherwise_nothing_is_new(model: QueryModel, server: Server, reply: obje
     assert model.begin("when was he born?", EARLIER).result() == ""
 
 
+def test_its_ways_are_the_likeliest_and_others_by_chance(model: QueryModel, server: Server) -> None:
+    assert model.require_started() is model
+    ways = model.ways("when was he born?", EARLIER, most=3, seed=7).result()
+    assert ways == ["when was Neil Armstrong born?"]  # the same each time
+    assert [(one["temperature"], one.get("seed")) for one in server.asked] == [(0, None), (1.0, 8), (1.0, 9)]
+    server.reply = {"content": " same"}
+    assert model.ways("when was he born?", EARLIER, most=3, seed=7).result() == []
+
+
 def test_one_that_was_killed_is_started_again(model: QueryModel) -> None:
     first = model._ready()
     assert first is not None
@@ -125,6 +134,8 @@ def test_one_that_cannot_start_is_tried_once(monkeypatch: pytest.MonkeyPatch) ->
     model = QueryModel(Path("base.gguf"), Path("adapters.gguf"))
     model.warm_up()
     assert [model.begin("when?", EARLIER).result() for _ in range(2)] == ["", ""]
+    with pytest.raises(UnknownModel, match=r"cannot be started with adapters\.gguf"):
+        model.require_started()
     model.close()
     assert tried == [1]
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from agents.backends.llamacpp_child import Started, end, start
 from agents.prompts import standalone
-from stores.base.errors import VouchError
+from stores.base.errors import UnknownModel, VouchError
 
 ADAPTERS = "adapters.gguf"
 # Trained on the model that `vouch models add smollm2` adds.
@@ -46,6 +46,14 @@ class QueryModel:
     def warm_up(self) -> None:
         """Starts the child, if it does not run, and returns at once."""
         self._worker.submit(self._ready)
+
+    def require_started(self) -> QueryModel:
+        """Itself, once its child has loaded. Raises `UnknownModel` where that cannot be started here."""
+        if self._worker.submit(self._ready).result() is None:
+            raise UnknownModel(
+                f"The query model cannot be started with {self._adapters}", hint="The log tells why."
+            )
+        return self
 
     def begin(self, question: str, earlier: Sequence[tuple[str, str]]) -> Future[str]:
         """What `standalone.read` makes of the reply; empty after any failure. earlier: oldest first."""

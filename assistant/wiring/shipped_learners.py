@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -138,13 +138,18 @@ class ShippedLearners(Turns):
         from assistant.replay.metrics.held_out_follow_ups import FollowUpSearch, compare, earlier_of
 
         seed = self.settings.learning.seed
-        model_of = partial(self.query_model_of, threads=self.settings.learning.threads)
+        threads = self.settings.learning.threads
+
+        @contextmanager
+        def started(adapters: Path) -> Iterator[QueryModel]:
+            with closing(self.query_model_of(adapters, threads=threads)) as model:
+                yield model.require_started()
 
         def search() -> FollowUpSearch:
             return FollowUpSearch(self.searching.retriever, self.searching.spaces)
 
         def rows(shown: Sequence[FollowUp], tell: Callable[[int, int], None]) -> Iterator[Any]:
-            with closing(model_of(SHIPPED)) as model:
+            with started(SHIPPED) as model:
                 yield from rows_of(
                     shown,
                     tell,
@@ -159,10 +164,7 @@ class ShippedLearners(Turns):
             def rewrites(model: QueryModel) -> Callable[[FollowUp], str]:
                 return lambda each: model.begin(each.question, earlier_of(each)).result()
 
-            with (
-                closing(model_of(self.query_adapters)) as live,
-                closing(model_of(folder / SHIPPED.name)) as candidate,
-            ):
+            with started(self.query_adapters) as live, started(folder / SHIPPED.name) as candidate:
                 found = compare(
                     [each for each in lessons if each.is_held_out],
                     rewrites(live),

@@ -299,7 +299,7 @@ class _Rounds:
         }
 
     def _begun(self, adapters: Path) -> QueryModel:
-        return self._at_end.enter_context(closing(self._make(adapters)))
+        return self._at_end.enter_context(closing(self._make(adapters))).require_started()
 
 
 def _written(model: QueryModel, follow_up: FollowUp) -> str:
