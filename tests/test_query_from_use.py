@@ -125,6 +125,21 @@ def test_a_training_that_is_stopped_goes_on_and_ends_the_same(
     assert states[0].read_bytes() == states[1].read_bytes()
 
 
+def test_with_other_lessons_a_training_begins_anew(tmp_path: Path, tiny: Path, shipped: Path) -> None:
+    told: list[str] = []
+
+    def tell(kind: str, **_facts: Any) -> None:
+        told.append(kind)
+
+    begun(options(tmp_path, tiny), StopSignal(), tell).train()
+    assert (workplace(tmp_path / "made") / STATE).is_file()
+    begun(given := options(tmp_path, tiny), StopSignal(), tell)
+    assert told.pop() == "resumed"
+    write(given.lessons, [(False, LEFT), (True, REWRITTEN)])
+    begun(given, StopSignal(), tell)
+    assert told.pop() == "held_out"
+
+
 def test_the_best_epoch_is_served(tmp_path: Path, tiny: Path, shipped: Path) -> None:
     given = options(tmp_path, tiny, epochs=3)
     assert from_use.run(lambda: given, begun) == 0

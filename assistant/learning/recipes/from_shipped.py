@@ -5,7 +5,7 @@
 Each round begins from what is shipped, so that nothing of a lesson that was taken back is left in it. The
 best epoch is the one after which the lessons that tell when to end are likeliest; they are never trained on.
 FOLDER holds the weights, `served/` and settings.json: how it came about. The state is written after each
-epoch; with --resume the same command goes on.
+epoch; with --resume the same command goes on, with other lessons from the start.
 """
 
 from __future__ import annotations
@@ -82,9 +82,7 @@ class FromShipped(Generic[T]):
         self._epoch = 0
         self._likelihoods: list[float] = []
         self._best = self._copied()
-        if options.resume and (self._work / STATE).exists():
-            self._restore()
-        else:
+        if not (options.resume and self._restored()):
             self._measure()
         self._work.mkdir(parents=True, exist_ok=True)
 
@@ -159,20 +157,21 @@ class FromShipped(Generic[T]):
         write_checkpoint(self._work / STATE, state | best, facts)
 
     @torch.no_grad()
-    def _restore(self) -> None:
+    def _restored(self) -> bool:
+        """Whether there is a state to go on from, of the same lessons, settings and weights."""
         try:
             tensors, facts = read_checkpoint(self._work / STATE)
-        except (OSError, ValueError) as error:
-            raise CannotTrain(f"There is nothing to go on from: {error}") from error
-        for name, now in self._of_the_run().items():
-            if facts.get(name) != now:
-                raise CannotTrain(f"This run began with other {name}; it cannot go on with these")
+        except (OSError, ValueError):
+            return False
+        if any(facts.get(name) != now for name, now in self._of_the_run().items()):
+            return False
         for name, parameter in self._subject.trained.items():
             parameter.copy_(tensors[name])
             self._best[name] = tensors[f"{_BEST}{name}"]
         restore_optimizer(self._subject.optimizer, self._names, tensors)
         self._epoch, self._likelihoods = facts["epoch"], facts["likelihoods"]
         self._tell("resumed", step=self._epoch)
+        return True
 
 
 def options_of(prog: str, description: str | None) -> argparse.ArgumentParser:
