@@ -49,4 +49,4 @@ def test_in_vain_is_counted_in_a_row_and_against_the_furthest() -> None:
         figures |= attempted(figures)
         counts.append(figures["in_vain"])
     assert counts == [0, 1, 2, 0, 1, 2, 3, 0]
-    assert figures["reached"] == [1, 5]
+    assert figures["reached"] == [2, 5]
