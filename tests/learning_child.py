@@ -196,7 +196,7 @@ def _patched(points: Points) -> None:
     """In a fork: everything that follows passes its points."""
     from agents.models.encoder import EncoderDescription
     from assistant.learning import training_process
-    from assistant.learning.recipes.retriever import pacing
+    from assistant.learning.recipes import pacing
     from assistant.learning.recipes.retriever import train as train_retriever
     from stores.learning import rounds
     from stores.search import encoder_versions

@@ -22,9 +22,9 @@ from torch import Tensor
 
 from agents.models.encoder import EncoderDescription, OnnxEncoder
 from agents.models.exporters.export_encoder import CHECK_TEXTS
+from assistant.learning.recipes import pacing
 from assistant.learning.recipes import run as training_run
 from assistant.learning.recipes.retriever import network as retriever_network
-from assistant.learning.recipes.retriever import pacing
 from assistant.learning.recipes.retriever import train as train_retriever
 from assistant.learning.recipes.retriever.batches import JudgedDocument, Lesson, LessonBatch, lesson_batch
 from assistant.learning.recipes.retriever.network import FrozenVectors, RetrieverNetwork, export, load_network
