@@ -60,6 +60,8 @@ def told(label: str, found: Mapping[str, Any], *, seconds: float | None = None) 
         said += f", in {seconds:.1f} s"
     if idle := found["due"] - found["trained"]:
         said += f"; {_times(idle)} {lacked}"
+    if lessons and played:
+        return f"{said}; {found['kept']} of {found['trained']} won on what was held out and went live"
     return said + (f"; {_what_came_of_it(found)}" if lessons else "")
 
 

@@ -9,6 +9,7 @@ Where a user is not right, the first passage that was found and does not answer 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import shutil
@@ -16,7 +17,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,7 @@ class FollowUpReplay(InFolder):
         self._streamed, self._settings, self._offline = streamed, settings, offline
         self._base, self._train, self._model = base, train, model
 
-    @property
+    @cached_property
     def identity(self) -> Mapping[str, Any]:
         plan = self.plan
         with closing(self._over(self._folder / MODEL)) as assistant:
@@ -120,6 +121,7 @@ class FollowUpReplay(InFolder):
             "first": plan.first,
             "threads": plan.threads,
             "encoder": encoder,
+            "adapters": hashlib.sha256(SHIPPED.read_bytes()).hexdigest(),
         }
 
     def _over(self, folder: Path) -> Assistant:
