@@ -94,6 +94,15 @@ def test_the_runs_of_all_seeds_are_told_together(tmp_path: Path) -> None:
     assert ", in 8.0 s; " in told("luf", found, seconds=8.0)
 
 
+@pytest.mark.parametrize(("label", "asked"), [("unirag", "questions"), ("dual-feedback", "turns")])
+def test_what_goes_live_by_held_out_lessons_is_told_so(tmp_path: Path, label: str, asked: str) -> None:
+    found = trainings_of(label, [run(tmp_path / "s", [trained(18, 0), trained(37, 2)])], interval=20)
+    assert found["told"] == (
+        f"{label}: trained 2 times, after every 20 {asked}, on 18 to 37 lessons; "
+        "1 of 2 won on what was held out and went live"
+    )
+
+
 def test_a_rewriter_that_learns_has_no_lessons_to_tell_of(tmp_path: Path) -> None:
     found = trainings_of("rafe", [run(tmp_path / "s", [{}, {}])], interval=20)
     assert found["told"] == "rafe: trained 2 times, after every 20 questions"
