@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -230,6 +230,13 @@ class Person:
         while time.monotonic() < ends and self._read(0.3):
             pass
         self._read_to = len(self.screen)
+
+    def until(self, holds: Callable[[], bool], told: str) -> None:
+        """Waits until it holds, and reads what is painted meanwhile."""
+        ends = time.monotonic() + ENDS_WITHIN_SECONDS
+        while not holds():
+            assert time.monotonic() < ends, f"{told}: {self.screen[-1500:]!r}"
+            self._read(0.05)
 
     def waits(self, seconds: float) -> None:
         """Reads all that comes for so long."""

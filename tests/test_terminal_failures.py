@@ -46,6 +46,7 @@ def chatting(vouch: Vouch) -> Iterator[Person]:
     with vouch.terminal("chat") as person:
         person.sees("1 shared")
         yield person
+        person.until(lambda: "accepted" not in [state for *_, state in turns(vouch)], "a reply never ended")
         person.types("\x03\x11")  # whatever stands in the prompt
         assert person.exit_code() == 0
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_helpers import ENDS_WITHIN_SECONDS, HANDBOOK, Person, Vouch
+from cli_helpers import HANDBOOK, Person, Vouch
 
 from stores.database.tables import StatedClaim, Turn
 
@@ -114,22 +113,14 @@ def draft_at(step: str) -> str:
     return f"half a thought while {step}"
 
 
-def until(person: Person, holds: Callable[[], bool], told: str) -> None:
-    """Waits, and reads what is painted meanwhile."""
-    ends = time.monotonic() + ENDS_WITHIN_SECONDS
-    while not holds():
-        assert time.monotonic() < ends, f"{told}: {person.screen[-1500:]!r}"
-        person._read(0.05)
-
-
 def until_painted(person: Person, *texts: str) -> None:
     for text in texts:
-        until(person, lambda text=text: text in person.screen, f"{text!r} never came")  # type: ignore[misc]
+        person.until(lambda text=text: text in person.screen, f"{text!r} never came")  # type: ignore[misc]
 
 
 def until_draft(person: Person, vouch: Vouch, *texts: str) -> None:
     """Until one of these is what is kept."""
-    until(person, lambda: draft(vouch) in texts, f"the draft never was {texts}")
+    person.until(lambda: draft(vouch) in texts, f"the draft never was {texts}")
 
 
 def end(person: Person, ending: str, go: Path) -> int:
@@ -165,7 +156,7 @@ def test_a_chat_that_ends_at_a_step_is_opened_again_with_all_there_was_and_nothi
             person.types(STATED[step])
             time.sleep(0.2)  # or Enter might be taken for a part of a paste
             person.types("\r")
-            until(person, (held / "reached").exists, f"{step} never came")
+            person.until((held / "reached").exists, f"{step} never came")
             person.types(draft_at(step))
             behind_it = f"{STATED[step]}\n\n{draft_at(step)}"  # while it is not known to be accepted
             until_draft(person, vouch, draft_at(step), behind_it)
@@ -184,5 +175,5 @@ def finds_it_again(person: Person, vouch: Vouch, step: str, said: list[tuple[str
     """The last message and its state, the draft without the message, and that all was learned."""
     message, state = said[-1]
     until_painted(person, message, LABELS.get(state, message), draft_at(step))
-    until(person, lambda: len(learned(vouch)) >= len(said), f"{message} is not learned")
+    person.until(lambda: len(learned(vouch)) >= len(said), f"{message} is not learned")
     until_draft(person, vouch, draft_at(step))

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_helpers import ENDS_WITHIN_SECONDS, HANDBOOK, Person, Vouch
+from cli_helpers import HANDBOOK, Person, Vouch
 
 ENTERS_SCREEN = "\x1b[?1049h"
 LEAVES_SCREEN = "\x1b[?1049l"
@@ -39,10 +39,7 @@ def is_stopped(person: Person) -> bool:
 
 
 def stops(person: Person) -> None:
-    ends = time.monotonic() + ENDS_WITHIN_SECONDS
-    while not is_stopped(person):
-        assert time.monotonic() < ends, person.screen[-500:]
-        person._read(0.05)
+    person.until(lambda: is_stopped(person), "it never stopped")
     person.has_seen_all()
 
 
