@@ -2,7 +2,7 @@
 
     python -m assistant.learning.recipes.dialogue.dual_feedback DATA --generator FILE --retriever FOLDER
         --out DIR [--sets camrest] [--level dataset] [--method full] [--negative rank_overlap] [--epochs 2]
-        [--seed 0] [--minutes 30]
+        [--turns N] [--seed 0] [--minutes 30]
 
 FILE is of `train_dialogue`, FOLDER of `entity_retriever`. The generator stays as it is: how likely it finds a
 reply given one entity is computed once for each turn and entity that is retrieved. Entities are retrieved
@@ -12,6 +12,7 @@ the end the encoder of the epoch with the best Re@1 on the dev parts, for `bench
 Methods: full, positive (no negative feedback), marginal (the likelihood of the reply over all entities),
 attention (how much the reply's words attend to each entity in place of the likelihood, without a negative),
 and distant, the control: the same entities, and the label of `entity_retriever` instead of any feedback.
+--turns: of how many turns it learns, drawn from all; the generator's likelihoods take most of the time.
 --negative: how the negative reply is chosen, by rank or as the worst, by pairs of words or Entity-F1.
 """
 
@@ -21,6 +22,7 @@ import argparse
 import math
 import os
 import random
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -161,6 +163,8 @@ def train(arguments: argparse.Namespace, strings: Strings) -> None:
         split: [m for name in arguments.sets for m in moments(arguments.data, name, split, arguments.level)]
         for split in ("train", "dev")
     }
+    if arguments.turns < len(parts["train"]):
+        parts["train"] = random.Random(0).sample(parts["train"], arguments.turns)
     values = values_of(arguments.data, arguments.sets)
     feedback = Feedback(PointerModel.read(arguments.generator, strings))
     reading = Reading(
@@ -347,6 +351,7 @@ def main() -> None:
     parser.add_argument("--level", default="dataset", choices=tuple(ENTITIES))
     parser.add_argument("--method", default="full", choices=METHODS)
     parser.add_argument("--negative", default=NEGATIVES[0], choices=NEGATIVES)
+    parser.add_argument("--turns", type=int, default=sys.maxsize)
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,17 +1,19 @@
 """Pre-trains the entity retriever by distant supervision (Dual-Feedback, Eq. 1 and Appendix D).
 
     python -m assistant.learning.recipes.dialogue.entity_retriever DATA --out DIR [--sets camrest]
-        [--epochs 4] [--seed 0]
+        [--turns N] [--epochs 4] [--seed 0]
 
 What is wanted so far and an entity are encoded by the same encoder; an entity is the nearer, the more of its
 values the message and the reply name. Others of the batch are what it is told apart from. DIR is an encoder's
-folder with its served form, which `benchmarks.dialogue --encoder DIR` measures.
+folder with its served form, which `benchmarks.dialogue --encoder DIR` measures. --turns: of how many turns it
+learns, drawn from all.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -55,6 +57,8 @@ def pairs(data: Path, set_name: str, split: str) -> Iterator[tuple[str, str]]:
 def train(arguments: argparse.Namespace) -> None:
     """All epochs, then the folder."""
     found = [pair for name in arguments.sets for pair in pairs(arguments.data, name, "train")]
+    if arguments.turns < len(found):
+        found = random.Random(0).sample(found, arguments.turns)
     torch.manual_seed(arguments.seed)
     network = load_network()
     optimizer = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE, weight_decay=0.01)
@@ -91,6 +95,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--sets", nargs="+", default=["camrest"], choices=SETS)
+    parser.add_argument("--turns", type=int, default=sys.maxsize)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)
     train(parser.parse_args())
