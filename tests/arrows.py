@@ -261,6 +261,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "assistant.replay.simulation": {
         "agents.base",
+        "agents.prompts",
         "assistant.learning.recipes.examples",
         "assistant.learning.recipes.templates",
         "assistant.replay.metrics",

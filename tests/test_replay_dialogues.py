@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -108,8 +109,8 @@ class Training:
     def __init__(self) -> None:
         self.lessons: list[int] = []
 
-    def __call__(self, folder: Path, lessons: Any, **how: Any) -> Path:
-        self.lessons.append(sum(not lesson.is_held_out for lesson in lessons))
+    def __call__(self, folder: Path, module: str, shown: Sequence[Path], *_options: Any, **how: Any) -> Path:
+        self.lessons.append(len(shown[0].read_text().splitlines()))
         made = folder / "candidate"
         shutil.copytree(SHIPPED, made / "served")
         (made / SETTINGS).write_text(json.dumps({"best_epoch": 3}))

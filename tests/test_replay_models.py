@@ -13,8 +13,8 @@ from agent_fakes import FakeChat, candidate
 
 from agents.base.chat_interfaces import ChatMessage, ContinuationScore, CutAtLimit, Piece, ReplyRequest
 from agents.base.interfaces import Verdict
-from assistant.replay.runs.chat_judge import ChatJudge, judging_messages
 from assistant.replay.runs.recorded_chat import RecordedChat, Recording
+from assistant.replay.simulation.chat_judge import ChatJudge, judging_messages
 from assistant.replay.storage.line_file import LineFile, encoded
 from stores.base.errors import MalformedReply, ModelUnreachable, NoLogProbabilities, WrongUsage
 

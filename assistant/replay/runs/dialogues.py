@@ -12,26 +12,21 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from importlib import metadata
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from agents.base.interfaces import Encoder
 from agents.models.dialogue_arrays import Strings
 from agents.models.dialogue_generator import SHIPPED, DialogueGenerator
 from agents.models.encoder import OnnxEncoder
-from assistant.learning.lineage import taught
 from assistant.learning.recipes.dialogue.lessons import Moment, moments, with_entities
-from assistant.learning.recipes.run import SETTINGS
-from assistant.learning.shipped_learner import Training, train_on
+from assistant.learning.shipped_learner import Training
 from assistant.learning.trained import DIALOGUE
-from assistant.replay.methods.choice import FROZEN, MethodChoice
+from assistant.learning.training_process import train_in_child
 from assistant.replay.metrics.held_out_replies import (
     Replies,
     compare,
@@ -39,16 +34,12 @@ from assistant.replay.metrics.held_out_replies import (
     side_of,
     wanted_reply,
 )
-from assistant.replay.runs.in_folder import FORMAT, InFolder
 from assistant.replay.runs.plan import ReplayPlan
-from assistant.replay.runs.replay_assistant import own_locations, own_settings
-from assistant.replay.runs.run_progress import RunProgress, Watch, told_to
-from assistant.replay.runs.steps import AskedStep, LearnedStep, Steps
-from assistant.replay.storage.folder import MODEL, RUNS, STEPS, TRAINED, run_name
+from assistant.replay.runs.run_progress import Watch
+from assistant.replay.runs.shipped_replay import Played, ShippedReplay
+from assistant.replay.runs.steps import AskedStep
+from assistant.replay.storage.folder import MODEL
 from assistant.replay.streams.datasets import ReplayQuestion, stream
-from assistant.settings.config import Settings
-from assistant.settings.locations import Locations
-from assistant.wiring.assistant import Assistant
 from stores.base.entities import Entity, entity_text
 from stores.base.errors import UnreadableDocument, WrongUsage
 from stores.learning.dialogue_lessons import DialogueLesson, ToldEntity
@@ -168,22 +159,10 @@ def _exchanged(lesson: DialogueLesson, draw: random.Random) -> str:
     return " ".join(words)
 
 
-def _trained(
-    folder: Path,
-    lessons: Sequence[DialogueLesson],
-    *,
-    settings: Mapping[str, Any],
-    threads: int,
-    encoder: Path,
-    **how: Any,
-) -> Path:
-    """A candidate, trained on those that are not held out; its folder. encoder: exported."""
-    training = Training(settings, threads, ("--encoder", str(encoder.resolve())))
-    return train_on(folder, DIALOGUE, (each.row() for each in taught(lessons)), training, **how)
-
-
-class DialogueReplay(InFolder):
+class DialogueReplay(ShippedReplay[DialogueLesson, Replies]):
     """Plays dialogues."""
+
+    answers, judge = "dialogue generator", "corrections"
 
     def __init__(
         self,
@@ -191,83 +170,57 @@ class DialogueReplay(InFolder):
         streamed: StreamedDialogues,
         folder: Path,
         *,
-        settings: Settings,
-        live: Locations,
-        offline: bool = False,
-        train: Callable[..., Path] | None = None,
+        train: Callable[..., Path] = train_in_child,
+        **chat: Any,
     ) -> None:
-        """live: of the chat, whose prepared encoder is used and whose data is not touched."""
-        super().__init__(plan, folder, live)
-        self._streamed, self._settings, self._offline = streamed, settings, offline
-        self._train = train or _trained
+        """chat: see `ShippedReplay`."""
+        super().__init__(plan, folder, **chat)
+        self._streamed, self._train = streamed, train
 
-    @cached_property
-    def identity(self) -> Mapping[str, Any]:
-        plan = self.plan
+    @property
+    def _data(self) -> Mapping[str, Any]:
         return {
-            "answers": "dialogue generator",
-            "format": FORMAT,
-            "vouch": metadata.version("vouch"),
-            "data": {
-                "names": list(self._streamed.names),
-                "sha256": self._streamed.sha256(),
-                "passages": self._streamed.entities,
-                "questions": sum(map(len, self._streamed.parts)),
-            },
-            "methods": [choice.label for choice in plan.played],
-            "judge": {"kind": "corrections", "accuracy": plan.accuracy},
-            "interval": plan.interval,
-            "seeds": list(plan.seeds),
-            "order": plan.order,
-            "first": plan.first,
-            "threads": plan.threads,
-            "encoder": self._encoder.version,
-            "generator": json.loads((SHIPPED / "dialogue.json").read_text(encoding="utf-8"))["sha256"],
+            "names": list(self._streamed.names),
+            "sha256": self._streamed.sha256(),
+            "passages": self._streamed.entities,
+            "questions": sum(map(len, self._streamed.parts)),
         }
+
+    @property
+    def _begins_with(self) -> Mapping[str, Any]:
+        generator = json.loads((SHIPPED / "dialogue.json").read_text(encoding="utf-8"))["sha256"]
+        return {"encoder": self._encoder.version, "generator": generator}
 
     @cached_property
     def _encoder(self) -> OnnxEncoder:
-        places = own_locations(self._live, self._folder / MODEL)
-        settings = own_settings(self._settings, learns=False, min_judged=self.plan.min_judged)
-        with closing(Assistant(settings, places, offline=self._offline)) as assistant:
+        with closing(self._over(self._folder / MODEL)) as assistant:
             return assistant.packaged_encoder
 
-    def _run(
-        self, choice: MethodChoice, seed: int, watch: Watch, *, name: str, earlier: Sequence[Steps]
-    ) -> Steps:
-        folder = self._folder / RUNS / run_name(choice.label, seed)
-        folder.mkdir(parents=True, exist_ok=True)
-        steps, turns = Steps(folder / STEPS), self._streamed.turns(self.plan, seed)
-        if len(steps.asked) == len(turns):
-            return steps
-        learns = choice.kind != FROZEN
-        progress = RunProgress(
-            watch,
-            name,
-            steps,
-            questions=len(turns),
-            interval=self.plan.interval if learns else 0,
-            is_trained=learns,
-            earlier=earlier,
-        )
-        found = with_entities(turns, Strings(self._encoder))
+    def turns(self, seed: int) -> list[Moment]:
+        return self._streamed.turns(self.plan, seed)
+
+    @contextmanager
+    def _played(self, folder: Path, seed: int, watch: Watch) -> Iterator[Played[DialogueLesson, Replies]]:
+        found = with_entities(self.turns(seed), Strings(self._encoder))
         lessons = [lesson_of(number, moment, rows) for number, (moment, rows) in enumerate(found, start=1)]
-        at = self._live.cache / "encoders" / self._encoder.version
-        training: dict[str, Any] = {"settings": {"seed": seed}, "threads": self.plan.threads, "encoder": at}
-        train = partial(told_to, progress.trains, self._train, tell=lambda told: None, **training)
-        rounds = _Rounds(folder / TRAINED, self._encoder, train, seed)
-        rounds.go_on(steps)
         told = corrections(lessons, accuracy=self.plan.accuracy, seed=seed)
-        for done in range(len(steps.asked), len(lessons)):
-            is_due = learns and self.plan.interval and done and done % self.plan.interval == 0
-            if is_due and not any(step.after == done for step in steps.learned):
-                began = time.monotonic()
-                facts = rounds.learn(told[:done])
-                steps.note_learned(LearnedStep(done, facts, time.monotonic() - began))
-            steps.note_asked(_asked(lessons[done], rounds.live))
-            progress.asked(done + 1, len(lessons))
-        shutil.rmtree(folder / TRAINED, ignore_errors=True)
-        return steps
+        encoder = self._live.cache / "encoders" / self._encoder.version  # as a chat exported it
+        options = ("--encoder", str(encoder.resolve()))
+
+        def begin(served: Path) -> Replies:
+            generator = DialogueGenerator(served, self._encoder, threads=1)
+            return lambda inputs: generator.replies(inputs, most=1)[0].words
+
+        yield Played(
+            shipped=SHIPPED,
+            begin=begin,
+            ask=lambda number, live: _asked(lessons[number], live),
+            lessons=lambda done: [lesson for lesson in told[:done] if is_sound_lesson(lesson)],
+            rows=lambda some, tell: (lesson.row() for lesson in some),
+            compare=lambda held_out, *both: compare([*map(wanted_reply, held_out)], *both, seed=seed),
+            trained=DIALOGUE,
+            training=Training({"seed": seed}, self.plan.threads, options, train=self._train),
+        )
 
 
 def _asked(lesson: DialogueLesson, reply: Replies) -> AskedStep:
@@ -285,49 +238,3 @@ def _asked(lesson: DialogueLesson, reply: Replies) -> AskedStep:
         " ".join(words),
         seconds={"turn": seconds},
     )
-
-
-class _Rounds:
-    """The generator of one run, and how it learns."""
-
-    def __init__(self, folder: Path, encoder: Encoder, train: Callable[..., Path], seed: int) -> None:
-        """folder: for what is trained. train: is given a folder and lessons; see `_trained`."""
-        self._folder, self._encoder, self._train, self._seed = folder, encoder, train, seed
-        self.live = self._replies(SHIPPED)
-
-    def go_on(self, steps: Steps) -> None:
-        """With the generator that was live behind the steps so far."""
-        promoted = [step.after for step in steps.learned if step.facts.get("is_promoted")]
-        if promoted:
-            self.live = self._replies(self._place(promoted[-1]) / "candidate" / _SERVED)
-
-    def learn(self, told: Sequence[DialogueLesson]) -> dict[str, Any]:
-        """One round; its facts, none where there are too few dialogues to train, end and decide by."""
-        sound = [lesson for lesson in told if is_sound_lesson(lesson)]
-        held_out = [wanted_reply(lesson) for lesson in sound if lesson.is_held_out]
-        ends = [lesson.tells_when_to_end for lesson in sound if not lesson.is_held_out]
-        if not held_out or not any(ends) or all(ends):
-            return {}
-        place = self._place(len(told))
-        place.mkdir(parents=True, exist_ok=True)
-        made = self._train(place, sound)
-        best = json.loads((made / SETTINGS).read_text(encoding="utf-8"))["best_epoch"]
-        candidate = self._replies(made / _SERVED)
-        decided = compare(held_out, self.live, candidate, seed=self._seed).promotion
-        if decided.is_promoted:
-            self.live = candidate
-        else:
-            shutil.rmtree(place, ignore_errors=True)
-        return {
-            "lessons": len(ends),
-            "best_epoch": best if decided.is_promoted else 0,
-            "is_promoted": decided.is_promoted,
-            "reason": decided.reason,
-        }
-
-    def _place(self, after: int) -> Path:
-        return self._folder / f"after-{after}"
-
-    def _replies(self, folder: Path) -> Replies:
-        generator = DialogueGenerator(folder, self._encoder, threads=1)
-        return lambda inputs: generator.replies(inputs, most=1)[0].words

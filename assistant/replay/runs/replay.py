@@ -22,7 +22,6 @@ from agents.base.interfaces import Judge
 from agents.models.encoder import OnnxEncoder
 from agents.models.reader_files import SMALL, ReaderDescription
 from assistant.replay.methods.choice import MethodChoice, MethodParts, make_method
-from assistant.replay.runs.chat_judge import ChatJudge
 from assistant.replay.runs.in_folder import FORMAT, InFolder
 from assistant.replay.runs.inputs import Streamed
 from assistant.replay.runs.plan import ReplayPlan
@@ -37,6 +36,7 @@ from assistant.replay.runs.replay_assistant import (
 )
 from assistant.replay.runs.run_progress import RunProgress, Watch, told_to
 from assistant.replay.runs.steps import Steps
+from assistant.replay.simulation.chat_judge import ChatJudge
 from assistant.replay.simulation.chat_model import SimulatedChat
 from assistant.replay.simulation.feedback import said_after
 from assistant.replay.simulation.participants import SimulatedJudge, Truth, gold_truth
