@@ -32,12 +32,12 @@ import numpy as np
 from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
 from agents.base.interfaces import Candidate, Encoder
 from agents.base.message_sorting import MessageSorter
-from agents.dialogue.entity_ranker import ranked
+from agents.dialogue.entity_ranker import entity_query, ranked
 from agents.dialogue.entity_replies import EntityReplies
 from agents.dialogue.knowledge_table import KnowledgeTable
 from agents.dialogue.reply_writer import ReplyWriter
 from agents.models.encoder import OnnxEncoder
-from assistant.learning.recipes.dialogue.lessons import encoded_text, entity_query
+from assistant.learning.recipes.dialogue.lessons import encoded_text
 from assistant.learning.recipes.examples.dialogues import (
     WITH_BASE,
     TaskDialogue,
@@ -135,7 +135,7 @@ def _play(
         said.append(turn.user)
         began = time.perf_counter()
         state = table.state(said, shown)
-        query = encoder.encode_queries([entity_query(turn.user, state)])[0]
+        query = encoder.encode_queries([entity_query(turn.user, state).replace("_", " ")])[0]
         cosines = vectors @ query if entities else np.empty(0)
         nearest = list(map(int, np.argsort(-cosines, kind="stable")[:_NEAREST]))
         chosen = dict.fromkeys([*nearest, *state.focus, *table.meeting(state.constraints)[:_MEETING]])

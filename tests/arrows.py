@@ -31,6 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "assistant.library.chat_logs": {"stores.base", "stores.conversation"},
     "assistant.search": {
         "agents.base",
+        "agents.dialogue",
         "agents.retrieval",
         "assistant.process",
         "assistant.settings",
@@ -57,6 +58,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "agents.models.exporters": {"agents.base", "agents.models", "agents.models.networks", "stores.base"},
     "assistant.learning.recipes": {"agents.models.exporters", "stores.base"},
     "assistant.learning": {
+        "agents.base",
+        "agents.dialogue",
         "assistant.process",
         "assistant.search",
         "stores.base",

@@ -13,7 +13,6 @@ from tiny_llama import make_tiny_llama
 
 from agents.models.exporters.export_adapters import exported, served
 from agents.models.networks.causal_lm import form_of, load, with_adapters
-from assistant.learning.query_learner import rows_of
 from assistant.learning.recipes.from_shipped import SERVED, STATE
 from assistant.learning.recipes.query import from_use
 from assistant.learning.recipes.query.from_use import (
@@ -25,6 +24,7 @@ from assistant.learning.recipes.query.from_use import (
 )
 from assistant.learning.recipes.run import SETTINGS, CannotTrain, Stopped, StopSignal, workplace
 from assistant.learning.recipes.training_state import write_checkpoint
+from assistant.learning.shipped_lessons import rows_of
 from stores.learning.follow_ups import FollowUp
 
 EARLIER = (("who walked on the moon?", "Neil Armstrong"),)

@@ -26,6 +26,11 @@ def ranked(candidates: Sequence[Candidate], state: DialogueState) -> tuple[Candi
     return tuple(replace(candidate, found_rank=rank) for rank, candidate in enumerate(order, start=1))
 
 
+def entity_query(message: str, state: DialogueState) -> str:
+    """What entities are searched by: the message and what is wanted so far."""
+    return " ".join([message, *state.constraints.values()])
+
+
 def met(entity: Entity, state: DialogueState) -> list[str]:
     """The columns of the constraints that an entity meets."""
     return [

@@ -9,6 +9,7 @@ reader_spans      answers read off the reader's start and end scores
 dialogue_inputs   what the task-dialogue generator reads
 dialogue_arrays   the same as numbers, and how replies come of chances
 dialogue_generator  the task-dialogue generator
+entity_map        messages turned towards the entities that they are about
 cross_encoder     a foreign model that judges instead
 exported_folders  what the served forms share: described, verified, opened
 exporter_process  runs an exporter in a process of its own

@@ -173,7 +173,12 @@ class Retriever:
 
     def retrieve(self, query: str, space: SearchableSpace, *, without: Collection[int] = ()) -> Retrieved:
         """The best passages for a query. without: versions not looked for, such as the query's own."""
-        vector = self._encoder.encode_queries([query])[0]
+        return self.retrieve_by(query, self._encoder.encode_queries([query])[0], space, without=without)
+
+    def retrieve_by(
+        self, query: str, vector: Vector, space: SearchableSpace, *, without: Collection[int] = ()
+    ) -> Retrieved:
+        """The same with a vector that stands for the query."""
         signals = self.signals(query, vector, space, without=without)
         ranked = signals.ranked(self._fusion, keep=self._keep)
         return Retrieved(query, vector, self._encoder.version, tuple(ranked))

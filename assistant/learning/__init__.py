@@ -3,7 +3,7 @@
 round_runner       how a round runs, whatever it trains
 learner            the round of the retriever: trained on what was judged
 shipped_learner    the round of a model that Vouch comes with: trained further from use
-query_learner      what the query model's round tries of each follow-up
+shipped_lessons    what the rounds of query model and entity retriever read of lessons
 trained            which models are trained, by which recipes
 promotion          the comparison with what answers now; winners go live
 background         the learner of a chat: leads rounds in a process of their own

@@ -40,4 +40,12 @@ QUERY = Trained(
     "understand follow-up questions better",
     "Every question behind others for which an answering passage was found is a lesson.",
 )
-TRAINED = {each.recipe: each for each in (RETRIEVER, DIALOGUE, QUERY)}  # the first that is due comes first
+ENTITIES = Trained(
+    "entities",
+    "entity retriever",
+    "assistant.learning.recipes.dialogue.entities_from_use",
+    "find what you mean in knowledge bases better",
+    "Every corrected reply over a knowledge base, or one rated good, that tells of one entity is a lesson.",
+)
+# The first that is due comes first.
+TRAINED = {each.recipe: each for each in (RETRIEVER, DIALOGUE, QUERY, ENTITIES)}

@@ -20,3 +20,9 @@ class Searching:
     retriever: Retriever
     indexer: Indexer
     shared_index: SharedIndex
+    trained_queries: str = ""  # the version of what encodes questions, where it was trained apart
+
+    @property
+    def version(self) -> str:
+        """Of all that encodes: two questions' vectors are alike by the same one alone."""
+        return f"{self.encoder.version} {self.trained_queries}".strip()

@@ -15,24 +15,21 @@ from agents.answering.memory_answers import MemoryAnswer
 from agents.answering.responder import Responder
 from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
 from agents.base.interfaces import AugmentedQuery, Candidate, Exchange
-from agents.dialogue.entity_ranker import ranked
-from agents.dialogue.knowledge_table import NAME, KnowledgeTable
+from agents.dialogue.knowledge_table import NAME
 from agents.retrieval.own_statements import is_own_words
 from agents.retrieval.reranker import Reranked
 from agents.retrieval.retriever import Retrieved
+from assistant.search.entity_search import EntitySearch
 from assistant.search.searching import Searching
 from assistant.turns.memory_talk import Finding
 from stores.conversation.journal import Accepted
 from stores.conversation.sessions import Sessions
 from stores.database.tables import Turn
 from stores.search.knowledge_bases import KnowledgeBases, KnownBase
-from stores.search.spaces import Space
 
-_MEETING = 30  # entities that meet the constraints, looked at beside those found
 _SHOWN = 5  # entities put before the model
 _STATEMENTS = 5  # of the user's, read for the entity that is meant
 _SURE_FROM = 0.5  # probability from which a statement says which entity is meant
-_TABLES = 4  # kept in memory
 
 
 @dataclass(frozen=True)
@@ -55,6 +52,7 @@ class KnowledgeTalk:
     def __init__(
         self,
         bases: KnowledgeBases,
+        search: EntitySearch,
         sessions: Sessions,
         *,
         quoting: Callable[[], Responder],
@@ -68,12 +66,12 @@ class KnowledgeTalk:
         history_turns: how many earlier turns the chat model sees.
         """
         self._bases = bases
+        self._search = search
         self._sessions = sessions
         self._quoting = quoting
         self._writing = writing
         self._told = told
         self._history_turns = history_turns
-        self._tables: dict[tuple[int, int], KnowledgeTable] = {}  # by knowledge base and version
 
     @property
     def quoting(self) -> Responder:
@@ -105,11 +103,11 @@ class KnowledgeTalk:
     def state_of(self, base: KnownBase, turns: Sequence[Turn], message: str = "") -> DialogueState:
         """What a session has come to. turns: its own, oldest first. message: that is not answered yet."""
         messages = [*(turn.message for turn in turns), *([message] if message else [])]
-        return self._table(base).state(messages, [turn.answer for turn in turns])
+        return self._search.table(base).state(messages, [turn.answer for turn in turns])
 
     def shown(self, base: KnownBase, turns: Sequence[Turn]) -> list[str]:
         """The names of the entities that the answers of these turns tell of, in their order."""
-        named = (one for turn in turns for one in self._table(base).named_in(turn.answer))
+        named = (one for turn in turns for one in self._search.table(base).named_in(turn.answer))
         return list(dict.fromkeys(one.value for one in named if one.column == NAME))
 
     def find(
@@ -122,19 +120,12 @@ class KnowledgeTalk:
         without: Sequence[int],
     ) -> TalkedOver:
         """The entities for a message, best first. without: versions of the user's that are not looked for."""
-        space = searching.spaces.of_knowledge_base(base)
         state = self.state_of(base, turns, message)
         before = turns[-1].message if turns else ""
         statement: Candidate | None = None
-        if not self._table(base).named_in(message):
+        if not self._search.table(base).named_in(message):
             state, statement = self._meant(base, searching, user_id, message, before, state, without)
-        query = " ".join([message, *state.constraints.values()])
-        found = searching.retriever.retrieve(query, space)
-        also = self._also(
-            space, found, [*state.focus, *self._table(base).meeting(state.constraints)[:_MEETING]]
-        )
-        candidates = ranked([*found.candidates, *also], state)
-        return TalkedOver(replace(found, query=message, candidates=candidates), state, statement)
+        return TalkedOver(self._search.find(base, searching, message, state), state, statement)
 
     def prepare(
         self, responder: Responder, message: str, talked: TalkedOver, turns: Sequence[Turn], *, is_kept: bool
@@ -162,11 +153,11 @@ class KnowledgeTalk:
     ) -> tuple[DialogueState, Candidate | None]:
         """The state with the entity that a statement of the user's names, where one surely says which."""
         found = searching.retriever.retrieve(message, searching.spaces.of(user_id), without=without)
+        table = self._search.table(base)
         naming: list[tuple[Candidate, list[int]]] = []
         for candidate in found.candidates:
-            named = (
-                self._table(base).named_in(candidate.passage.text) if is_own_words(candidate.passage) else []
-            )
+            text = candidate.passage.text
+            named = table.named_in(text) if is_own_words(candidate.passage) else []
             if entities := [e for one in named if one.column == NAME for e in one.entities]:
                 naming.append((candidate, entities))
         naming = naming[:_STATEMENTS]
@@ -178,26 +169,6 @@ class KnowledgeTalk:
             return state, None
         candidate, entities = naming[answers[0].statement.source.number - 1]
         return replace(state, focus=tuple(entities), asks_for_more=False), candidate
-
-    def _also(self, space: Space, found: Retrieved, wanted: Sequence[int]) -> list[Candidate]:
-        """Entities that are looked at, whether or not the search came upon them."""
-        known = {candidate.passage.version_id for candidate in found.candidates}
-        ids = [version_id for version_id in dict.fromkeys(wanted) if version_id not in known]
-        passages = space.passages(ids)
-        cosines, by_words = space.similarities(found.vector, ids), space.word_scores(found.query, ids)
-        return [
-            Candidate(passages[i], cosines.get(i, 0.0), by_words.get(i, 0.0), 0.0, 0.0, 0)
-            for i in ids
-            if i in passages
-        ]
-
-    def _table(self, base: KnownBase) -> KnowledgeTable:
-        key = (base.id, base.version)
-        if key not in self._tables:
-            self._tables[key] = KnowledgeTable(base.name, self._bases.entities(base))
-            for old in list(self._tables)[:-_TABLES]:
-                del self._tables[old]
-        return self._tables[key]
 
 
 class _OverKnowledge:

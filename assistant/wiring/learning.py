@@ -80,9 +80,7 @@ class Learning(ShippedLearners):
 
     def occasions_of(self, recipe: str) -> Occasions:
         """When a round of this recipe is to begin by itself."""
-        if recipe == "retriever":
-            return self.occasions
-        return self.dialogue_occasions if recipe == "dialogue" else self.query_occasions
+        return self.occasions if recipe == RETRIEVER.recipe else self.shipped_occasions(TRAINED[recipe])
 
     @property
     def recipes(self) -> list[str]:
@@ -107,9 +105,7 @@ class Learning(ShippedLearners):
 
     def learner_of(self, recipe: str) -> RoundRunner[Any]:
         """Trains what this recipe is of. Raises `BackendMissing` where that cannot be trained here."""
-        if recipe == "retriever":
-            return self.learner
-        return self.dialogue_learner if recipe == "dialogue" else self.query_learner
+        return self.learner if recipe == RETRIEVER.recipe else self.shipped_learner(TRAINED[recipe])
 
     def _today(self) -> Today:
         from assistant.learning.schedule import Today

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agents.base.message_sorting import MessageSorter
     from agents.models.dialogue_generator import DialogueGenerator
     from agents.models.encoder import OnnxEncoder
+    from agents.models.entity_map import EntityMap
     from agents.models.reader import OnnxReader
     from agents.retrieval.reader_judge import Readings
     from assistant.learning.trained import Trained
@@ -103,6 +104,23 @@ class Models(Search):
         return DialogueGenerator(
             folder or SHIPPED, self.packaged_encoder, threads=self.settings.encoder.threads
         )
+
+    @property
+    def entity_map(self) -> EntityMap:
+        """What turns messages towards entities: the live one, which another process may have changed."""
+        from agents.models.entity_map import EntityMap
+        from assistant.learning.trained import ENTITIES
+
+        version = self._answering(ENTITIES)
+        if version not in self._entity_maps:
+            folder = self._trained_folder(ENTITIES, version, "Entities are found without it")
+            self._entity_maps[version] = EntityMap() if folder is None else EntityMap.read(folder)
+        return self._entity_maps[version]
+
+    @cached_property
+    def _entity_maps(self) -> dict[str, EntityMap]:
+        """Those that were read, by version."""
+        return {}
 
     @cached_property
     def packaged_encoder(self) -> OnnxEncoder:

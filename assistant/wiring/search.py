@@ -146,21 +146,23 @@ class Search(Stores):
         if key not in self._searchings:
             try:
                 self._searchings[key] = self._with_queries_by(
-                    base, self.checkpoints.verified("retriever", known.version, files=ENCODER_FILES)
+                    base,
+                    self.checkpoints.verified("retriever", known.version, files=ENCODER_FILES),
+                    known.version,
                 )
             except VouchError as error:
                 self._tell(f"{error.message}. Search goes on without it. {error.hint}")
                 self._searchings[key] = base
         return self._searchings[key]
 
-    def _with_queries_by(self, base: Searching, folder: Path) -> Searching:
+    def _with_queries_by(self, base: Searching, folder: Path, version: str = "") -> Searching:
         from agents.models.encoder import OnnxEncoder
         from agents.models.two_sided import TwoSidedEncoder
 
         queries = OnnxEncoder(folder, threads=self.settings.encoder.threads)
         encoder = TwoSidedEncoder(base.encoder, queries)
         retriever = self.retriever_keeping(encoder, self.settings.retrieval.candidates)
-        return replace(base, encoder=encoder, retriever=retriever)
+        return replace(base, encoder=encoder, retriever=retriever, trained_queries=version)
 
     @cached_property
     def _indexes(self) -> SharedIndexes:

@@ -1,4 +1,4 @@
-"""The learners of models that Vouch comes with: the dialogue generator and the query model."""
+"""The learners of dialogue generator, query model and entity retriever, which Vouch comes with."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from assistant.learning.outcome import Compared
     from assistant.learning.schedule import Counted, Occasions, Read, Today
     from assistant.learning.shipped_learner import ShippedLearner, Training
+    from assistant.learning.shipped_lessons import EntityLessons
     from assistant.learning.steering import Steering
     from assistant.learning.trained import Trained
     from assistant.replay.metrics.held_out import Comparison
@@ -35,44 +36,55 @@ class ShippedLearners(Turns):
 
         return Steering()
 
-    @cached_property
-    def dialogue_occasions(self) -> Occasions:
-        """When a round of the dialogue generator is to begin by itself."""
-        from assistant.learning.trained import DIALOGUE
-        from assistant.replay.metrics.held_out_replies import is_sound_lesson as is_sound
+    def shipped_occasions(self, trained: Trained) -> Occasions:
+        """When a round of such a model is to begin by itself."""
+        from assistant.learning.schedule import Today
 
-        lessons = self._dialogue_lessons
-        return self._shipped_occasions(
-            DIALOGUE,
-            lessons,
-            lambda _version, after: [each for each in lessons.all(after=after) if is_sound(each)],
-            lambda: self._dialogue_training,
-        )
-
-    @cached_property
-    def query_occasions(self) -> Occasions:
-        """When a round of the query model is to begin by itself."""
-        from assistant.learning.trained import QUERY
-
-        follow_ups = self._follow_ups
-        return self._shipped_occasions(
-            QUERY,
-            follow_ups,
-            lambda _version, after: follow_ups.all(after=after),
-            lambda: self._query_training,
-        )
-
-    def _shipped_occasions(
-        self, trained: Trained, lessons: Counted, read: Read, training: Callable[[], Training]
-    ) -> Occasions:
         def today() -> Today:
-            from assistant.learning.schedule import Today
-
-            now = training()
+            now = self._training_of(trained)
             live = self.live_models.live(trained.role)
             return Today(now.settings, now.encoder_version, live, self._limits())
 
-        return self._occasions_of(trained.recipe, lessons, read=read, today=today)
+        if trained.recipe not in self._shipped_occasions:
+            lessons, learnable = self._lessons_of(trained)
+            self._shipped_occasions[trained.recipe] = self._occasions_of(
+                trained.recipe, lessons, read=lambda _version, after: learnable(after=after), today=today
+            )
+        return self._shipped_occasions[trained.recipe]
+
+    @cached_property
+    def _shipped_occasions(self) -> dict[str, Occasions]:
+        """By recipe; each knows what came to nothing."""
+        return {}
+
+    def shipped_learner(self, trained: Trained) -> ShippedLearner[Any]:
+        """Trains such a model, and decides what goes live. Raises `BackendMissing` where that cannot be."""
+        from assistant.learning.trained import DIALOGUE, QUERY
+
+        if trained == QUERY:
+            return self._query_learner
+        return self._dialogue_learner if trained == DIALOGUE else self._entity_learner
+
+    def _lessons_of(self, trained: Trained) -> tuple[Counted, Callable[..., Sequence[Any]]]:
+        """What counts its lessons, and what reads those that can be learned from, after a turn."""
+        from assistant.learning.trained import DIALOGUE, QUERY
+        from assistant.replay.metrics.held_out_replies import is_sound_lesson
+
+        if trained == QUERY:
+            return self._follow_ups, self._follow_ups.all
+        lessons = self._dialogue_lessons
+        teaches = is_sound_lesson if trained == DIALOGUE else self._tells_of_one
+        return lessons, lambda after=0: [each for each in lessons.all(after=after) if teaches(each)]
+
+    def _tells_of_one(self, lesson: DialogueLesson) -> bool:
+        return self._entity_lessons.right(lesson) is not None
+
+    def _training_of(self, trained: Trained) -> Training:
+        from assistant.learning.trained import DIALOGUE, QUERY
+
+        if trained == QUERY:
+            return self._query_training
+        return self._dialogue_training if trained == DIALOGUE else self._entity_training
 
     def _occasions_of(
         self, recipe: str, lessons: Counted, *, read: Read, today: Callable[[], Today]
@@ -96,10 +108,10 @@ class ShippedLearners(Turns):
         return {"least_gain": self.settings.learning.least_gain, "margin": self.settings.learning.margin}
 
     @property
-    def dialogue_learner(self) -> ShippedLearner[DialogueLesson]:
+    def _dialogue_learner(self) -> ShippedLearner[DialogueLesson]:
         """Trains the dialogue generator on corrected replies, and decides what goes live."""
         from assistant.learning.trained import DIALOGUE
-        from assistant.replay.metrics.held_out_replies import compare, is_sound_lesson, wanted_reply
+        from assistant.replay.metrics.held_out_replies import compare, wanted_reply
 
         def compared(
             folder: Path, lessons: Sequence[DialogueLesson], tell: Callable[[int, int], None]
@@ -114,26 +126,52 @@ class ShippedLearners(Turns):
             )
             return self._compared(found)
 
-        lessons = self._dialogue_lessons
         return self._shipped_learner(
             DIALOGUE,
-            learnable=lambda: [each for each in lessons.all() if is_sound_lesson(each)],
-            require=lambda some: partial(lessons.require_kept, lessons=some),
+            require=lambda some: partial(self._dialogue_lessons.require_kept, lessons=some),
             rows=lambda shown, _tell: (each.row() for each in shown),
             is_of_own=lambda each: each.is_of_own,
-            training=self._dialogue_training,
             compare=compared,
         )
 
     @property
-    def query_learner(self) -> ShippedLearner[FollowUp]:
+    def _entity_learner(self) -> ShippedLearner[DialogueLesson]:
+        """Trains the entity retriever on replies that tell of one entity."""
+        from agents.models.entity_map import EntityMap
+        from assistant.learning.trained import ENTITIES
+        from assistant.replay.metrics.held_out_follow_ups import decided
+
+        entities = self._entity_lessons
+
+        def compared(
+            folder: Path, lessons: Sequence[DialogueLesson], tell: Callable[[int, int], None]
+        ) -> Compared:
+            held_out = [lesson for lesson in lessons if lesson.is_held_out]
+            both = self.entity_map.turned, EntityMap.read(folder).turned
+            scored = []
+            for done, lesson in enumerate(held_out, start=1):
+                live, candidate = (entities.found(lesson, turned) for turned in both)
+                scored.append((live, candidate))
+                tell(done, len(held_out))
+            return self._compared(decided(scored, **self._how_compared()))
+
+        return self._shipped_learner(
+            ENTITIES,
+            require=lambda some: partial(self._dialogue_lessons.require_kept, lessons=some),
+            rows=entities.rows,
+            is_of_own=lambda each: each.is_of_own,
+            compare=compared,
+        )
+
+    @property
+    def _query_learner(self) -> ShippedLearner[FollowUp]:
         """Trains the query model on follow-ups that found their answer, and decides what goes live.
 
         Raises `BackendMissing` where it cannot be trained here.
         """
         self.query_base_to_train()
         from agents.backends.query_model import SHIPPED, QueryModel
-        from assistant.learning.query_learner import WAYS, rows_of
+        from assistant.learning.shipped_lessons import WAYS, rows_of
         from assistant.learning.trained import QUERY
         from assistant.replay.metrics.held_out_follow_ups import FollowUpSearch, compare, earlier_of
 
@@ -177,11 +215,9 @@ class ShippedLearners(Turns):
 
         return self._shipped_learner(
             QUERY,
-            learnable=self._follow_ups.all,
             require=lambda some: partial(self._follow_ups.require_kept, follow_ups=some),
             rows=rows,
             is_of_own=lambda _each: True,
-            training=self._query_training,
             compare=compared,
         )
 
@@ -206,6 +242,8 @@ class ShippedLearners(Turns):
 
         return ShippedLearner(
             trained,
+            learnable=self._lessons_of(trained)[1],
+            training=self._training_of(trained),
             rounds=self.rounds,
             live_models=self.live_models,
             checkpoints=self.checkpoints,
@@ -235,6 +273,19 @@ class ShippedLearners(Turns):
         from stores.learning.follow_ups import FollowUps
 
         return FollowUps(self.database, history_turns=self.settings.answer.history_turns)
+
+    @property
+    def _entity_lessons(self) -> EntityLessons:
+        from assistant.learning.shipped_lessons import EntityLessons
+
+        return EntityLessons(self.knowledge_bases, self.entity_search, self.searching)
+
+    @property
+    def _entity_training(self) -> Training:
+        from assistant.learning.shipped_learner import Training
+
+        version, learning = self.searching.version, self.settings.learning
+        return Training({"seed": learning.seed}, learning.threads, ("--encoder", version), version)
 
     @property
     def _dialogue_training(self) -> Training:

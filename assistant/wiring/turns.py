@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assistant.library.ingest import Ingest
     from assistant.remembering.remembering import Remembering
     from assistant.remembering.weighing import Agents
+    from assistant.search.entity_search import EntitySearch
     from assistant.settings.config import ModelSettings
     from assistant.turns.knowledge_talk import KnowledgeTalk
     from assistant.turns.memory_talk import MemoryTalk
@@ -100,12 +101,20 @@ class Turns(Models):
         prompt = partial(entities.messages, examples=self.settings.answer.examples)
         return KnowledgeTalk(
             self.knowledge_bases,
+            self.entity_search,
             self.sessions,
             quoting=lambda: self._entity_responder,
             writing=lambda: None if self._quotes else self._responder_with(self.chat_model, prompt),
             told=MemoryAnswers(lambda: self.large_reader, self.sorter).answers,
             history_turns=self.settings.answer.history_turns,
         )
+
+    @cached_property
+    def entity_search(self) -> EntitySearch:
+        """Finds the entities that messages are about."""
+        from assistant.search.entity_search import EntitySearch
+
+        return EntitySearch(self.knowledge_bases, lambda *given: self.entity_map.turned(*given))
 
     @cached_property
     def _entity_responder(self) -> Responder:

@@ -133,8 +133,8 @@ class Duration(click.ParamType[float]):
 @click.option(
     "--recipe",
     type=click.Choice(list(TRAINED)),
-    help="What is trained: the retriever, what replies over knowledge bases, or what makes follow-up "
-    "questions stand alone; else what is due.",
+    help="What is trained: the retriever, what replies over knowledge bases, what makes follow-up "
+    "questions stand alone, or what finds entities of knowledge bases; else what is due.",
 )
 @click.option(
     "--budget",
@@ -176,6 +176,7 @@ def command(
       vouch train
       vouch train --recipe dialogue
       vouch train --recipe query
+      vouch train --recipe entities
       vouch train --status
       vouch train --back
     """

@@ -48,7 +48,7 @@ class Subject(ABC, Generic[T]):
     measured: Sequence[T]  # which tell when to end
     trained: Mapping[str, nn.Parameter]  # by name
     optimizer: torch.optim.Optimizer
-    start: Path  # the shipped weights
+    start: Path | None  # the shipped weights; None where it begins with none
     facts: Mapping[str, Any]  # for settings.json
     batch: int  # lessons of a step
     least_an_epoch: int  # lessons; fewer are gone through several times
@@ -143,11 +143,12 @@ class FromShipped(Generic[T]):
 
     def _of_the_run(self) -> dict[str, Any]:
         """What must be the same when a run goes on."""
+        start = self._subject.start
         of_lessons = repr((self._subject.taught, self._subject.measured)).encode()
         return {
             "settings": asdict(self._settings),
             "data_sha256": hashlib.sha256(of_lessons).hexdigest(),
-            "start_sha256": hashlib.sha256(self._subject.start.read_bytes()).hexdigest(),
+            "start_sha256": start and hashlib.sha256(start.read_bytes()).hexdigest(),
         }
 
     def _save(self) -> None:
@@ -174,11 +175,19 @@ class FromShipped(Generic[T]):
         return True
 
 
-def options_of(prog: str, description: str | None) -> argparse.ArgumentParser:
-    """What every such training is asked; `--settings` is still to be added."""
+def options_of(prog: str, description: str | None, settings: type) -> argparse.ArgumentParser:
+    """What every such training is asked. settings: its dataclass, which can be made of nothing."""
+
+    def read(text: str) -> Any:
+        try:
+            return settings(**json.loads(text))
+        except (ValueError, TypeError) as error:
+            raise argparse.ArgumentTypeError(f"no settings: {error}") from error
+
     parser = argparse.ArgumentParser(prog=prog, description=(description or "").partition("\n")[0])
     parser.add_argument("lessons", type=Path, help="a lesson a line")
     parser.add_argument("--out", type=Path, required=True, help="the folder to make")
+    parser.add_argument("--settings", type=read, default=settings(), help="as a JSON object")
     parser.add_argument("--threads", type=int, default=1, help="of the processor")
     parser.add_argument("--resume", action="store_true", help="go on from the last epoch, if there is one")
     parser.add_argument("--parent", type=int, help="the process with which this one ends")

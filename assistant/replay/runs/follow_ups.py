@@ -23,8 +23,8 @@ from typing import Any
 from filelock import FileLock
 
 from agents.backends.query_model import SHIPPED, QueryModel
-from assistant.learning.query_learner import WAYS, rows_of
 from assistant.learning.shipped_learner import Training
+from assistant.learning.shipped_lessons import WAYS, rows_of
 from assistant.learning.trained import QUERY
 from assistant.learning.training_process import train_in_child
 from assistant.replay.metrics.held_out import Comparison

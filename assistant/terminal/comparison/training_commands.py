@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from stores.database.tables import Round
 
 _ROUNDS = 5  # shown
-_OTHERS = {"dialogue": "Replies over knowledge bases", "query": "Follow-up questions"}
+_OTHERS = {
+    "dialogue": "Replies over knowledge bases",
+    "query": "Follow-up questions",
+    "entities": "Entities of knowledge bases",
+}
 _PAUSED = "Training in this chat is paused. /train continue goes on."
 _ENDS = "No round was begun: it would need a chat that stays open, and this one ends with its input."
 

@@ -280,9 +280,10 @@ def rule(facts: TrainingFacts, row: Round | None = None) -> str:
 
     over = f" more than {100 * facts.least_gain:.2f} points" if facts.least_gain else ""
     margin = f"{100 * facts.margin:.2f} points"
-    if row is not None and row.recipe == "query":
+    of_ranks = {"query": "follow-ups", "entities": "replies"}
+    if row is not None and row.recipe in of_ranks:
         return (
-            f"Goes live if MRR surely gains{over} on {DECIDING} follow-ups or more, "
+            f"Goes live if MRR surely gains{over} on {DECIDING} {of_ranks[row.recipe]} or more, "
             f"and R@5 loses at most {margin}."
         )
     if row is not None and row.recipe == "dialogue":

@@ -82,7 +82,7 @@ class Replies(Subject[Lesson]):
     """The generator with the words that it lacks, and the replies that it learns."""
 
     batch, least_an_epoch = BATCH, 320
-    start = SHIPPED / WEIGHTS
+    start: Path = SHIPPED / WEIGHTS
 
     def __init__(self, options: argparse.Namespace) -> None:
         told = read_lessons(options.lessons)
@@ -147,17 +147,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = options_of("from_use", __doc__)
+    parser = options_of("from_use", __doc__, DialogueTraining)
     parser.add_argument("--encoder", type=Path, required=True, help="the packaged encoder, exported")
-    parser.add_argument("--settings", type=_settings, default=DialogueTraining(), help="as a JSON object")
     return parser.parse_args(arguments)
-
-
-def _settings(text: str) -> DialogueTraining:
-    try:
-        return DialogueTraining(**json.loads(text))
-    except (ValueError, TypeError) as error:
-        raise argparse.ArgumentTypeError(f"no settings: {error}") from error
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from agents.base.chat_interfaces import DialogueState
 from agents.base.interfaces import Candidate
-from agents.dialogue.entity_ranker import ranked
+from agents.dialogue.entity_ranker import entity_query, ranked
 from agents.dialogue.knowledge_table import KnowledgeTable
 from agents.models.dialogue_arrays import Strings
 from agents.models.dialogue_inputs import MOST_ROWS, NAME, DialogueInputs, dialogue_inputs
@@ -55,7 +55,7 @@ class Moment:
     @property
     def query(self) -> str:
         """What its entities are searched by."""
-        return entity_query(self.said[-1], self.state)
+        return entity_query(self.said[-1], self.state).replace("_", " ")
 
     @property
     def reply(self) -> tuple[str, ...]:
@@ -138,11 +138,6 @@ def _best(entities: Sequence[Entity], cosines: npt.NDArray[np.float32], state: D
 def encoded_text(entity: Entity) -> str:
     """An entity as it is encoded."""
     return f"{entity.name}\n{entity_text(entity)}".replace("_", " ")
-
-
-def entity_query(message: str, state: DialogueState) -> str:
-    """What entities are searched by: the message and what is wanted so far."""
-    return " ".join([message, *state.constraints.values()]).replace("_", " ")
 
 
 def _columns_of(entities: Iterable[Entity]) -> dict[str, str]:

@@ -120,7 +120,7 @@ class Adapters(Subject[Tried]):
     batch, least_an_epoch = 16, 160
 
     def __init__(self, options: argparse.Namespace) -> None:
-        self.start = options.adapters
+        self.start = self._adapters = options.adapters
         told = read_lessons(options.lessons)
         useful = [(is_measured, tried) for is_measured, tried in told if tried.own or tried.best[1]]
         self.taught = [tried for is_measured, tried in useful if not is_measured]
@@ -160,7 +160,7 @@ class Adapters(Subject[Tried]):
     def write(self, best: Mapping[str, Tensor], folder: Path, tell: Tell) -> None:
         write_checkpoint(folder / WEIGHTS, best, self._form)
         (folder / SERVED).mkdir()
-        exported(folder / WEIGHTS, folder / SERVED / self.start.name)
+        exported(folder / WEIGHTS, folder / SERVED / self._adapters.name)
 
     def _loss(self, some: Sequence[Tried]) -> Tensor:
         with torch.autocast("cpu", torch.bfloat16):
@@ -179,18 +179,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = options_of("from_use", __doc__)
+    parser = options_of("from_use", __doc__, QueryTraining)
     parser.add_argument("--base", type=Path, required=True, metavar="MODEL", help="which the adapters are of")
     parser.add_argument("--adapters", type=Path, required=True, help="those to begin with, as served")
-    parser.add_argument("--settings", type=_settings, default=QueryTraining(), help="as a JSON object")
     return parser.parse_args(arguments)
-
-
-def _settings(text: str) -> QueryTraining:
-    try:
-        return QueryTraining(**json.loads(text))
-    except (ValueError, TypeError) as error:
-        raise argparse.ArgumentTypeError(f"no settings: {error}") from error
 
 
 if __name__ == "__main__":

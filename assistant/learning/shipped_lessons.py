@@ -1,0 +1,117 @@
+"""What the rounds of query model and entity retriever read of lessons.
+
+follow-up -> ways to make it stand alone, drawn by the shipped model -> each searched with -> 1 / rank
+reply     -> the entity that it tells of -> its message as a vector, among those of all entities
+"""
+
+from __future__ import annotations
+
+import random
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from agents.base.interfaces import Vector
+from agents.dialogue.entity_ranker import entity_query
+from assistant.learning.shipped_learner import Rows, Tell
+from assistant.search.entity_search import EntitySearch, Turned
+from assistant.search.searching import Searching
+from stores.base.entities import Entity, entity_text
+from stores.base.errors import NotFound
+from stores.base.passages import searchable_text
+from stores.learning.dialogue_lessons import DialogueLesson
+from stores.learning.follow_ups import FollowUp
+from stores.search.knowledge_bases import KnowledgeBases, KnownBase
+
+WAYS = 6  # of a question that are tried, at most
+_MOST = 1_000  # entities of a knowledge base, from which the right one is told apart
+_AT_ONCE = 64  # texts that are encoded
+
+Earlier: TypeAlias = Sequence[tuple[str, str]]  # questions and answers, oldest first
+
+
+def rows_of(
+    follow_ups: Sequence[FollowUp],
+    tell: Tell,
+    *,
+    earlier: Callable[[FollowUp], Earlier],
+    ways: Callable[[FollowUp], Sequence[str]],
+    found: Callable[[FollowUp, str], float],
+) -> Rows:
+    """A follow-up each. ways: to make it stand alone, none twice. found: 1 / rank; of "" as it was typed."""
+    for done, each in enumerate(follow_ups):
+        tell(done, len(follow_ups))
+        yield {
+            "measured": each.tells_when_to_end,
+            "question": each.question,
+            "earlier": earlier(each),
+            "own": found(each, ""),
+            "ways": [(way, found(each, way)) for way in ways(each)],
+        }
+
+
+class EntityLessons:
+    """Lessons of dialogues as the entity retriever reads them."""
+
+    def __init__(self, bases: KnowledgeBases, search: EntitySearch, searching: Searching) -> None:
+        self._bases, self._search, self._searching = bases, search, searching
+
+    def right(self, lesson: DialogueLesson) -> int | None:
+        """The version of the entity that its reply tells of; None where that is not sure."""
+        base = self._base(lesson)
+        return None if base is None else self._search.told_of(base, lesson.reply)
+
+    def rows(self, lessons: Sequence[DialogueLesson], tell: Tell) -> Iterator[Mapping[str, Any]]:
+        """Each knowledge base with its entities' vectors, then its lessons; vectors as base64, 32 bits each.
+
+        lessons: that tell of one entity, each.
+        """
+        of_base: dict[int, tuple[KnownBase, list[tuple[DialogueLesson, int]]]] = {}
+        for lesson in lessons:
+            base, right = self._base(lesson), self.right(lesson)
+            if base is not None and right is not None:
+                of_base.setdefault(base.id, (base, []))[1].append((lesson, right))
+        for base, told in of_base.values():
+            entities = self._entities(base, {right for _, right in told})
+            place = {version_id: number for number, version_id in enumerate(entities)}
+            texts = [searchable_text(each.name, entity_text(each)) for each in entities.values()]
+            vectors: list[str] = []
+            for start in range(0, len(texts), _AT_ONCE):
+                tell(start, len(texts))
+                some = texts[start : start + _AT_ONCE]
+                vectors += map(_as_text, self._searching.encoder.encode_passages(some))
+            yield {"base": base.name, "entities": vectors}
+            for lesson, right in told:
+                vector = self._searching.encoder.encode_queries([self._query(base, lesson)])[0]
+                measured = lesson.tells_when_to_end
+                yield {"measured": measured, "query": _as_text(vector), "right": place[right]}
+
+    def found(self, lesson: DialogueLesson, turned: Turned) -> float:
+        """1 / rank of the entity that its reply tells of, in the chat's order; 0 where it is not found."""
+        base, right = self._base(lesson), self.right(lesson)
+        if base is None:
+            return 0.0
+        state = self._search.table(base).state(lesson.messages, lesson.answers)
+        ranked = self._search.find(base, self._searching, lesson.messages[-1], state, turned).candidates
+        return next((1 / each.found_rank for each in ranked if each.passage.version_id == right), 0.0)
+
+    def _base(self, lesson: DialogueLesson) -> KnownBase | None:
+        try:
+            return self._bases.named(lesson.user_id, lesson.base)
+        except NotFound:  # it was removed since
+            return None
+
+    def _query(self, base: KnownBase, lesson: DialogueLesson) -> str:
+        state = self._search.table(base).state(lesson.messages, lesson.answers)
+        return entity_query(lesson.messages[-1], state)
+
+    def _entities(self, base: KnownBase, wanted: set[int]) -> dict[int, Entity]:
+        """Those that are wanted and, of the others, as many as there is room for."""
+        entities = dict(self._bases.entities(base))
+        others = [version_id for version_id in entities if version_id not in wanted]
+        kept = random.Random(0).sample(others, min(len(others), max(0, _MOST - len(wanted))))
+        return {version_id: entities[version_id] for version_id in (*sorted(wanted), *sorted(kept))}
+
+
+def _as_text(vector: Vector) -> str:
+    return b64encode(vector.astype("<f4").tobytes()).decode()
