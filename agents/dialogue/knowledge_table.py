@@ -69,6 +69,18 @@ class KnowledgeTable:
                 at += 1
         return found
 
+    def told_of(self, text: str) -> list[int]:
+        """The versions of the entities that a text tells of: those with most of the values that stand there.
+
+        Where it names any, it tells of these. None where it would be half of the table.
+        """
+        named = self.named_in(text)
+        names = [one for one in named if one.column == NAME]
+        counts = Counter(entity for one in names or named for entity in set(one.entities))
+        most = max(counts.values(), default=0)
+        found = sorted(entity for entity, count in counts.items() if count == most)
+        return found if 2 * len(found) < self.size else []
+
     def meeting(self, constraints: Mapping[str, str]) -> list[int]:
         """The versions of the entities that meet all constraints, in the order of the table."""
         sets = [self._values.get(words(v), {}).get(column, array("q")) for column, v in constraints.items()]

@@ -56,23 +56,23 @@ class EntityLessons:
     def __init__(self, bases: KnowledgeBases, search: EntitySearch, searching: Searching) -> None:
         self._bases, self._search, self._searching = bases, search, searching
 
-    def right(self, lesson: DialogueLesson) -> int | None:
-        """The version of the entity that its reply tells of; None where that is not sure."""
+    def right(self, lesson: DialogueLesson) -> list[int]:
+        """The versions of the entities that its reply tells of; none where that is not sure."""
         base = self._base(lesson)
-        return None if base is None else self._search.told_of(base, lesson.reply)
+        return [] if base is None else self._search.table(base).told_of(lesson.reply)
 
     def rows(self, lessons: Sequence[DialogueLesson], tell: Tell) -> Iterator[Mapping[str, Any]]:
         """Each knowledge base with its entities' vectors, then its lessons; vectors as base64, 32 bits each.
 
-        lessons: that tell of one entity, each.
+        lessons: whose replies tell of an entity, each.
         """
-        of_base: dict[int, tuple[KnownBase, list[tuple[DialogueLesson, int]]]] = {}
+        of_base: dict[int, tuple[KnownBase, list[tuple[DialogueLesson, list[int]]]]] = {}
         for lesson in lessons:
             base, right = self._base(lesson), self.right(lesson)
-            if base is not None and right is not None:
+            if base is not None and right:
                 of_base.setdefault(base.id, (base, []))[1].append((lesson, right))
         for base, told in of_base.values():
-            entities = self._entities(base, {right for _, right in told})
+            entities = self._entities(base, {one for _, right in told for one in right})
             place = {version_id: number for number, version_id in enumerate(entities)}
             texts = [searchable_text(each.name, entity_text(each)) for each in entities.values()]
             vectors: list[str] = []
@@ -83,17 +83,20 @@ class EntityLessons:
             yield {"base": base.name, "entities": vectors}
             for lesson, right in told:
                 vector = self._searching.encoder.encode_queries([self._query(base, lesson)])[0]
-                measured = lesson.tells_when_to_end
-                yield {"measured": measured, "query": _as_text(vector), "right": place[right]}
+                yield {
+                    "measured": lesson.tells_when_to_end,
+                    "query": _as_text(vector),
+                    "right": [place[one] for one in right],
+                }
 
     def found(self, lesson: DialogueLesson, turned: Turned) -> float:
-        """1 / rank of the entity that its reply tells of, in the chat's order; 0 where it is not found."""
+        """1 / rank of the first entity that its reply tells of, in the chat's order; 0: there is none."""
         base, right = self._base(lesson), self.right(lesson)
         if base is None:
             return 0.0
         state = self._search.table(base).state(lesson.messages, lesson.answers)
         ranked = self._search.find(base, self._searching, lesson.messages[-1], state, turned).candidates
-        return next((1 / each.found_rank for each in ranked if each.passage.version_id == right), 0.0)
+        return next((1 / each.found_rank for each in ranked if each.passage.version_id in right), 0.0)
 
     def _base(self, lesson: DialogueLesson) -> KnownBase | None:
         try:

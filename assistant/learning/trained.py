@@ -45,7 +45,7 @@ ENTITIES = Trained(
     "entity retriever",
     "assistant.learning.recipes.dialogue.entities_from_use",
     "find what you mean in knowledge bases better",
-    "Every corrected reply over a knowledge base, or one rated good, that tells of one entity is a lesson.",
+    "Every corrected reply over a knowledge base, or one rated good, that tells of an entity is a lesson.",
 )
 # The first that is due comes first.
 TRAINED = {each.recipe: each for each in (RETRIEVER, DIALOGUE, QUERY, ENTITIES)}

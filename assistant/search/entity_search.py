@@ -5,7 +5,6 @@ the user's messages -> values that they name (state) -> entities found, and thos
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -13,7 +12,7 @@ from typing import TypeAlias
 from agents.base.chat_interfaces import DialogueState
 from agents.base.interfaces import Candidate, Vector
 from agents.dialogue.entity_ranker import entity_query, ranked
-from agents.dialogue.knowledge_table import NAME, KnowledgeTable
+from agents.dialogue.knowledge_table import KnowledgeTable
 from agents.retrieval.retriever import Retrieved
 from assistant.search.searching import Searching
 from stores.search.knowledge_bases import KnowledgeBases, KnownBase
@@ -41,18 +40,6 @@ class EntitySearch:
             for old in list(self._tables)[:-_TABLES]:
                 self._tables.pop(old, None)  # another thread may have been quicker
         return self._tables[key]
-
-    def told_of(self, base: KnownBase, reply: str) -> int | None:
-        """The version of the entity that a reply tells of; None where that is not sure.
-
-        It is the one with most of the values that stand there, among those that are named, if any is.
-        """
-        named = self.table(base).named_in(reply)
-        names = [one for one in named if one.column == NAME]
-        counts = Counter(entity for one in names or named for entity in set(one.entities))
-        best = counts.most_common(2)
-        is_sure = len(best) == 1 or (best and best[0][1] > best[1][1])
-        return best[0][0] if is_sure else None
 
     def find(
         self,

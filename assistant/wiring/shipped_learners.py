@@ -73,11 +73,11 @@ class ShippedLearners(Turns):
         if trained == QUERY:
             return self._follow_ups, self._follow_ups.all
         lessons = self._dialogue_lessons
-        teaches = is_sound_lesson if trained == DIALOGUE else self._tells_of_one
+        teaches = is_sound_lesson if trained == DIALOGUE else self._tells_of_any
         return lessons, lambda after=0: [each for each in lessons.all(after=after) if teaches(each)]
 
-    def _tells_of_one(self, lesson: DialogueLesson) -> bool:
-        return self._entity_lessons.right(lesson) is not None
+    def _tells_of_any(self, lesson: DialogueLesson) -> bool:
+        return bool(self._entity_lessons.right(lesson))
 
     def _training_of(self, trained: Trained) -> Training:
         from assistant.learning.trained import DIALOGUE, QUERY
@@ -136,7 +136,7 @@ class ShippedLearners(Turns):
 
     @property
     def _entity_learner(self) -> ShippedLearner[DialogueLesson]:
-        """Trains the entity retriever on replies that tell of one entity."""
+        """Trains the entity retriever on replies that tell of an entity."""
         from agents.models.entity_map import EntityMap
         from assistant.learning.trained import ENTITIES
         from assistant.replay.metrics.held_out_follow_ups import decided

@@ -1,12 +1,13 @@
-"""Trains what turns messages towards the entities that they are about, on replies that tell of one entity.
+"""Trains what turns messages towards the entities that they are about, on replies that tell of an entity.
 
     python -m assistant.learning.recipes.dialogue.entities_from_use LESSONS.jsonl --out FOLDER
         --encoder VERSION
 
     lessons -> a map that changes nothing, for each knowledge base -> epochs -> the best of them -> FOLDER
 
-The nearer the right entity is, among all of its knowledge base, the lower is the loss (Dual-Feedback, Eq. 1
-and Appendix D: distant supervision). See `recipes/from_shipped.py`; `served/` has what `EntityMap` reads.
+The nearer one of the right entities is, among all of its knowledge base, the lower is the loss
+(Dual-Feedback, Eq. 1 and Appendix D: distant supervision); where several are right, their chances count
+together. See `recipes/from_shipped.py`; `served/` has what `EntityMap` reads.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Meant:
 
     base: str
     query: str  # base64 of its vector
-    right: int  # among the base's
+    right: tuple[int, ...]  # which of the base's, one at least
 
 
 def read_lessons(file: Path) -> tuple[dict[str, Tensor], list[tuple[bool, Meant]]]:
@@ -65,7 +66,7 @@ def read_lessons(file: Path) -> tuple[dict[str, Tensor], list[tuple[bool, Meant]
                 base = row["base"]
                 entities[base] = torch.stack([vector_of(each) for each in row["entities"]])
             else:
-                found.append((row["measured"], Meant(base, row["query"], row["right"])))
+                found.append((row["measured"], Meant(base, row["query"], tuple(row["right"]))))
     except (OSError, ValueError, TypeError, KeyError, RuntimeError, UnboundLocalError) as error:
         raise CannotTrain(f"{file} holds no lessons of entities: {error}") from error
     return entities, found
@@ -120,8 +121,11 @@ class Maps(Subject[Meant]):
                 queries = torch.stack([vector_of(each.query) for each in of_base])
                 moved = queries + queries @ self.trained[f"{number}.down"] @ self.trained[f"{number}.up"].T
                 cosines = F.normalize(moved, dim=1) @ self._entities[base].T
-                right = torch.tensor([each.right for each in of_base])
-                found = found + F.cross_entropy(cosines / TEMPERATURE, right, reduction="sum")
+                right = torch.zeros_like(cosines, dtype=torch.bool)
+                for row, each in zip(right, of_base, strict=True):
+                    row[list(each.right)] = True
+                likely = (cosines / TEMPERATURE).log_softmax(1).masked_fill(~right, -torch.inf)
+                found = found - likely.logsumexp(1).sum()
         return found / len(some)
 
 
