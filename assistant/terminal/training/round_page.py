@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from stores.learning.round_lineage import RoundLineage
 
 _SPANS_TOLD = 40  # of turns, the last ones
+_LIKELY = {"query": "choice and word", "entities": "the right entity"}  # of what a recipe tells the chance
 
 
 def round_page(assistant: Assistant, facts: TrainingFacts, row: Round) -> tuple[str, str]:
@@ -38,6 +39,7 @@ def round_page(assistant: Assistant, facts: TrainingFacts, row: Round) -> tuple[
 
 def _ended(facts: TrainingFacts, row: Round) -> Iterator[str]:
     yield one_line(row.reason) or "It has not ended yet."
+    yield f"Recipe     {row.recipe}"
     began = row.created_at.astimezone()
     yield f"Began      {began:%Y-%m-%d %H:%M}"
     if row.ended_at is not None:
@@ -68,7 +70,7 @@ def _figures(row: Round) -> Iterator[str]:
     for found in measured:
         when = f"epoch {found['epoch']}" if found.get("epoch") else "start"
         if "chance" in found:
-            yield f"{when:<9} chance of a word {percent(found['chance'])}"
+            yield f"{when:<9} chance of {_LIKELY.get(row.recipe, 'a word')} {percent(found['chance'])}"
             continue
         yield (
             f"{when:<9} nDCG@10 {percent(found.get('ndcg_at_10', 0))}  "
