@@ -218,6 +218,7 @@ def test_a_lesson_is_a_message_and_the_entity_that_its_reply_tells_of(vouch: Vou
         assert entities.found(lessons[4], turned) == 1
         assert entities.found(lessons[3], turned) < 1
         vouch.run("kb", "remove", "ships")
+        entities = EntityLessons(assistant.knowledge_bases, assistant.entity_search, assistant.searching)
         assert entities.right(lessons[0]) == []
         assert list(entities.rows(lessons, lambda done, of: None)) == []
         assert entities.found(lessons[0], turned) == 0

@@ -51,10 +51,11 @@ def rows_of(
 
 
 class EntityLessons:
-    """Lessons of dialogues as the entity retriever reads them."""
+    """Lessons of dialogues as the entity retriever reads them, over knowledge bases as they were at first."""
 
     def __init__(self, bases: KnowledgeBases, search: EntitySearch, searching: Searching) -> None:
         self._bases, self._search, self._searching = bases, search, searching
+        self._known: dict[tuple[int, str], KnownBase | None] = {}  # by user and name
 
     def right(self, lesson: DialogueLesson) -> list[int]:
         """The versions of the entities that its reply tells of; none where that is not sure."""
@@ -99,10 +100,13 @@ class EntityLessons:
         return next((1 / each.found_rank for each in ranked if each.passage.version_id in right), 0.0)
 
     def _base(self, lesson: DialogueLesson) -> KnownBase | None:
-        try:
-            return self._bases.named(lesson.user_id, lesson.base)
-        except NotFound:  # it was removed since
-            return None
+        key = lesson.user_id, lesson.base
+        if key not in self._known:
+            try:
+                self._known[key] = self._bases.named(*key)
+            except NotFound:  # it was removed since
+                self._known[key] = None
+        return self._known[key]
 
     def _query(self, base: KnownBase, lesson: DialogueLesson) -> str:
         state = self._search.table(base).state(lesson.messages, lesson.answers)

@@ -73,11 +73,12 @@ class ShippedLearners(Turns):
         if trained == QUERY:
             return self._follow_ups, self._follow_ups.all
         lessons = self._dialogue_lessons
-        teaches = is_sound_lesson if trained == DIALOGUE else self._tells_of_any
-        return lessons, lambda after=0: [each for each in lessons.all(after=after) if teaches(each)]
 
-    def _tells_of_any(self, lesson: DialogueLesson) -> bool:
-        return bool(self._entity_lessons.right(lesson))
+        def learnable(*, after: int = 0) -> list[DialogueLesson]:
+            teaches = is_sound_lesson if trained == DIALOGUE else self._entity_lessons.right
+            return [each for each in lessons.all(after=after) if teaches(each)]
+
+        return lessons, learnable
 
     def _training_of(self, trained: Trained) -> Training:
         from assistant.learning.trained import DIALOGUE, QUERY
