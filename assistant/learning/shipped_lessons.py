@@ -90,14 +90,14 @@ class EntityLessons:
                     "right": [place[one] for one in right],
                 }
 
-    def found(self, lesson: DialogueLesson, turned: Turned) -> float:
-        """1 / rank of the first entity that its reply tells of, in the chat's order; 0: there is none."""
-        base, right = self._base(lesson), self.right(lesson)
+    def found(self, lesson: DialogueLesson, turned: Turned) -> list[int]:
+        """The versions of the entities that are found for its message, in the chat's order."""
+        base = self._base(lesson)
         if base is None:
-            return 0.0
+            return []
         state = self._search.table(base).state(lesson.messages, lesson.answers)
         ranked = self._search.find(base, self._searching, lesson.messages[-1], state, turned).candidates
-        return next((1 / each.found_rank for each in ranked if each.passage.version_id in right), 0.0)
+        return [each.passage.version_id for each in ranked]
 
     def _base(self, lesson: DialogueLesson) -> KnownBase | None:
         key = lesson.user_id, lesson.base

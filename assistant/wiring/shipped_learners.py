@@ -140,7 +140,7 @@ class ShippedLearners(Turns):
         """Trains the entity retriever on replies that tell of an entity."""
         from agents.models.entity_map import EntityMap
         from assistant.learning.trained import ENTITIES
-        from assistant.replay.metrics.held_out_follow_ups import decided
+        from assistant.replay.metrics.held_out_entities import ToldReply, decided
 
         entities = self._entity_lessons
 
@@ -149,12 +149,12 @@ class ShippedLearners(Turns):
         ) -> Compared:
             held_out = [lesson for lesson in lessons if lesson.is_held_out]
             both = self.entity_map.turned, EntityMap.read(folder).turned
-            scored = []
+            told = []
             for done, lesson in enumerate(held_out, start=1):
-                live, candidate = (entities.found(lesson, turned) for turned in both)
-                scored.append((live, candidate))
+                found = (entities.found(lesson, turned) for turned in both)
+                told.append(ToldReply(lesson.base, frozenset(entities.right(lesson)), *found))
                 tell(done, len(held_out))
-            return self._compared(decided(scored, **self._how_compared()))
+            return self._compared(decided(told, **self._how_compared()))
 
         return self._shipped_learner(
             ENTITIES,
