@@ -242,13 +242,14 @@ def test_a_lesson_is_a_message_and_the_entity_that_its_reply_tells_of(vouch: Vou
         others = ("Ahoy!", "The Heron and The Eel are here.", "It is on the upper deck.", "At berth 12.")
         found = [entities.right(replace(lessons[0], reply=reply)) for reply in others]
         assert found == [[], [versions[0], versions[4]], [], [versions[1]]]  # three of five are on that deck
+        assert entities.right(replace(lessons[0], is_of_own=False)) == []  # of a shared one with that name
         first, *rows = entities.rows([*lessons, replace(lessons[0], reply="Ahoy!")], lambda done, of: None)
-        assert (first["base"], len(first["entities"])) == ("ships", 5)
+        assert (first["base"], len(first["entities"])) == ("kb:1", 5)
         assert [row["right"] for row in rows] == 4 * [[0], [1], [2], [3], [4]]
         assert [row["measured"] for row in rows] == [each.tells_when_to_end for each in lessons]
 
         def turned(base: str, encoder: str, _vector: Vector) -> Vector:
-            assert (base, encoder) == ("ships", assistant.searching.version)
+            assert (base, encoder) == ("kb:1", assistant.searching.version)
             vector: Vector = assistant.searching.encoder.encode_passages(["The Eel\ndeck: upper"])[0]
             return vector
 

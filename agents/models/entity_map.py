@@ -29,7 +29,7 @@ class EntityMap:
     """What was learned of some knowledge bases; without any, every vector stays as it is."""
 
     def __init__(self, encoder: str = "", maps: Mapping[str, tuple[Vector, Vector]] | None = None) -> None:
-        """encoder: the version of what encodes messages. maps: down and up, by knowledge base."""
+        """encoder: the version of what encodes messages. maps: down and up, by a base's space."""
         self._encoder, self._maps = encoder, maps or {}
 
     @classmethod

@@ -81,7 +81,7 @@ class EntityLessons:
                 tell(start, len(texts))
                 some = texts[start : start + _AT_ONCE]
                 vectors += map(_as_text, self._searching.encoder.encode_passages(some))
-            yield {"base": base.name, "entities": vectors}
+            yield {"base": base.space, "entities": vectors}
             for lesson, right in told:
                 vector = self._searching.encoder.encode_queries([self._query(base, lesson)])[0]
                 yield {
@@ -106,7 +106,10 @@ class EntityLessons:
                 self._known[key] = self._bases.named(*key)
             except NotFound:  # it was removed since
                 self._known[key] = None
-        return self._known[key]
+        base = self._known[key]
+        if base is None or base.is_shared == lesson.is_of_own:  # of two with one name it is the other one
+            return None
+        return base
 
     def _query(self, base: KnownBase, lesson: DialogueLesson) -> str:
         state = self._search.table(base).state(lesson.messages, lesson.answers)

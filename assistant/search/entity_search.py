@@ -21,7 +21,7 @@ from stores.search.spaces import Space
 _MEETING = 30  # entities that meet the constraints, looked at beside those found
 _TABLES = 4  # kept in memory
 
-Turned: TypeAlias = Callable[[str, str, Vector], Vector]  # of a base's name, an encoder's version, a vector
+Turned: TypeAlias = Callable[[str, str, Vector], Vector]  # of a base's space, an encoder's version, a vector
 
 
 class EntitySearch:
@@ -53,7 +53,7 @@ class EntitySearch:
         space = searching.spaces.of_knowledge_base(base)
         query = entity_query(message, state)
         vector = searching.encoder.encode_queries([query])[0]
-        vector = (turned or self._turned)(base.name, searching.version, vector)
+        vector = (turned or self._turned)(base.space, searching.version, vector)
         found = searching.retriever.retrieve_by(query, vector, space)
         meeting = self.table(base).meeting(state.constraints)[:_MEETING]
         also = self._also(space, found, [*state.focus, *meeting])
