@@ -17,9 +17,10 @@ part; for everyday: all messages), by the product's own search, in these ways:
     gold      as a person made it stand alone, where the set has that
 
 R@5: a right passage is among the first five. nDCG@3: one gain for each right one. Differences to `both` are
-paired, with 95 % intervals by bootstrap. closed: the share of the way from raw to gold. ROUGE-1 recall and
-exact match compare the words of rewrite and gold. Milliseconds are those of one rewrite; what was said before
-is read ahead, as a chat does when it has answered, unless --cold says otherwise.
+paired, with 95 % intervals by bootstrap. closed: the share of the way from raw to gold. ROUGE-1 recall,
+exact match and BLEU of the corpus compare the words of raw and rewrite with gold's. Milliseconds are those of
+one rewrite; what was said before is read ahead, as a chat does when it has answered, unless --cold says
+otherwise.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import argparse
 import json
 import math
 import random
+import re
 import tempfile
 import time
 from collections import Counter
@@ -47,6 +49,7 @@ from agents.base.memory_page import answered
 from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.retriever import best_of
 from assistant.learning.recipes.query.rewrites import OWN_DATA
+from assistant.replay.metrics.dialogue import bleu
 from assistant.replay.streams.datasets import ReplayPassage
 from assistant.replay.streams.follow_ups import SETS as OF_CONVERSATIONS
 from assistant.replay.streams.follow_ups import AskedBehind, read_conversations
@@ -59,6 +62,7 @@ from benchmarks.questions import interval, normalised_answer
 SETS = (*OF_CONVERSATIONS, "everyday", "documents")
 WAYS = ("raw", "before", "both", "rewrite", "three", "two", "ranks", "gold")
 _CITED = "[1] "  # so that an answer counts as one, in the chat's form: its first words
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 _IN_TIME_MS = 400  # the default that a turn waits
 
 
@@ -140,7 +144,8 @@ def measure(
         return [c.passage.source for c in best_of([retriever.retrieve(q, space) for q in queries]).candidates]
 
     scores: dict[str, list[tuple[float, float]]] = {way: [] for way in WAYS}
-    words, waits, anew = [], [], 0
+    words = list[tuple[str, str, str]]()  # of question, rewrite and gold
+    waits, anew = list[float](), 0
     for each in asked:
         said = [Exchange(q, q, _CITED + a if a else "") for q, a in each.earlier]
         before = QueryAugmenter().augment(each.question, said).text
@@ -161,9 +166,7 @@ def measure(
             ways["ranks"] = _joined(ways["both"], ways["rewrite"]) if alone else ways["both"]
             if each.gold:
                 told = alone or each.question
-                words.append(
-                    (unigram_recall(told, each.gold), normalised_answer(told) == normalised_answer(each.gold))
-                )
+                words.append((each.question, told, each.gold))
         for way, order in ways.items():
             scores[way].append((at_five(order, each.right), ndcg_three(order, each.right)))
     print(f"{name}, {len(asked)} follow-ups")
@@ -189,8 +192,17 @@ def measure(
             f"{in_time:.0f} % within {_IN_TIME_MS} ms"
         )
     if words:
-        recall, exact = np.mean(words, axis=0)
-        print(f"  ROUGE-1 recall {recall * 100:.1f}, exact {exact * 100:.1f}", flush=True)
+        raw, rewritten, gold = zip(*words, strict=True)
+        for way, texts in (("raw", raw), ("rewrite", rewritten)):
+            print(f"  {way:8} {_alike(texts, gold)}", flush=True)
+
+
+def _alike(written: Sequence[str], gold: Sequence[str]) -> str:
+    pairs = list(zip(written, gold, strict=True))
+    recall = np.mean([unigram_recall(*pair) for pair in pairs]) * 100
+    exact = np.mean([normalised_answer(text) == normalised_answer(right) for text, right in pairs]) * 100
+    spaced = [[" ".join(_TOKEN.findall(text)) for text in texts] for texts in (gold, written)]
+    return f"ROUGE-1 recall {recall:.1f}, exact {exact:.1f}, BLEU {bleu(*spaced):.1f}"
 
 
 def _joined(*rankings: Sequence[str]) -> list[str]:
