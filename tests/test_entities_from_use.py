@@ -270,5 +270,6 @@ def test_what_people_call_an_entity_is_found_after_a_round(vouch: Vouch) -> None
     told = json.loads(out.splitlines()[-1])
     assert (told["state"], told["recipe"]) == ("promoted", "entities"), err
     assert vouch.run(*asked).out.startswith("The nearest in ships:\nThe Otter")
+    assert f"Trained by use: entity retriever of round {told['round']}" in vouch.run("why").out
     vouch.run("train", "--back", "--recipe", "entities")
     assert not vouch.run(*asked).out.startswith("The nearest in ships:\nThe Otter")

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from agent_fakes import FakeChat
 from plain_fixtures import talk
 from round_rows import promoted
 from screen_fixtures import ANSWER, QUESTION, ScriptedReplies, made_assistant, place_in
+from sqlalchemy import update
 from store_fixtures import document
 
+from agents.retrieval.query_augmenter import REWRITTEN
+from assistant.learning.trained import IS_OF_OWN, QUERY, TRAINED
 from assistant.terminal.facts.answer_lines import invented_line
 from assistant.terminal.facts.session_text import session_object
 from assistant.terminal.facts.why import why_facts
 from stores.base.clock import now
 from stores.base.passages import SHARED
 from stores.conversation.turn_models import TurnModels, models_of
-from stores.database.tables import ModelVersion
+from stores.database.tables import ModelVersion, Retrieval, Turn
 
 
 def test_the_line_counts_citations_and_names_their_numbers_once() -> None:
@@ -69,7 +73,7 @@ def test_the_models_of_a_turn_are_those_of_its_user_alone(tmp_path: Path) -> Non
         ann, ben = assistant.journal.user_id("ann"), assistant.journal.user_id("ben")
         found = models_of(assistant.database, ann, 1)
         assert (found.encoder_version, found.round_id, found.judges) == ("fixed-1", None, ("scores-1",))
-        assert models_of(assistant.database, ben, 1) == TurnModels("", None, ())
+        assert models_of(assistant.database, ben, 1) == TurnModels("", None, "", (), {})
 
 
 def test_an_encoder_that_a_round_trained_is_named_with_its_round(tmp_path: Path) -> None:
@@ -86,3 +90,38 @@ def test_an_encoder_that_a_round_trained_is_named_with_its_round(tmp_path: Path)
             sql.add(trained)
         assert models_of(assistant.database, ann, 1).round_id == 12
         assert why_facts(assistant, ann, 1).searched_by == "fixed-1, of round 12 · judged by scores-1"
+
+
+def test_of_what_rounds_trained_only_what_an_answer_hangs_on_is_told(tmp_path: Path) -> None:
+    roles = [each.role for each in TRAINED.values()]
+    replies = ScriptedReplies([[ANSWER]])
+    with closing(made_assistant(place_in(tmp_path), FakeChat(replies.reply))) as assistant:
+        with assistant.database.writing() as sql:
+            for number, role in enumerate(roles, start=1):
+                model = ModelVersion(role=role, version="of-use", created_at=now())
+                sql.add(model)
+                sql.flush()
+                trained = promoted(number)
+                trained.model_version_id = model.id
+                sql.add(trained)
+        assistant.live_models.make_live(QUERY.role, "of-use", details={IS_OF_OWN: False})
+        talk(assistant, QUESTION)
+        ann = assistant.journal.user_id("ann")
+        turn = assistant.journal.turn(ann, 1)
+        assert turn.details["trained"] == {QUERY.role: "of-use"}
+        models = models_of(assistant.database, ann, 1)
+        assert models.trained == {QUERY.role: 1 + roles.index(QUERY.role)}
+        assert why_facts(assistant, ann, 1).trained == ""  # it rewrote nothing
+
+        def behind(strategy: str, **details: Any) -> list[str]:
+            with assistant.database.writing() as sql:
+                stored = sql.get_one(Turn, 1)
+                stored.details = {"trained": dict.fromkeys(roles, "of-use"), **details}
+                sql.execute(update(Retrieval).values(strategy=strategy))
+            return sorted(assistant.trained_behind(ann, assistant.journal.turn(ann, 1)))
+
+        assert behind("original") == ["query encoder"]
+        assert behind(REWRITTEN) == ["query encoder", "query model"]
+        quoted, generated = ({"is_generated": each} for each in (False, True))
+        assert behind("original", knowledge_base=quoted) == ["entity retriever", "query encoder"]
+        assert behind(REWRITTEN, knowledge_base=generated) == sorted(roles)

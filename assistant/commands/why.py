@@ -67,6 +67,7 @@ def _as_json(assistant: Assistant, user_id: int, turn: Turn) -> dict[str, Any]:
         "state": turn.state,
         "failure": turn.failure,
         "model": turn.model,
+        "trained": assistant.trained_behind(user_id, turn),
         "accepted_at": stamp(turn.accepted_at),
         "answered_at": stamp(turn.answered_at) if turn.answered_at else None,
         "milliseconds": turn.details.get("milliseconds", {}),

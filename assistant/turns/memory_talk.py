@@ -17,7 +17,7 @@ from agents.base.chat_interfaces import DialogueState, ReplyRequest
 from agents.base.interfaces import AugmentedQuery, Candidate, Encoder, Exchange
 from agents.base.message_sorting import MessageSorter
 from agents.retrieval.own_statements import OwnStatements
-from agents.retrieval.query_augmenter import QueryAugmenter
+from agents.retrieval.query_augmenter import REWRITTEN, QueryAugmenter
 from agents.retrieval.reranker import Reranked, Reranker
 from agents.retrieval.retriever import Retrieved, best_of
 from agents.retrieval.said_here import Said, said_before_here
@@ -188,7 +188,7 @@ class _FromMemory:
         """A follow-up that was made to stand alone is searched so in place of as it was typed."""
         yield self.query.text
         if alone := self.query.rewritten():
-            self.query = replace(self.query, standalone=alone, strategy="made to stand alone")
+            self.query = replace(self.query, standalone=alone, strategy=REWRITTEN)
         yield alone or self._message
 
     def rerank(self) -> Reranked:

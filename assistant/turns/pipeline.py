@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -58,6 +58,7 @@ class TurnPipeline:
         quoting: Callable[[], Responder | None] = lambda: None,
         knowledge: KnowledgeTalk | None = None,
         documents_called: DocumentsCalled = lambda user_id, name: (),
+        trained: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         """searching: what searches now, asked once a turn. cut: a long text as passages.
 
@@ -68,6 +69,7 @@ class TurnPipeline:
         sorter: says what the sentences of a message do.
         quoting: answers where the chat model cannot be reached; None where the model itself quotes.
         documents_called: what a message means by @name.
+        trained: the versions that rounds of training made and that answer, by role.
         """
         self._journal = journal
         self._searching = searching
@@ -80,7 +82,7 @@ class TurnPipeline:
         self._sorter = sorter or MessageSorter()
         self._quoting = quoting
         self._knowledge = knowledge
-        self._documents_called = documents_called
+        self._documents_called, self._trained = documents_called, trained
         self._model_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
         self._earlier_responders: list[Responder] = []
         self.counted = Tokens()  # of all turns so far, as far as a server tells
@@ -166,7 +168,8 @@ class TurnPipeline:
                 yield Chosen(request.sources, quoting.model_name, request.left_out)
                 async for event in _replied(quoting, request, turn):
                     yield event
-            turn.note("respond", tells=(await self._on_thread(self._sorter.sorted, message)).only_states)
+            tells = (await self._on_thread(self._sorter.sorted, message)).only_states
+            turn.note("respond", tells=tells, trained=await self._on_thread(self._trained))
         except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit):
             self._journal.finish(turn.turn_id, turn.outcome("stopped"))
             raise

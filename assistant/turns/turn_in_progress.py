@@ -88,6 +88,7 @@ class TurnInProgress:
                 **self._quoted_instead(),
                 **({"tokens": asdict(self.counted)} if self.counted else {}),
                 **({"sent_to": self._known["server"]} if "server" in self._known else {}),
+                **({"trained": dict(trained)} if (trained := self._known.get("trained")) else {}),
             },
         )
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assistant.turns.memory_talk import MemoryTalk
     from assistant.turns.pipeline import TurnPipeline
     from assistant.turns.player import TurnPlayer
+    from stores.database.tables import Turn
 
 
 class Turns(Models):
@@ -48,7 +49,32 @@ class Turns(Models):
             documents_called=self.library.called,
             quoting=lambda: self._quoting,
             knowledge=self.knowledge_talk,
+            trained=self._trained_in_use,
         )
+
+    def _trained_in_use(self) -> dict[str, str]:
+        from assistant.learning.trained import RETRIEVER, SHIPPED, TRAINED
+
+        others = (each for each in TRAINED.values() if each != RETRIEVER)
+        versions = {each.role: self._answering(each) for each in others}
+        versions[RETRIEVER.role] = self.searching.trained_queries
+        return {role: version for role, version in versions.items() if version not in ("", SHIPPED)}
+
+    def trained_behind(self, user_id: int, turn: Turn) -> dict[str, int]:
+        """By role, the rounds whose models an answer hangs on: not all that were live then."""
+        from agents.retrieval.query_augmenter import REWRITTEN
+        from assistant.learning.trained import DIALOGUE, ENTITIES, QUERY, RETRIEVER
+        from stores.conversation.turn_models import models_of
+
+        models = models_of(self.database, user_id, turn.id or 0)
+        over = turn.details.get("knowledge_base", {})
+        used = {
+            RETRIEVER.role: bool(models.encoder_version),
+            QUERY.role: models.strategy == REWRITTEN,
+            ENTITIES.role: bool(over),
+            DIALOGUE.role: over.get("is_generated", False),
+        }
+        return {role: number for role, number in models.trained.items() if used.get(role)}
 
     @property
     def _cut(self) -> Callable[[str], Sequence[str]]:

@@ -85,6 +85,12 @@ def over_line(turn: Turn) -> str:
     return one_line(f"{base['name']}{met}")
 
 
+def trained_line(assistant: Assistant, user_id: int, turn: Turn) -> str:
+    """The models that rounds of training made and that an answer hangs on; mostly none."""
+    rounds = assistant.trained_behind(user_id, turn)
+    return one_line(", ".join(f"{role} of round {number}" for role, number in rounds.items()))
+
+
 def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
     """What a turn's answer was made from, as it was then, and what became of that since."""
     assert turn.id is not None, "a stored turn has an id"
@@ -103,6 +109,8 @@ def why_lines(assistant: Assistant, user_id: int, turn: Turn) -> Iterator[str]:
         yield f"Tokens: {tokens_line(assistant, [turn])}; in this session {tokens_line(assistant, session)}"
     if over := over_line(turn):
         yield f"About {over}"
+    if trained := trained_line(assistant, user_id, turn):
+        yield f"Trained by use: {trained}"
     if invented := invented_line(turn.details.get("invented_citations", [])):
         yield invented
     cited = turn.details.get("cited", [])

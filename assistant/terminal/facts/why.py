@@ -57,6 +57,7 @@ class WhyFacts:
     route: str  # what the message was taken for
     searched: str  # as the message was searched with; empty where that was the message itself
     searched_by: str  # the encoder and the judge; empty where nothing was searched
+    trained: str  # what else of it a round of training made; empty where none did
     model: str
     in_place_of: str  # the model that could not be reached, and why; mostly empty
     state: str
@@ -71,7 +72,13 @@ class WhyFacts:
 
 def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
     """Of a turn of this user. Raises `NotFound` where there is none."""
-    from assistant.terminal.facts.answer_lines import in_place_of, invented_line, over_line, writer_of
+    from assistant.terminal.facts.answer_lines import (
+        in_place_of,
+        invented_line,
+        over_line,
+        trained_line,
+        writer_of,
+    )
 
     turn = assistant.journal.turn(user_id, turn_id)
     found = assistant.journal.found_in(user_id, turn_id)
@@ -91,6 +98,7 @@ def why_facts(assistant: Assistant, user_id: int, turn_id: int) -> WhyFacts:
         route=_route(turn, found),
         searched="" if turn.standalone in ("", turn.message) else one_line(turn.standalone),
         searched_by=_searched_by(assistant, user_id, turn_id),
+        trained=trained_line(assistant, user_id, turn),
         model=writer_of(turn),
         in_place_of=in_place_of(turn),
         state=turn.state,

@@ -232,6 +232,8 @@ def _how(facts: WhyFacts) -> list[str]:
         lines.append(facts.invented)
     if facts.searched_by:
         lines.append(f"Searched   by {facts.searched_by}")
+    if facts.trained:
+        lines.append(f"Trained    {facts.trained}")
     return lines
 
 
