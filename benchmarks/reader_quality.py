@@ -140,12 +140,6 @@ def _f1(said: np.ndarray, right: np.ndarray) -> float:
     return float(2 * (said & right).sum() / max(1, said.sum() + right.sum()))
 
 
-def macro_f1(said: Sequence[int], right: Sequence[int]) -> float:
-    """The mean F1 of the classes that there are."""
-    found, known = np.array(said), np.array(right)
-    return fmean(_f1(found == place, known == place) for place in sorted(set(right)))
-
-
 def held_out(data: Path, task: str, limit: int | None) -> list[Example]:
     """Test examples of a task, at most `limit` of each source, in seeded order."""
     wanted = [e for e in examples(data, "test", tasks=(task,)) if getattr(e, task) is not None]  # type: ignore[arg-type]

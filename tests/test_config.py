@@ -115,10 +115,6 @@ def test_the_password_in_a_store_address_is_not_shown() -> None:
     assert "hidden" not in repr(settings)
 
 
-def test_a_value_from_an_option_can_say_so() -> None:
-    assert Settings().with_origin("user", "--user").origin("user") == "--user"
-
-
 def test_a_key_that_does_not_exist_has_no_origin() -> None:
     with pytest.raises(KeyError):
         Settings().origin("retrieval.denseweight")

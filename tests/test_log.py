@@ -15,11 +15,11 @@ import pytest
 
 from assistant.process.log import (
     DailyLog,
+    TextField,
     delete_old_logs,
     fields,
     start_log,
     telling_arguments,
-    text_field,
     write_crash_report,
 )
 from assistant.settings.config import LogSettings, Settings
@@ -78,19 +78,19 @@ def test_a_line_tells_time_level_logger_event_and_fields(tmp_path: Path, start: 
 
 def test_a_text_is_logged_as_its_length(tmp_path: Path, start: Start) -> None:
     start()
-    ours.info("said %s", text_field("hidden"), extra=fields(message=text_field("hidden")))
+    ours.info("said %s", TextField("hidden"), extra=fields(message=TextField("hidden")))
     (line,) = lines(tmp_path)
     assert (line["event"], line["fields"]) == ("said (6 characters)", {"message": {"characters": 6}})
 
 
 def test_a_text_is_logged_itself_when_that_was_asked_for(tmp_path: Path, start: Start) -> None:
     start(log_text=True)
-    ours.info("said", extra=fields(message=text_field("shown")))
+    ours.info("said", extra=fields(message=TextField("shown")))
     assert lines(tmp_path)[0]["fields"] == {"message": "shown"}
 
 
 def test_a_text_prints_as_its_length() -> None:
-    assert f"{text_field('hidden')} {text_field('hidden')!r}" == "(6 characters) (6 characters)"
+    assert f"{TextField('hidden')} {TextField('hidden')!r}" == "(6 characters) (6 characters)"
 
 
 def test_what_another_library_says_is_logged_as_its_length(tmp_path: Path, start: Start) -> None:
@@ -125,7 +125,7 @@ def test_an_object_is_logged_by_its_type_alone(tmp_path: Path, start: Start) -> 
 
 def test_a_line_holds_no_control_characters(tmp_path: Path, start: Start) -> None:
     start(log_text=True)
-    ours.info("said", extra=fields(message=text_field("\x1b[31m\x9b\n\u2028\udc80")))
+    ours.info("said", extra=fields(message=TextField("\x1b[31m\x9b\n\u2028\udc80")))
     (path,) = (tmp_path / "state").iterdir()
     assert path.read_text("ascii").rstrip("\n").isprintable()
 

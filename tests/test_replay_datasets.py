@@ -20,7 +20,6 @@ from assistant.replay.streams.datasets import (
     ReplayPassage,
     ReplayQuestion,
     Split,
-    last_third,
     read_set,
     stream,
 )
@@ -445,7 +444,3 @@ def test_seeds_give_orders_of_their_own() -> None:
 def test_two_questions_of_one_id_are_refused() -> None:
     with pytest.raises(ValueError, match="same id"):
         stream([*asked("a"), *asked("b")], order="given")
-
-
-def test_the_last_third() -> None:
-    assert [list(last_third(n)) for n in (0, 1, 3, 10)] == [[], [0], [2], [6, 7, 8, 9]]

@@ -20,10 +20,8 @@ from assistant.replay.metrics.metrics import (
     holds_answer,
     matching_tokens,
     ndcg_at,
-    recall_at,
     reciprocal_rank,
     success_at,
-    tokens_per_question,
 )
 
 names = st.sampled_from([f"p{i}" for i in range(12)])
@@ -38,7 +36,6 @@ texts = st.text(alphabet="aB é.,\n-", max_size=20)
 
 def test_found_by_hand() -> None:
     found, relevant = ["x", "b", "y", "a"], {"a", "b", "c"}
-    assert [recall_at(found, relevant, k) for k in (1, 2, 4)] == [0, 1 / 3, 2 / 3]
     assert [success_at(found, relevant, k) for k in (1, 2, 4)] == [0, 1, 1]
     assert reciprocal_rank(found, relevant) == 1 / 2
     assert reciprocal_rank(["x"], relevant) == 0
@@ -61,8 +58,6 @@ def test_evidence_is_found_by_any_of_its_names() -> None:
 
 def test_where_nothing_is_to_be_found_nothing_is_measured() -> None:
     with pytest.raises(ValueError, match="nothing is relevant"):
-        recall_at(["a"], set(), 5)
-    with pytest.raises(ValueError, match="nothing is relevant"):
         success_at(["a"], set(), 5)
     with pytest.raises(ValueError, match="no evidence"):
         evidence_recall_at(["a"], [], 5)
@@ -76,7 +71,6 @@ def test_ir_measures_says_the_same(found: list[str], gains: Mapping[str, int], d
     qrels = [ir_measures.Qrel("q", name, gain) for name, gain in gains.items()]
     run = [ir_measures.ScoredDoc("q", name, -float(rank)) for rank, name in enumerate(found)]
     ours = {
-        ir_measures.R @ depth: recall_at(found, gains, depth),
         ir_measures.Success @ depth: success_at(found, gains, depth),
         ir_measures.nDCG @ depth: ndcg_at(found, gains, depth),
         ir_measures.RR: reciprocal_rank(found, gains),
@@ -89,8 +83,7 @@ def test_ir_measures_says_the_same(found: list[str], gains: Mapping[str, int], d
 def test_deeper_finds_no_less_and_the_best_order_is_whole(
     found: list[str], gains: Mapping[str, int], depth: int
 ) -> None:
-    assert recall_at(found, gains, depth) <= recall_at(found, gains, depth + 1)
-    assert success_at(found, gains, depth) == float(recall_at(found, gains, depth) > 0)
+    assert success_at(found, gains, depth) <= success_at(found, gains, depth + 1)
     best = sorted(gains, key=lambda name: -gains[name])
     assert 0 <= ndcg_at(found, gains, depth) <= ndcg_at(best, gains, depth) == pytest.approx(1)
 
@@ -158,12 +151,6 @@ def test_f1_is_whole_where_the_match_is_exact(said: str, answers: list[str]) -> 
 
 
 # over many
-
-
-def test_tokens_are_counted_in_and_out_over_all_calls() -> None:
-    assert tokens_per_question([[(100, 10), (200, 10)], [], [(40, 0)]]) == 120
-    with pytest.raises(ValueError, match="no question"):
-        tokens_per_question([])
 
 
 def test_forgetting_is_what_each_slice_lost_from_its_best() -> None:

@@ -29,7 +29,7 @@ from assistant.replay.report.page import page
 from assistant.replay.report.plots import bar_plot, line_plot, ticks, told
 from assistant.replay.report.report import figure, report_of, shown, table_rows, times_of
 from assistant.replay.runs.steps import AskedStep, LearnedStep, Steps
-from assistant.replay.streams.datasets import ReplayQuestion, last_third
+from assistant.replay.streams.datasets import ReplayQuestion
 from stores.base.errors import WrongUsage
 
 # Of one question
@@ -108,7 +108,7 @@ def played(values: Sequence[float], domains: Sequence[str] = (), measure: str = 
 def test_the_thirds_are_those_of_the_stream() -> None:
     for count in (2, 3, 7, 24, 100):
         parts = slices(played([0.0] * count))
-        assert parts["last third"] == list(last_third(count))
+        assert parts["last third"] == list(range(2 * count // 3, count))
         together = [i for name in ("first third", "second third", "last third") for i in parts.get(name, [])]
         assert together == parts["all"] == list(range(count))
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-import pytest
 from agent_fakes import FixedJudge, candidate
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,18 +96,6 @@ def test_nothing_found_is_nothing_judged() -> None:
     reranked = Reranker(judge, schedule="multi", budget=40, min_judged=1).rerank("q", [])
     assert reranked.order == ()
     assert judge.calls == []
-
-
-@pytest.mark.parametrize("schedule", ["multi", "single", "every_5", "every_20"])
-def test_a_verdict_can_be_looked_up(schedule: Schedule) -> None:
-    first, second = candidate(1), candidate(2)
-    reranked = Reranker(FixedJudge({1: "answer"}), schedule=schedule, budget=1, min_judged=1).rerank(
-        "q", [first, second]
-    )
-    verdict = reranked.verdict_of(first)
-    assert verdict is not None
-    assert verdict.label == "answer"
-    assert reranked.verdict_of(second) is None
 
 
 def ranks(order: Sequence[Candidate]) -> list[int]:

@@ -15,7 +15,7 @@ from screen_fixtures import ChatOnScreen, on_screen
 from test_terminal_screens import SIZES, assert_golden
 from textual.events import MouseScrollDown, MouseScrollUp
 
-from assistant.process.log import fields, start_log, text_field
+from assistant.process.log import TextField, fields, start_log
 from assistant.settings.config import Settings
 from assistant.terminal.facts.log_lines import MOST_LINES, last_lines, log_file
 from assistant.terminal.lists.log_screen import LogRows, LogScreen
@@ -156,7 +156,7 @@ def test_what_a_log_really_writes_is_read_without_anyone_s_words(tmp_path: Path)
     log = start_log(place, Settings())
     try:
         logger = logging.getLogger("assistant.turns.test")
-        logger.info("turn %s finished", 5, extra=fields(turn=5, message=text_field("my secret")))
+        logger.info("turn %s finished", 5, extra=fields(turn=5, message=TextField("my secret")))
         try:
             raise ValueError("my secret")
         except ValueError:

@@ -133,11 +133,6 @@ _SAME_WORD = {
 }  # by stem  # fmt: skip
 
 
-def same_words(item: str) -> list[str]:
-    """The stems that count as this one, itself first: "bicycl", "bike"."""
-    return [item, *(stem for stem, known_as in _SAME_WORD.items() if known_as == item)]
-
-
 def _words(text: str) -> list[str]:
     return [_SAME_WORD.get(token, token) for token in tokens(_DENIED.sub(" ", text))]
 

@@ -41,10 +41,6 @@ class Reranked:
     judgements: tuple[Judgement, ...]
     useless: frozenset[int] = frozenset()  # versions that hardly help, of those that were not given by rule
 
-    def verdict_of(self, candidate: Candidate) -> Verdict | None:
-        """None: not judged."""
-        return next((j.verdict for j in self.judgements if j.candidate is candidate), None)
-
 
 class Reranker:
     """Orders candidates by how much they help to answer the question."""

@@ -1,9 +1,9 @@
 """The log, as JSON lines with one file a day, and the report of a crash.
 
     log = logging.getLogger(__name__)
-    log.info("turn finished", extra=fields(turn=5, seconds=1.4, message=text_field(message)))
+    log.info("turn finished", extra=fields(turn=5, seconds=1.4, message=TextField(message)))
 
-What people write stays out of both unless `log_text` is set: texts are logged through `text_field`,
+What people write stays out of both unless `log_text` is set: texts are logged as `TextField`,
 and what other libraries say, or an exception's own words, is kept as its length only. Neither can
 stop the program: a line that cannot be written is dropped, and the next one is tried again.
 """
@@ -49,11 +49,6 @@ class TextField:
         return f"({len(self.text)} characters)"
 
     __repr__ = __str__
-
-
-def text_field(text: str) -> TextField:
-    """A text as a field: itself with `log_text`, otherwise its length."""
-    return TextField(text)
 
 
 def fields(**values: object) -> dict[str, Mapping[str, object]]:

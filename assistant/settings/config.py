@@ -421,7 +421,9 @@ class LogSettings:
     """What the log tells, and for how long: [log]."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"  # this and what is worse
-    log_text: bool = False  # with the text of messages and passages
+    log_text: bool = (
+        False  # with the words of errors and of other libraries, which may quote what people wrote
+    )
     days: int = 14  # files kept, one a day
 
     def __post_init__(self) -> None:
@@ -469,11 +471,6 @@ class Settings:
         if key not in KNOWN_KEYS and not key.startswith("terminal.keys."):
             raise KeyError(key)
         return self.origins.get(key, DEFAULT)
-
-    def with_origin(self, key: str, origin: str) -> Settings:
-        """The same settings, with another account of where one value came from."""
-        self.origin(key)  # a key that does not exist is refused here too
-        return dataclasses.replace(self, origins={**self.origins, key: origin})
 
     def in_force(self) -> Iterator[tuple[str, object, str]]:
         """Every setting as key, value and origin, fit to be shown: a password in an address is left out."""

@@ -52,7 +52,7 @@ class Played:
 def slices(played: Played) -> dict[str, list[int]]:
     """The places of the stream by part: all of it, its thirds, and its domains where there are several."""
     count = len(played.rows)
-    cuts = [0, count // 3, 2 * count // 3, count]  # the last as `datasets.last_third` has it
+    cuts = [0, count // 3, 2 * count // 3, count]
     parts = {ALL: list(range(count))}
     parts |= {name: list(range(cuts[i], cuts[i + 1])) for i, name in enumerate(THIRDS)}
     by_domain: dict[str, list[int]] = defaultdict(list)

@@ -23,14 +23,6 @@ from typing import Literal
 # What was found: by relevant ids
 
 
-def recall_at(found: Sequence[str], relevant: Collection[str], depth: int) -> float:
-    """R@k: the share of the relevant ids among the first `depth` found.
-
-    Raises ValueError where nothing is relevant.
-    """
-    return len(_first(found, depth) & _some(relevant)) / len(set(relevant))
-
-
 def success_at(found: Sequence[str], relevant: Collection[str], depth: int) -> float:
     """1 where any relevant id is among the first `depth` found, else 0; often called R@k where one suffices.
 
@@ -169,18 +161,6 @@ def token_f1(found: str, right: str) -> float:
 
 
 # Over many questions, and over time
-
-
-def tokens_per_question(calls: Iterable[Sequence[tuple[int, int]]]) -> float:
-    """The mean of all tokens, in and out, that a question cost.
-
-    calls: of each question its calls, as tokens in and tokens out; none is a question that cost nothing.
-    Raises ValueError where there is no question.
-    """
-    spent = [sum(given + written for given, written in each) for each in calls]
-    if not spent:
-        raise ValueError("there is no question to measure")
-    return fmean(spent)
 
 
 def forgetting(scores: Sequence[Mapping[str, float]]) -> float:

@@ -246,8 +246,3 @@ def stream(
         place = {topic: number for number, topic in enumerate(topics)}
         arriving.sort(key=lambda question: place[question.topic])  # stable
     return tuple(replace(question, arrival=i) for i, question in enumerate(arriving[:first]))
-
-
-def last_third(length: int) -> range:
-    """The arrival indexes of the last third of a stream, rounded up; results are reported on these."""
-    return range(2 * length // 3, length)

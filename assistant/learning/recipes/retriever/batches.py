@@ -104,12 +104,6 @@ class LessonBatch:
         return len(self.questions)
 
 
-def shared_positives(lessons: Sequence[Lesson]) -> int:
-    """Σ |R(q) ∩ R(q')| over the pairs of these lessons: what Eq. 1 makes large."""
-    holding = Counter(document for lesson in lessons for document in lesson.positives)
-    return sum(count * (count - 1) // 2 for count in holding.values())
-
-
 def group(lessons: Iterable[Lesson], *, capacity: int = 16) -> Grouping:
     """Puts each lesson where most of its positives are, in batches of at most `capacity`.
 
