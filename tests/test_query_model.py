@@ -106,6 +106,20 @@ def test_otherwise_nothing_is_new(model: QueryModel, server: Server, reply: obje
     assert model.begin("when was he born?", EARLIER).result() == ""
 
 
+@pytest.mark.parametrize("is_closing", [False, True])
+def test_a_failure_is_told_and_not_that_closing_cut_it_off(
+    model: QueryModel, server: Server, caplog: pytest.LogCaptureFixture, *, is_closing: bool
+) -> None:
+    class Asked(list[dict[str, object]]):
+        def append(self, asked: dict[str, object]) -> None:
+            if is_closing:
+                model._is_of_no_use.set()
+
+    server.asked, server.reply = Asked(), {"error": 1}
+    assert model.begin("when was he born?", EARLIER).result() == ""
+    assert bool(caplog.records) is not is_closing
+
+
 def test_its_ways_are_the_likeliest_and_others_by_chance(model: QueryModel, server: Server) -> None:
     assert model.require_started() is model
     ways = model.ways("when was he born?", EARLIER, most=3, seed=7).result()

@@ -142,5 +142,6 @@ class QueryModel:
             with urllib.request.urlopen(request, timeout=_SILENCE_SECONDS) as answer:
                 return str(json.load(answer)["content"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            _log.warning("the query model failed: %s", type(error).__name__)
+            if not self._is_of_no_use.is_set():  # else it is what closing cut off
+                _log.warning("the query model failed: %s", type(error).__name__)
             return ""
