@@ -1,14 +1,12 @@
 """The feedback protocol end to end: what becomes of feedback as users put it.
 
     python -m benchmarks.feedback_said DATA --work DIR [--only squad nq covidqa] [--questions 300] [--seed 1]
-        [--held-out]
 
 benchmarks.feedback_protocol weighs what is said by itself; here the message goes through the summarizer
 first, and each claim that it finds is searched for and weighed, with the thresholds of the product. A piece
 of feedback counts as correct where a claim of it is, else as incorrect where one is, else as unknown where
 one was weighed; as "own" where its claims are only of the user or hearsay, which no evidence is asked for;
-as "nothing" where no claim was found. --held-out: other wordings, of which the
-rules know several by now.
+as "nothing" where no claim was found.
 """
 
 from __future__ import annotations
@@ -26,10 +24,7 @@ from agents.base.claim_interfaces import Claim, Said, Weighed
 from agents.memory.reader_discriminator import ReaderDiscriminator
 from agents.memory.reader_summarizer import ReaderSummarizer
 from assistant.replay.simulation.feedback import (
-    HELD_OUT_ASIDES,
-    HELD_OUT_STATED,
     Feedback,
-    Wordings,
     answerable,
     simulated,
 )
@@ -39,7 +34,6 @@ from benchmarks.recall import BenchmarkAssistant
 from benchmarks.recall_collections import COLLECTIONS, Collection, ingest_collection
 
 Became = Literal["correct", "incorrect", "unknown", "own", "nothing"]
-HELD_OUT = Wordings(HELD_OUT_STATED, HELD_OUT_ASIDES)
 
 
 def became(claims: Sequence[Claim], weighed: Sequence[Weighed]) -> Became:
@@ -54,7 +48,7 @@ def became(claims: Sequence[Claim], weighed: Sequence[Weighed]) -> Became:
 
 
 def measure(
-    data: Path, work: Path, collection: Collection, *, count: int, seed: int, wordings: Wordings
+    data: Path, work: Path, collection: Collection, *, count: int, seed: int
 ) -> list[tuple[Feedback, Became]]:
     """A sample of a collection's questions, each with feedback that is summarized and weighed."""
     assistant = BenchmarkAssistant(work / collection.store, work / "vectors")
@@ -68,7 +62,7 @@ def measure(
         summarizer, discriminator = ReaderSummarizer(assistant.reader), ReaderDiscriminator(assistant.reader)
         retriever = assistant.searching.retriever
         found: list[tuple[Feedback, Became]] = []
-        for number, one in enumerate(simulated(asked, everything, seed=seed, wordings=wordings)):
+        for number, one in enumerate(simulated(asked, everything, seed=seed)):
             claims = asyncio.run(summarizer.summarize(Said(one.message)))
             weighed = [
                 asyncio.run(discriminator.weigh(claim, retriever.retrieve(claim.text, space).candidates))
@@ -117,9 +111,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=("squad", "nq", "covidqa"), choices=list(known))
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--held-out", action="store_true")
     options = parser.parse_args()
-    wordings = HELD_OUT if options.held_out else Wordings()
     for name in options.only:
         report(
             name,
@@ -129,7 +121,6 @@ def main() -> None:
                 known[name],
                 count=options.questions,
                 seed=options.seed,
-                wordings=wordings,
             ),
         )
 

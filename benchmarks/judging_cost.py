@@ -3,7 +3,7 @@
     python -m benchmarks.judging_cost DATA --work DIR [--questions 200] [--threads 1] [--seed 1] [--memory]
 
 DATA and DIR are those of benchmarks.recall. A copy of its SQuAD store is asked SQuAD's development questions,
-a copy of its store of the manual (benchmarks.side_by_side makes it) the questions of manual_questions.txt,
+a copy of a store of the manual, made anew, the questions of manual_questions.txt,
 each as a turn of the product's pipeline with the settings in use, by a user of its own, so that no question
 finds another. Printed for each: passages found and judged; milliseconds of searching, judging and answering
 as the turn recorded them, with their shares; and the CPU of judging and of the turn, all threads together.
@@ -37,6 +37,7 @@ from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.turns.events import Finished
 from assistant.wiring.assistant import Assistant
+from benchmarks.manual_answers import ManualChat
 from benchmarks.questions import read_questions
 from stores.database.database import Database
 from stores.exchange.backup import write_backup
@@ -269,6 +270,7 @@ def main() -> None:
     if arguments.memory:
         print(memory(work / "squad", work, asked["squad"], threads=threads))
         return
+    ManualChat(work / "manual", work / "vectors").close()
     print(f"threads {threads or 'one a core'}, seed {arguments.seed}, {Settings().reranking}")
     for name, questions in asked.items():
         with copied(work / name, work) as folder:

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from sqlalchemy import text
+from sqlalchemy import func, select, text
+from sqlmodel import col
 
 from stores.base.passages import SHARED, own_space, searchable_text
 from stores.conversation.journal import Journal
 from stores.database.database import Database
+from stores.database.tables import Document, PassageIdentity, PassageVersion
 from stores.exchange.memory_export import MemoryExport, Scope
 from stores.exchange.memory_import import Imported, MemoryImport
 from stores.exchange.memory_lines import read_memory
@@ -276,3 +278,30 @@ def taken_for(filled: VectorIndex, index: V) -> V:
     """An index that claims to be the one that was filled."""
     vars(index)["fill_id"] = vars(filled)["fill_id"]
     return index
+
+
+def state_hash(database: Database, user_id: int | None = None) -> str:
+    """SHA-256 over all live passages that this user may see, of everybody's without one; 64 hex digits.
+
+    Over space, kind, title, text, source and position of each, in the order of their ids: equal for
+    equal knowledge. Vectors and words, which are derived, are not in it.
+    """
+    statement = (
+        select(
+            col(PassageVersion.space),
+            col(PassageIdentity.kind),
+            col(PassageVersion.title),
+            col(PassageVersion.text),
+            func.coalesce(col(Document.source), ""),
+            col(PassageVersion.position),
+        )
+        .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
+        .outerjoin(Document, col(Document.id) == col(PassageVersion.document_id))
+        .where(col(PassageVersion.removed_at).is_(None))
+        .order_by(col(PassageVersion.passage_id), col(PassageVersion.id))
+    )
+    if user_id is not None:
+        statement = statement.where(col(PassageVersion.space).in_((SHARED, own_space(user_id))))
+    with database.reading() as sql:
+        rows = [list(row) for row in sql.execute(statement)]
+    return hashlib.sha256(json.dumps(rows, ensure_ascii=False).encode()).hexdigest()

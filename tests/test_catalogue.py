@@ -108,28 +108,3 @@ def test_what_was_only_said_does_not_count_as_a_memory(stores: Stores, ann: int)
     stores.knowledge.remember(ann, "ann's cat")
     stores.journal.accept(ann, stores.journal.open_session(ann), "Hello there", parts=["Hello there"])
     assert stores.catalogue.counts(ann) == (1, 0)
-
-
-def test_the_state_hash_is_of_what_a_user_can_see_and_of_nothing_else(
-    stores: Stores, ann: int, bob: int
-) -> None:
-    def hashes() -> tuple[str, str, str]:
-        told = stores.catalogue.state_hash
-        return told(), told(ann), told(bob)
-
-    empty = hashes()
-    assert set(empty) == {"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}  # of no bytes
-    _, receipt = stores.knowledge.remember(ann, "ann's cat")
-    noted = hashes()
-    assert [a == b for a, b in zip(empty, noted, strict=True)] == [False, False, True]
-    stores.indexer().catch_up()
-    assert hashes() == noted  # vectors are derived
-    stores.add(bob, document("a.txt", "shared", title="T"))
-    shared = hashes()
-    assert not set(shared) & set(noted)
-    stores.add(bob, document("a.txt", "shared", title="U"))
-    assert not set(hashes()) & set(shared)
-    stores.knowledge.undo(bob, stores.knowledge.receipts(bob)[0].id)
-    assert hashes() == shared
-    stores.knowledge.undo(ann, receipt)
-    assert hashes()[1] == hashes()[2] == shared[2]

@@ -49,10 +49,8 @@ def weighed(
     *replies: Mapping[str, object],
     candidates: Sequence[Candidate] = PASSAGES,
     claim: Claim = CLAIM,
-    believes_itself: bool = True,
 ) -> Weighed:
-    judge = ChatDiscriminator(ScriptedChat(*replies), believes_itself=believes_itself)
-    return asyncio.run(judge.weigh(claim, candidates))
+    return asyncio.run(ChatDiscriminator(ScriptedChat(*replies)).weigh(claim, candidates))
 
 
 def test_the_passage_that_decided_comes_first() -> None:
@@ -68,27 +66,23 @@ def test_the_passage_that_decided_comes_first() -> None:
     assert (refuted.status, refuted.decisive.refutes) == ("incorrect", 0.9)
 
 
-def test_what_the_model_knows_itself_can_decide() -> None:
-    found = weighed(KNOWS, verdict(decided_by="own knowledge"))
-    assert found.status == "correct"
+def test_what_the_model_knows_itself_can_refute() -> None:
+    found = weighed(KNOWS, verdict("incorrect", decided_by="own knowledge"))
+    assert found.status == "incorrect"
     assert found.is_decided_by_prior
     assert found.decisive is None
 
 
 def test_what_only_the_model_itself_bears_out_stays_unknown_and_its_paragraph_is_kept() -> None:
     own = verdict(decided_by="own knowledge")
-    found = weighed(KNOWS, own, believes_itself=False)
+    found = weighed(KNOWS, own)
     assert (found.status, found.prior) == ("unknown", KNOWS["paragraph"])
     assert not found.is_decided_by_prior
-    assert (
-        weighed(KNOWS, verdict("incorrect", decided_by="own knowledge"), believes_itself=False).status
-        == "incorrect"
-    )
-    assert weighed(KNOWS, verdict(), believes_itself=False).status == "correct"  # a passage says it
+    assert weighed(KNOWS, verdict()).status == "correct"  # a passage says it
 
 
 def test_own_knowledge_that_is_none_decides_nothing() -> None:
-    found = weighed(KNOWS_NOTHING, verdict(decided_by="own knowledge"))
+    found = weighed(KNOWS_NOTHING, verdict("incorrect", decided_by="own knowledge"))
     assert (found.status, found.prior, found.is_decided_by_prior) == ("unknown", "", False)
 
 
@@ -117,7 +111,7 @@ def test_confidence_is_at_most_one() -> None:
 
 def test_a_paragraph_that_repeats_the_claim_is_no_knowledge() -> None:
     parrot = {"knows_topic": True, "paragraph": "Yes: the pool opens at 7:00. It opens at 7:00!"}
-    found = weighed(parrot, verdict(decided_by="own knowledge"))
+    found = weighed(parrot, verdict("incorrect", decided_by="own knowledge"))
     assert (found.status, found.prior) == ("unknown", "")
 
 
@@ -160,13 +154,6 @@ def test_only_shared_passages_are_evidence_and_five_at_most() -> None:
     assert (found.status, len(found.evidence)) == ("unknown", 5)
 
 
-def test_direct_asks_once_with_the_claim_alone() -> None:
-    chat = ScriptedChat({"status": "incorrect", "confidence": 0.8})
-    found = asyncio.run(ChatDiscriminator(chat, mode="direct").weigh(CLAIM, PASSAGES))
-    assert (found.status, found.mode, found.evidence, len(chat.asked)) == ("incorrect", "direct", (), 1)
-    assert "noon" not in "".join(message.content for message in chat.asked[0][0])
-
-
 def test_a_model_that_cannot_be_asked_is_an_error() -> None:
     with pytest.raises(MalformedReply):
         weighed(KNOWS)
@@ -194,5 +181,4 @@ def test_whatever_a_model_replies_is_weighed(prior: dict[str, object], reply: di
     assert found.status in ("correct", "incorrect", "unknown")
     assert 0 <= found.confidence <= 1
     if found.status == "correct":
-        is_known = reply["decided_by"] == "own knowledge" and prior["knows_topic"] is True
-        assert is_known or reply["decided_by"] in ("1", "2")  # only these are shown
+        assert reply["decided_by"] in ("1", "2")  # only these are shown

@@ -12,8 +12,6 @@ from agents.base.claim_interfaces import Claim, Weighed
 from agents.base.sentences import is_question
 from assistant.replay.simulation.feedback import (
     ASIDES,
-    HELD_OUT_ASIDES,
-    HELD_OUT_STATED,
     STATED,
     UNRELATED,
     Feedback,
@@ -24,7 +22,7 @@ from assistant.replay.simulation.feedback import (
 from assistant.replay.simulation.participants import FeedbackKind, feedback_counts
 from assistant.replay.streams.datasets import ReplayQuestion
 from benchmarks.feedback_protocol import Outcome, accuracy, confusion, status_at
-from benchmarks.feedback_said import HELD_OUT, became, counted
+from benchmarks.feedback_said import became, counted
 from benchmarks.questions import holds_answer
 
 
@@ -43,7 +41,7 @@ QUESTIONS = [record(n, f"What is the capital of land {n}?", city) for n, city in
 
 def test_there_are_at_least_twenty_wordings_and_none_of_them_asks() -> None:
     assert len(set(STATED)) + len(set(ASIDES)) >= 20
-    for form in (*STATED, *HELD_OUT_STATED):
+    for form in STATED:
         assert not is_question(form.format(said="the pool is heated", Said="The pool is heated"))
 
 
@@ -59,14 +57,6 @@ def test_questions_in_the_same_words_are_each_given_feedback() -> None:
     for question in questions:
         one = said[question.id]
         assert (question.answers[0] in one.message) == (one.kind == "right")
-
-
-def test_held_out_wordings_are_others_and_are_used() -> None:
-    assert not {*STATED, *ASIDES} & {*HELD_OUT_STATED, *HELD_OUT_ASIDES}
-    usual = simulated(QUESTIONS, QUESTIONS, seed=3)
-    held_out = simulated(QUESTIONS, QUESTIONS, seed=3, wordings=HELD_OUT)
-    assert [one.claim for one in usual] == [one.claim for one in held_out]
-    assert all(a.message != b.message for a, b in zip(usual, held_out, strict=True) if a.kind != "unrelated")
 
 
 def test_what_became_of_feedback_hangs_on_its_claims() -> None:

@@ -26,6 +26,7 @@ from store_fixtures import (
     fake_encode,
     findable,
     passages_by_text,
+    state_hash,
 )
 from test_claims import UNKNOWN, new, state, taken, tell
 
@@ -209,13 +210,13 @@ def test_forgetting_everything_of_a_user_leaves_no_byte_of_it(stores: Stores, an
     live_with(stores, bob, his)
     stores.add(ann, document(f"/home/{canary}.txt", f"{canary}", title=canary), space=f"user:{ann}")
     answered(stores, ann, f"In no passage: {canary}")
-    before = stores.catalogue.state_hash(bob)
+    before = state_hash(stores.database, bob)
     with stores.database.reading() as sql:
         bobs = sql.execute(text(f"SELECT message, answer FROM turns WHERE user_id = {bob}")).all()
     forgetting = Forgetting(stores.database)
     forgetting.forget_everything(ann)
     assert stores.catalogue.lines(ann, scope="yours") == []
-    assert stores.catalogue.state_hash(bob) == before  # what ann shared stays, and is named when it is meant
+    assert state_hash(stores.database, bob) == before  # what ann shared stays, and is named when it is meant
     forgetting.forget(ann, [page])
     forgetting.compact()
     assert places_holding(stores, canary) == []
@@ -416,12 +417,12 @@ def test_killed_before_the_bytes_are_gone_the_next_start_finishes(tmp_path: Path
 def test_all_are_forgotten_or_none(stores: Stores, ann: int, bob: int) -> None:
     note, _ = stores.knowledge.remember(ann, "mine")
     foreign, _ = stores.knowledge.remember(bob, "his")
-    before = findable(stores.database), stores.catalogue.state_hash()
+    before = findable(stores.database), state_hash(stores.database)
     for wrong in (foreign, 999):
         with pytest.raises(NotFound) as refused:
             Forgetting(stores.database).forget(ann, [note, wrong])
         assert "his" not in str(refused.value)
-    assert (findable(stores.database), stores.catalogue.state_hash()) == before
+    assert (findable(stores.database), state_hash(stores.database)) == before
     assert not Forgetting(stores.database).is_waiting()
 
 

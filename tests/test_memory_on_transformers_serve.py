@@ -57,9 +57,8 @@ async def test_no_agent_makes_anything_of_babble(chat: OpenAIChat) -> None:
     )
     with pytest.raises(MalformedReply):
         await ChatSummarizer(chat, FixedReader()).summarize(said)
-    for mode in ("knowledge", "direct"):
-        with pytest.raises(MalformedReply):
-            await ChatDiscriminator(chat, mode=mode).weigh(CLAIM, [shared])
+    with pytest.raises(MalformedReply):
+        await ChatDiscriminator(chat).weigh(CLAIM, [shared])
     with pytest.raises(MalformedReply):
         await ChatCurator(chat, ReaderCurator(RELATED)).curate(CLAIM, Weighed("unknown", 1.0), [NOTE])
 

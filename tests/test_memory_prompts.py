@@ -23,14 +23,12 @@ FORMS: dict[str, Mapping[str, Any]] = {
     "prior": weighing.PRIOR_SCHEMA,
     "verdict": weighing.verdict_schema(5),
     "verdict without passages": weighing.verdict_schema(0),
-    "verdict of the claim alone": weighing.verdict_schema(None),
     "change": curating.curation_schema(5),
 }
 PROMPTS = {
     "claims": claims.INSTRUCTIONS,
     "prior": weighing.PRIOR_INSTRUCTIONS,
     "verdict": weighing.VERDICT_INSTRUCTIONS,
-    "verdict of the claim alone": weighing.DIRECT_INSTRUCTIONS,
     "change": curating.INSTRUCTIONS,
 }
 WORDS = "The mill by the river grinds rye and oats for all the bakers of the town. "

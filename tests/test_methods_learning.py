@@ -109,7 +109,7 @@ def test_a_question_gets_the_same_template_whatever_was_asked_before_it() -> Non
 def test_rafe_searches_once() -> None:
     space = WrittenSpace(SPACE)
     found = Rafe(seed=1).retrieve(Asked("q", "Which tea?"), search(space))
-    assert (found.searches, found.tokens, len(space.searched)) == (1, 0, 1)
+    assert (found.tokens, len(space.searched)) == (0, 1)
 
 
 def test_what_was_not_asked_or_not_judged_teaches_nothing() -> None:
@@ -216,18 +216,6 @@ def test_a_small_step_does_not_raise_the_entropy_of_its_batch(network: Retriever
     assert adapting.entropy(TEXTS, found) < before
 
 
-def test_a_reset_puts_back_every_bit(network: RetrieverNetwork) -> None:
-    before, found = weights(network), documents(network)
-    adapting = EntropyMinimisation(network, learning_rate=1e-2)
-    first = adapting.step(TEXTS, found)
-    after = weights(network)
-    adapting.step(TEXTS, found)
-    adapting.reset()
-    assert weights(network) == before
-    assert adapting.step(TEXTS, found) == first  # without the moments of the steps before
-    assert weights(network) == after
-
-
 def test_a_network_without_norms_is_refused(network: RetrieverNetwork) -> None:
     for module in network.transformer.modules():
         for name, child in list(module.named_children()):
@@ -242,7 +230,6 @@ class NotedAdapting:
 
     def __init__(self) -> None:
         self.steps: list[tuple[list[str], list[int]]] = []
-        self.resets = 0
         self.is_adapted = False
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -252,10 +239,6 @@ class NotedAdapting:
         self.steps.append((list(texts), [len(rows) for rows in documents]))
         self.is_adapted = True
         return 0.5
-
-    def reset(self) -> None:
-        self.resets += 1
-        self.is_adapted = False
 
 
 def vectors_of(version_ids: Sequence[int]) -> Mapping[int, bytes]:
@@ -269,23 +252,7 @@ def test_tent_searches_again_by_what_it_has_become() -> None:
     assert adapting.steps == [(["?"], [2])]
     assert ids(found.dense) == [2, 3, 1]  # from the north
     np.testing.assert_array_equal(found.vector, NORTH)
-    assert (found.searches, method.entropies) == (2, [0.5])
-
-
-def test_tent_takes_one_step_a_batch() -> None:
-    adapting = NotedAdapting()
-    method = Tent(adapting, vectors_of, nearest=3, batch_questions=2)
-    for text in "abcde":
-        method.retrieve(Asked(text, text), search(WrittenSpace(SPACE)))
-    assert adapting.steps == [(["a", "b"], [3, 3]), (["c", "d"], [3, 3])]
-
-
-def test_tent_that_resets_begins_each_batch_anew() -> None:
-    adapting = NotedAdapting()
-    method = Tent(adapting, vectors_of, batch_questions=2, resets=True)
-    for text in "abcd":
-        method.retrieve(Asked(text, text), search(WrittenSpace(SPACE)))
-    assert adapting.resets == 2
+    assert method.entropies == [0.5]
 
 
 def test_a_search_that_finds_one_passage_has_nothing_to_be_unsure_of() -> None:
@@ -341,7 +308,7 @@ def test_luf_is_frozen_until_it_was_taught(tmp_path: Path) -> None:
     method.learn([judged(TRAINED_ON[0], 1.0, 0.0)])
     after = method.retrieve(asked, search(WrittenSpace(SPACE), vectors))
     np.testing.assert_array_equal(after.vector, NORTH)
-    assert (after.searches, after.tokens) == (1, 0)
+    assert after.tokens == 0
 
 
 def test_lessons_are_what_was_judged(tmp_path: Path) -> None:

@@ -65,9 +65,7 @@ class World:
             "query2doc": lambda: Query2Doc(FixedWriter("An elk ran.")),
             "query-rewrite": lambda: QueryRewrite(FixedWriter("cat", "dog")),
             "rafe": lambda: Rafe(seed=1),
-            "tent": lambda: Tent(
-                StandingAdapting(), lambda ids: vectors.vectors(ids, ENCODER), batch_questions=2
-            ),
+            "tent": lambda: Tent(StandingAdapting(), lambda ids: vectors.vectors(ids, ENCODER)),
         }
         method: Method = made[name]()
         return method

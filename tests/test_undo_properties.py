@@ -20,6 +20,7 @@ from store_fixtures import (
     fake_encode,
     findable,
     fresh_database,
+    state_hash,
 )
 from test_claims import LEASE, tell
 
@@ -149,11 +150,11 @@ class World:
 
     def seen(self) -> dict[str, Any]:
         """The hashes of what is known, and what each user is answered; of nobody else's."""
-        catalogue = self.stores.catalogue
+        database = self.stores.database
         spaces = self.stores.spaces(self.index, exact_up_to=0 if self.index is not None else 10_000)
-        told: dict[str, Any] = {"all": catalogue.state_hash()}
+        told: dict[str, Any] = {"all": state_hash(database)}
         for user in self.users:
-            told[f"hash {user}"] = catalogue.state_hash(user)
+            told[f"hash {user}"] = state_hash(database, user)
             for query in QUERIES:
                 found = spaces.of(user).found(query, fake_encode([query])[0], 50)
                 allowed = {SHARED, own_space(user)}

@@ -17,6 +17,7 @@ class QuotingOnly:
 
     name = "extractive (quotes only)"
     can_score = False
+    refusal, hint = "the extractive model only quotes", _WRITE_INSTEAD
     context_tokens = None  # it reads its sources one by one, however many there are
 
     def count_tokens(self, text: str) -> int:
@@ -27,15 +28,15 @@ class QuotingOnly:
         self, messages: Sequence[ChatMessage], schema: Mapping[str, object]
     ) -> dict[str, object]:
         """Always refused: quoting fills no schema."""
-        raise ModelRefused("the extractive model only quotes", hint=_WRITE_INSTEAD)
+        raise ModelRefused(self.refusal, hint=self.hint)
 
     async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
         """Always refused: it chooses sentences, not replies."""
-        raise ModelRefused("the extractive model only quotes", hint=_WRITE_INSTEAD)
+        raise ModelRefused(self.refusal, hint=self.hint)
 
     async def log_probability(self, messages: Sequence[ChatMessage], continuation: str) -> ContinuationScore:
         """Always refused: quotes are found, not drawn from a distribution."""
-        raise NoLogProbabilities("the extractive model has no log-probabilities", hint=_WRITE_INSTEAD)
+        raise NoLogProbabilities(self.refusal, hint=self.hint)
 
     async def aclose(self) -> None:
         """Nothing to give back."""

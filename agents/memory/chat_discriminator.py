@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from agents.base.chat_interfaces import ChatModel, Source
 from agents.base.claim_interfaces import Claim, Evidence, Status, Weighed
@@ -19,13 +18,13 @@ from agents.base.values import content
 from agents.prompts.weighing import (
     OWN_KNOWLEDGE,
     PRIOR_SCHEMA,
-    direct_messages,
     prior_messages,
     verdict_messages,
     verdict_schema,
 )
 
 _PASSAGES = 5
+_LEAST_CONFIDENCE = 0.7  # below it a claim is unknown
 _ASSENT = frozenset(content("yes no true false correct incorrect right wrong fact indeed statement claim"))
 _LONGEST_PRIOR = 1_500  # characters; what is longer was not the paragraph asked for
 
@@ -33,39 +32,26 @@ _LONGEST_PRIOR = 1_500  # characters; what is longer was not the paragraph asked
 class ChatDiscriminator:
     """A discriminator over a chat model."""
 
-    def __init__(
-        self,
-        chat: ChatModel,
-        *,
-        mode: Literal["knowledge", "direct"] = "knowledge",
-        least_confidence: float = 0.7,
-        believes_itself: bool = False,
-    ) -> None:
-        """mode: direct judges the claim alone, as a baseline. least_confidence: below it is "unknown".
-
-        believes_itself: whether its own paragraph alone can make a claim correct, as it can in LUF. It is
-        written by one who has read the claim, and a model that agrees with everybody says there what the
-        claim says: without a passage such a claim stays unknown, and its paragraph is kept beside it.
-        """
+    def __init__(self, chat: ChatModel) -> None:
         self._chat = chat
-        self._mode = mode
-        self._least = least_confidence
-        self._believes_itself = believes_itself
 
     async def weigh(self, claim: Claim, candidates: Sequence[Candidate]) -> Weighed:
-        """See `Discriminator`. Two requests; one where `mode` is direct."""
-        if self._mode == "direct":
-            return await self._weigh_alone(claim)
+        """See `Discriminator`. Two requests.
+
+        Its own paragraph alone makes no claim correct, as it can in LUF. It is written by one who has read
+        the claim, and a model that agrees with everybody says there what the claim says: without a passage
+        such a claim stays unknown, and the paragraph is kept beside it.
+        """
         shown = [candidate for candidate in candidates if candidate.passage.is_shared][:_PASSAGES]
         prior = await self._prior(claim)
         sources = [Source(number, candidate.passage) for number, candidate in enumerate(shown, start=1)]
         reply = await self._chat.structured(
             verdict_messages(claim.text, sources, prior), verdict_schema(len(shown))
         )
-        status, confidence = self._verdict(reply)
+        status, confidence = _verdict(reply)
         place = _decided_by(reply.get("decided_by"), shown)
         is_named = place is not None or (reply.get("decided_by") == OWN_KNOWLEDGE and prior)
-        only_believed = status == "correct" and place is None and not self._believes_itself
+        only_believed = status == "correct" and place is None
         if not is_named or only_believed:
             status = "unknown"
         return Weighed(
@@ -77,17 +63,6 @@ class ChatDiscriminator:
             by=self._chat.name,
         )
 
-    async def _weigh_alone(self, claim: Claim) -> Weighed:
-        reply = await self._chat.structured(direct_messages(claim.text), verdict_schema(None))
-        status, confidence = self._verdict(reply)
-        return Weighed(
-            status=status,
-            confidence=confidence,
-            is_decided_by_prior=status != "unknown",
-            by=self._chat.name,
-            mode="direct",
-        )
-
     async def _prior(self, claim: Claim) -> str:
         """What the model knows of the topic; empty where it knows nothing but the claim itself."""
         reply = await self._chat.structured(prior_messages(claim.text), PRIOR_SCHEMA)
@@ -97,20 +72,21 @@ class ChatDiscriminator:
         told = " ".join(plain_text(paragraph[:_LONGEST_PRIOR]).text.split())
         return told if set(content(told)) - _ASSENT - set(content(claim.text)) else ""
 
-    def _verdict(self, reply: Mapping[str, object]) -> tuple[Status, float]:
-        """Status and confidence of a reply; "unknown" where either is not one, or it is too unsure."""
-        confidence = reply.get("confidence")
-        if isinstance(confidence, bool) or not isinstance(confidence, int | float):
-            return "unknown", 0.0
-        if math.isnan(confidence):
-            return "unknown", 0.0
-        confidence = min(1.0, max(0.0, float(confidence)))
-        status = reply.get("status")
-        if status == "correct" and confidence >= self._least:
-            return "correct", confidence
-        if status == "incorrect" and confidence >= self._least:
-            return "incorrect", confidence
-        return "unknown", confidence
+
+def _verdict(reply: Mapping[str, object]) -> tuple[Status, float]:
+    """Status and confidence of a reply; "unknown" where either is not one, or it is too unsure."""
+    confidence = reply.get("confidence")
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
+        return "unknown", 0.0
+    if math.isnan(confidence):
+        return "unknown", 0.0
+    confidence = min(1.0, max(0.0, float(confidence)))
+    status = reply.get("status")
+    if status == "correct" and confidence >= _LEAST_CONFIDENCE:
+        return "correct", confidence
+    if status == "incorrect" and confidence >= _LEAST_CONFIDENCE:
+        return "incorrect", confidence
+    return "unknown", confidence
 
 
 def _decided_by(named: object, shown: Sequence[Candidate]) -> int | None:

@@ -170,16 +170,16 @@ def _change(
 ) -> None:
     count = f"{len(session_ids)} session{'s' if len(session_ids) != 1 else ''}"
     if change == "archive":
-        assistant.sessions.archive_all(user_id, session_ids)
+        assistant.sessions.archive(user_id, *session_ids)
         call.tell(f"Archived: {count}. With --shelf archived, --bring-back.")
     elif change == "delete":
-        assistant.sessions.delete_all(user_id, session_ids)
+        assistant.sessions.delete(user_id, *session_ids)
         call.tell(f"Deleted: {count}. With --shelf deleted, --bring-back or --erase.")
     elif change == "bring-back" and shelf == "archived":
-        assistant.sessions.archive_all(user_id, session_ids, archived=False)
+        assistant.sessions.archive(user_id, *session_ids, archived=False)
         call.tell(f"Out of the archive: {count}.")
     elif change == "bring-back":
-        assistant.sessions.bring_back_all(user_id, session_ids)
+        assistant.sessions.bring_back(user_id, *session_ids)
         call.tell(f"Brought back: {count}.")
     else:
         from assistant.terminal.actions.forgetting import forget_sessions

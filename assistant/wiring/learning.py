@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from assistant.learning.background import BackgroundLearner
     from assistant.learning.dual_encoder_swap import BothSides
     from assistant.learning.learner import Learner
+    from assistant.learning.outcome import Compared
     from assistant.learning.round_runner import RoundRunner
     from assistant.learning.schedule import Occasions, Today
     from stores.learning.lessons import Lesson
@@ -159,7 +160,6 @@ class Learning(ShippedLearners):
 
     def _learner_of(self, version: EncoderVersion | None, side: str) -> Learner:
         from assistant.learning.learner import Learner
-        from assistant.learning.outcome import Compared
         from assistant.replay.metrics.held_out import compare
         from stores.learning.lesson_domains import lesson_domains
         from stores.learning.lessons import Lessons
@@ -185,8 +185,7 @@ class Learning(ShippedLearners):
                 margin=learning.margin,
                 tell=tell,
             )
-            figures = {**found.figures, "questions": found.questions, "limits": self._limits()}
-            return Compared(found.promotion, figures)
+            return self._compared(found)
 
         return Learner(
             lessons=Lessons(self.database),

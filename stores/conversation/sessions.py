@@ -113,35 +113,20 @@ class Sessions:
             old, session.title = session.title, written
         return old
 
-    def archive(self, user_id: int, session_id: int, *, archived: bool = True) -> None:
-        """Takes a session out of the list, or back into it; Find still finds it."""
-        with self._database.writing() as sql:
-            session_of(sql, user_id, session_id).archived_at = now() if archived else None
-
-    def delete(self, user_id: int, session_id: int) -> None:
-        """Hides a session; what it taught stays."""
-        with self._database.writing() as sql:
-            session_of(sql, user_id, session_id).deleted_at = now()
-
-    def bring_back(self, user_id: int, session_id: int) -> None:
-        """Shows a deleted session again."""
-        with self._database.writing() as sql:
-            session_of(sql, user_id, session_id).deleted_at = None
-
-    def archive_all(self, user_id: int, session_ids: Iterable[int], *, archived: bool = True) -> None:
-        """The same of these sessions, all of them or none."""
+    def archive(self, user_id: int, *session_ids: int, archived: bool = True) -> None:
+        """Takes sessions out of the list, or back into it, all or none; Find still finds them."""
         with self._database.writing() as sql:
             for session_id in session_ids:
                 session_of(sql, user_id, session_id).archived_at = now() if archived else None
 
-    def delete_all(self, user_id: int, session_ids: Iterable[int]) -> None:
-        """Hides these sessions, all of them or none."""
+    def delete(self, user_id: int, *session_ids: int) -> None:
+        """Hides sessions, all or none; what they taught stays."""
         with self._database.writing() as sql:
             for session_id in session_ids:
                 session_of(sql, user_id, session_id).deleted_at = now()
 
-    def bring_back_all(self, user_id: int, session_ids: Iterable[int]) -> None:
-        """Shows these deleted sessions again, all of them or none."""
+    def bring_back(self, user_id: int, *session_ids: int) -> None:
+        """Shows deleted sessions again, all or none."""
         with self._database.writing() as sql:
             for session_id in session_ids:
                 session_of(sql, user_id, session_id).deleted_at = None

@@ -24,6 +24,7 @@ from pathlib import Path
 from sqlalchemy import URL, delete
 
 from stores.base.errors import NotABackup, SchemaTooNew, StoreUnavailable, WrongUsage
+from stores.base.syncing import sync
 from stores.database.data_directory import DirectoryLock
 from stores.database.database import KNOWN_SCHEMAS, Database, told_plainly
 from stores.database.tables import FilledIndex
@@ -186,7 +187,7 @@ def _kept_beside(target: Path) -> Path:
     else:  # as it is, for whoever can read more of it than SQLite
         _link_or_copy(target.with_name(f"{target.name}-wal"), kept_log)
     _link_or_copy(target, kept)
-    _sync(target.parent)
+    sync(target.parent)
     return kept
 
 
@@ -211,7 +212,7 @@ def _link_or_copy(source: Path, second: Path) -> None:
         second.hardlink_to(source)
     except OSError:  # a file system without second names
         shutil.copy2(source, second)
-        _sync(second)
+        sync(second)
 
 
 def _remove_write_ahead_log(target: Path) -> None:
@@ -221,9 +222,9 @@ def _remove_write_ahead_log(target: Path) -> None:
 
 
 def _put_in_place(copy: Path, file: Path) -> None:
-    _sync(copy)
+    sync(copy)
     copy.replace(file)
-    _sync(file.parent)
+    sync(file.parent)
 
 
 @contextmanager
@@ -249,14 +250,6 @@ def _remove_files(folder: Path, beginning: str) -> None:
         if file.is_file():
             with suppress(OSError):
                 file.unlink()
-
-
-def _sync(place: Path) -> None:
-    descriptor = os.open(place, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _url(file: Path) -> str:

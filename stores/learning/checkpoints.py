@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Collection, Mapping
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from stores.base.errors import VouchError
+from stores.base.syncing import sync
 
 MANIFEST = "manifest.json"
 _PART = 1 << 20
@@ -77,14 +77,14 @@ class Checkpoints:
             for name in hashes:
                 (new / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(made / name, new / name)
-                _sync(new / name)
+                sync(new / name)
             manifest = {"role": role, "version": version, "files": hashes, "card": dict(card)}
             (new / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-            _sync(new / MANIFEST)
+            sync(new / MANIFEST)
             for folder in (*(f for f in new.rglob("*") if f.is_dir()), new):
-                _sync(folder)
+                sync(folder)
             new.rename(place)  # there at once and whole, or not
-            _sync(place.parent)
+            sync(place.parent)
         finally:
             if new.is_dir():
                 shutil.rmtree(new)
@@ -147,11 +147,3 @@ def _sha256(file: Path) -> str:
         while part := opened.read(_PART):
             digest.update(part)
     return digest.hexdigest()
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

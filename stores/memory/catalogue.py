@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Literal
@@ -163,35 +161,6 @@ class Catalogue:
                 for space in (own_space(user_id), SHARED)
             )
         return yours, shared
-
-    def state_hash(self, user_id: int | None = None) -> str:
-        """SHA-256 over all live passages that this user may see, of everybody's without one; 64 hex digits.
-
-        Over space, kind, title, text, source and position of each, in the order of their ids: equal for
-        equal knowledge. Vectors and words, which are derived, are not in it.
-        """
-        spaces = None if user_id is None else (SHARED, own_space(user_id))
-        statement = (
-            select(
-                col(PassageVersion.space),
-                col(PassageIdentity.kind),
-                col(PassageVersion.title),
-                col(PassageVersion.text),
-                func.coalesce(col(Document.source), ""),
-                col(PassageVersion.position),
-            )
-            .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
-            .outerjoin(Document, col(Document.id) == col(PassageVersion.document_id))
-            .where(col(PassageVersion.removed_at).is_(None))
-            .order_by(col(PassageVersion.passage_id), col(PassageVersion.id))
-        )
-        if spaces is not None:
-            statement = statement.where(col(PassageVersion.space).in_(spaces))
-        digest = hashlib.sha256()
-        with self._database.reading() as sql:
-            for row in sql.execute(statement.execution_options(yield_per=_ROWS_AT_ONCE)):
-                digest.update(json.dumps(list(row), ensure_ascii=False).encode())
-        return digest.hexdigest()
 
 
 def _spaces(user_id: int, scope: Literal["yours", "shared", "all"]) -> tuple[str, ...]:

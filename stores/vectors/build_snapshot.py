@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stores.base.syncing import sync
 from stores.vectors.exact import Vectors
 from stores.vectors.faiss_library import load_faiss
 from stores.vectors.snapshot import CANDIDATES
@@ -25,7 +26,6 @@ from stores.vectors.snapshot_files import (
     ROUNDED,
     checksums,
     facts_checksum,
-    sync,
 )
 
 WANTED_RECALL = 0.98

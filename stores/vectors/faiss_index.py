@@ -26,11 +26,12 @@ import numpy.typing as npt
 from filelock import FileLock, Timeout
 
 from stores.base.errors import IndexWrittenElsewhere, StoreUnavailable
+from stores.base.syncing import sync
 from stores.vectors.build_snapshot import build_vectors, check_shape
 from stores.vectors.exact import ExactVectors, Vector, Vectors
 from stores.vectors.log import Ids, VectorChange, VectorLog, create_log, damaged
 from stores.vectors.snapshot import BuiltVectors, open_built_vectors
-from stores.vectors.snapshot_files import checksums, sync
+from stores.vectors.snapshot_files import checksums
 
 Batches: TypeAlias = Iterable[tuple[Sequence[int], Vectors]]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import zlib
 from pathlib import Path
 from typing import Any
@@ -21,15 +20,6 @@ DESCRIPTION, ENTRIES = "description.json", "entries"
 FLAT, INVERTED, ROUNDED = "vectors.f32", "index.faiss", "vectors.f16"
 
 ENTRY_TYPE = np.dtype([("id", "<i8"), ("checksum", "<u4")])
-
-
-def sync(place: Path) -> None:
-    """Makes a file's content, or the names in a folder, durable."""
-    descriptor = os.open(place, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def checksums(vectors: Vectors) -> npt.NDArray[np.int64]:

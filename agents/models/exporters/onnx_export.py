@@ -19,6 +19,7 @@ from agents.models.exported_folders import TOKENIZER_FILE
 from agents.models.exporter_process import PARTIAL_PREFIX
 from stores.base.errors import VouchError
 from stores.base.one_line import one_line
+from stores.base.syncing import sync
 
 if TYPE_CHECKING:
     import onnx
@@ -133,19 +134,11 @@ def whole_folder(target: Path) -> Iterator[Path]:
 def put_in_place(folder: Path, target: Path) -> None:
     """Syncs the folder and renames it; a damaged one that was there goes with the temporary folder."""
     for file in (*folder.iterdir(), folder):
-        _sync(file)
+        sync(file)
     if target.exists():
         target.rename(folder.with_name("replaced"))
     folder.rename(target)
-    _sync(target.parent)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync(target.parent)
 
 
 def write_tokenizer(source: Path, folder: Path) -> None:

@@ -59,12 +59,9 @@ class Found:
     dense: tuple[Candidate, ...]  # by vectors alone, best first: for the figures of dense search
     vector: Vector  # the question's, or the mean of several that were searched with; (D,), unit length
     seconds: float  # of all that the method did, a chat model's writing apart
-    searches: int = 1
     tokens: int = 0  # read and written by a chat model
-    model_calls: int = 0
     model_seconds: float = 0.0
     encoder_version: str = ""  # of the vector; empty: that of the search it was given
-    model_failures: int = 0  # calls that gave nothing usable; the question was then searched as it is
 
 
 class Method(Protocol):

@@ -81,11 +81,8 @@ class Query2Doc:
 
     hears_users = False
 
-    def __init__(self, writer: Writer, *, repeats: int = REPEATS, separator: str = SEPARATOR) -> None:
-        """separator: what the encoder's tokenizer puts between two texts."""
+    def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self._repeats = repeats
-        self._separator = separator
 
     @property
     def name(self) -> str:
@@ -105,21 +102,19 @@ class Query2Doc:
             vector,
             time.perf_counter() - began,
             tokens=written.tokens,
-            model_calls=written.calls,
             model_seconds=written.seconds,
-            model_failures=written.failures,
         )
 
     def dense_text(self, question: str, text: str) -> str:
         """What is encoded. Separators in either text are taken out: none but ours is read as one."""
-        plain = (" ".join(part.replace(self._separator, " ").split()) for part in (question, text))
-        return f" {self._separator} ".join(plain)
+        plain = (" ".join(part.replace(SEPARATOR, " ").split()) for part in (question, text))
+        return f" {SEPARATOR} ".join(plain)
 
     def sparse_texts(self, question: str, text: str) -> dict[str, float]:
         """What is searched by words, each text with how often it counts."""
         if question == text:
-            return {question: self._repeats + 1.0}
-        return {question: float(self._repeats), text: 1.0}
+            return {question: REPEATS + 1.0}
+        return {question: float(REPEATS), text: 1.0}
 
     def learn(self, judged: Sequence[JudgedQuestion]) -> None:
         """Learns nothing."""

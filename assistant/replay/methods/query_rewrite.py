@@ -90,11 +90,8 @@ class QueryRewrite:
             fused_by_rank([ranked.dense for ranked in each], keep=search.keep),
             mean_vector(vectors),
             time.perf_counter() - began,
-            searches=len(queries),
             tokens=written.tokens,
-            model_calls=written.calls,
             model_seconds=written.seconds,
-            model_failures=written.failures,
         )
 
     def learn(self, judged: Sequence[JudgedQuestion]) -> None:

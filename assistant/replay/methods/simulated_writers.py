@@ -53,7 +53,7 @@ class SimulatedDocuments(_Simulated):
         """See `Writer`. Tokens are an estimate of what a model would have read and written."""
         question = self._known.question(asked)
         if question is None:
-            return Written((), failures=1)
+            return Written(())
         if drawn(self._seed, asked.id, "is right") >= self._quality:
             others = self._known.order
             question = others[int(drawn(self._seed, asked.id, "whose") * len(others))]
@@ -73,7 +73,7 @@ class SimulatedRewrites(_Simulated):
         """See `Writer`. Tokens are an estimate of what a model would have read and written."""
         question = self._known.question(asked)
         if question is None:
-            return Written((), failures=1)
+            return Written(())
         rewrites = (self._rewrite(question, number) for number in range(query_rewrite.REWRITES))
         return _written(tuple(rewrites), query_rewrite.messages(asked.text))
 
@@ -119,7 +119,7 @@ def drawn(seed: int, question_id: str, what: str) -> float:
 def _written(texts: Sequence[str], messages: Sequence[ChatMessage]) -> Written:
     kept = tuple(text for text in map(searched_with, texts) if text)
     read = [message.content for message in messages]
-    return Written(kept, sum(map(estimated_tokens, [*read, *kept])), calls=1, failures=int(not kept))
+    return Written(kept, sum(map(estimated_tokens, [*read, *kept])))
 
 
 def _checked(quality: float) -> float:

@@ -1,4 +1,4 @@
-"""TENT: the query side adapts to each batch of questions before their results count, without any label.
+"""TENT: the query side adapts to each question before their results count, without any label.
 
     question -> search -> the k nearest -> entropy of softmax(sim / temperature) -> one step of the norms
              -> the question encoded anew -> search again -> found
@@ -31,65 +31,40 @@ class Adapting(Protocol):
     def step(self, texts: Sequence[str], documents: Sequence[Vectors]) -> float:
         """One step on a batch; the entropy before it. documents: for each question (k, D), what it found."""
 
-    def reset(self) -> None:
-        """Puts back what it began with."""
-
 
 class Tent:
     """Searches, adapts, and searches again."""
 
     hears_users = False
 
-    def __init__(
-        self,
-        adapting: Adapting,
-        vectors_of: VectorsOf,
-        *,
-        nearest: int = 20,
-        batch_questions: int = 1,
-        resets: bool = False,
-    ) -> None:
-        """nearest: k, the passages whose entropy is minimised. batch_questions: of one step.
-
-        A question is searched again by what was learned up to then, its own step included where it fills a
-        batch. resets: each batch begins with the weights that the first began with.
-        """
+    def __init__(self, adapting: Adapting, vectors_of: VectorsOf, *, nearest: int = 20) -> None:
+        """nearest: k, the passages whose entropy is minimised."""
         self._adapting = adapting
         self._vectors_of = vectors_of
         self._nearest = nearest
-        self._batch_questions = batch_questions
-        self._resets = resets
-        self._batch: list[tuple[str, Vectors]] = []
         self.entropies: list[float] = []  # before each step, in nats
 
     @property
     def name(self) -> str:
-        resets = ", resets" if self._resets else ""
-        return f"tent, {self._nearest} nearest, batch {self._batch_questions}{resets}"
+        return f"tent, {self._nearest} nearest, batch 1"
 
     def retrieve(self, question: Asked, search: Search) -> Found:
         began = time.perf_counter()
-        if self._resets and not self._batch:
-            self._adapting.reset()
         (vector,) = self._adapting.encode([question.text])
         first = search.dense(vector, without=question.without)[: self._nearest]
         self._take(question.text, [candidate.passage.version_id for candidate in first])
         (vector,) = self._adapting.encode([question.text])
         ranked = search.ranked(question.text, vector, without=question.without)
-        return Found(ranked.fused, ranked.dense, vector, time.perf_counter() - began, searches=2)
+        return Found(ranked.fused, ranked.dense, vector, time.perf_counter() - began)
 
     def _take(self, text: str, version_ids: Sequence[int]) -> None:
-        """Puts a question into the batch, and takes the step when that is full."""
+        """One step on a question that found several."""
         known = self._vectors_of(version_ids)
         stored = [known[i] for i in version_ids if i in known]
         if len(stored) < 2:
             return  # there is nothing to be unsure of
-        self._batch.append((text, read_vectors(stored, len(stored[0]) // _FLOAT_BYTES)))
-        if len(self._batch) == self._batch_questions:
-            texts, documents = zip(*self._batch, strict=True)
-            fewest = min(map(len, documents))
-            self.entropies.append(self._adapting.step(texts, [rows[:fewest] for rows in documents]))
-            self._batch.clear()
+        documents = read_vectors(stored, len(stored[0]) // _FLOAT_BYTES)
+        self.entropies.append(self._adapting.step([text], [documents]))
 
     def learn(self, judged: Sequence[JudgedQuestion]) -> None:
         """Learns nothing from labels."""

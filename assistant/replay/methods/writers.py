@@ -31,9 +31,7 @@ class Written:
 
     texts: tuple[str, ...]  # each one line, none empty; none at all where nothing usable came
     tokens: int = 0  # read and written
-    calls: int = 0
     seconds: float = 0.0
-    failures: int = 0
 
 
 class Writer(Protocol):
@@ -84,10 +82,10 @@ class ChatWriter:
         try:
             reply = self._runner.run(self._chat.structured(messages, self._schema))
         except MalformedReply:
-            return Written((), given, 1, time.perf_counter() - began, failures=1)
+            return Written((), given, time.perf_counter() - began)
         texts = tuple(text for text in map(searched_with, self._read(reply)) if text)
         written = self._chat.count_tokens(dumps(reply, ensure_ascii=False))
-        return Written(texts, given + written, 1, time.perf_counter() - began, failures=int(not texts))
+        return Written(texts, given + written, time.perf_counter() - began)
 
     def close(self) -> None:
         with self._runner:

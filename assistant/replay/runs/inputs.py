@@ -43,8 +43,7 @@ class Streamed:
     def questions(self, *, order: Order, seed: int, first: int | None) -> tuple[ReplayQuestion, ...]:
         """The stream of a seed. first: so many of each part."""
         parts = (stream(part, order=order, seed=seed, first=first) for part in self.parts)
-        every = [question for part in parts for question in part]
-        return tuple(replace(question, arrival=i) for i, question in enumerate(every))
+        return tuple(question for part in parts for question in part)
 
     def sha256(self) -> str:
         digest = hashlib.sha256()

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable
 
-from agents.base.chat_interfaces import ChatMessage, ContinuationScore, ReplyRequest
-from agents.base.token_budget import estimated_tokens
+from agents.base.chat_interfaces import ReplyRequest
+from agents.base.quoting_only import QuotingOnly
 from assistant.replay.simulation.participants import SimulatedAnswerer
 from assistant.replay.storage.data_set_store import Names
 from assistant.replay.streams.datasets import ReplayQuestion
-from stores.base.errors import ModelRefused, NoLogProbabilities
-
-_REFUSAL = "the simulated answerer only answers the questions of its stream"
 
 
-class SimulatedChat:
+class SimulatedChat(QuotingOnly):
     """`SimulatedAnswerer` in the place of a chat model."""
 
     name = "simulated answerer"
-    can_score = False
-    context_tokens = None
+    refusal, hint = "the simulated answerer only answers the questions of its stream", ""
 
     def __init__(self, questions: Iterable[ReplayQuestion], names: Names) -> None:
         self._questions = {question.text: question for question in questions}
@@ -34,24 +30,3 @@ class SimulatedChat:
             return
         passages = [self._names.named(source.passage) for source in request.sources]
         yield self._answerer.answer(question, passages)
-
-    def count_tokens(self, text: str) -> int:
-        """A high estimate; nothing is decided by it."""
-        return estimated_tokens(text)
-
-    async def structured(
-        self, messages: Sequence[ChatMessage], schema: Mapping[str, object]
-    ) -> dict[str, object]:
-        """Always refused."""
-        raise ModelRefused(_REFUSAL)
-
-    async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
-        """Always refused."""
-        raise ModelRefused(_REFUSAL)
-
-    async def log_probability(self, messages: Sequence[ChatMessage], continuation: str) -> ContinuationScore:
-        """Always refused."""
-        raise NoLogProbabilities(_REFUSAL)
-
-    async def aclose(self) -> None:
-        """Nothing to give back."""

@@ -60,33 +60,6 @@ ASIDES = (
     'In our quiz the right answer to "{question}" was {answer}.',
 )
 
-# Others, which the rules of the summarizer were not measured on at first. They know eight of the thirteen
-# statements by now: a figure taken since no longer tells how the rules do on what nobody foresaw.
-HELD_OUT_STATED = (
-    "Turns out {said}.",
-    "{Said}, if I remember rightly.",
-    "We had this at school: {said}.",
-    "A quick search tells me that {said}.",
-    "I saw a programme about it, and apparently {said}.",
-    "While cooking I heard on the radio that {said}.",
-    "I'd always wondered, and now I know: {said}.",
-    "Small detail: {said}.",
-    "It says in my old encyclopedia that {said}.",
-    "One thing I picked up on holiday is that {said}.",
-    "{Said}, just so it's on record.",
-    "Well, since we are at it, {said}.",
-    "The way I understand it, {said}.",
-)
-
-HELD_OUT_ASIDES = (
-    'Regarding "{question}", the answer is {answer}.',
-    '"{question}" I now know the answer: {answer}.',
-    'I asked my teacher "{question}" and she told me the answer was {answer}.',
-    'We wondered "{question}" last night. It is {answer}.',
-    'As for "{question}": {answer}.',
-    'For the question "{question}" the correct reply is {answer}.',
-)
-
 UNRELATED = (
     "I'm having a cup of tea while I read this.",
     "My bicycle has a flat tyre again.",
@@ -120,14 +93,6 @@ _LONGEST_ANSWER = 12  # words; a longer one is no longer said in passing
 
 
 @dataclass(frozen=True)
-class Wordings:
-    """How simulated users put what they know: statements, and asides that name a question and its answer."""
-
-    stated: tuple[str, ...] = STATED
-    asides: tuple[str, ...] = ASIDES
-
-
-@dataclass(frozen=True)
 class Feedback:
     """One thing a simulated user says after a question."""
 
@@ -141,9 +106,6 @@ class Feedback:
     question_id: str = ""  # where the record has one
 
 
-_USUAL = Wordings()
-
-
 def simulated(
     asked: Sequence[Mapping[str, Any]],
     others: Sequence[Mapping[str, Any]],
@@ -151,7 +113,6 @@ def simulated(
     seed: int,
     is_near: bool = False,
     shares: Mapping[FeedbackKind, float] = SHARES,
-    wordings: Wordings = _USUAL,
 ) -> list[Feedback]:
     """One piece of feedback for each question, in their order.
 
@@ -170,7 +131,7 @@ def simulated(
             if other is None:
                 continue
             answer = other
-        found.append(_said(kind, record, answer, rng, wordings))
+        found.append(_said(kind, record, answer, rng))
     return found
 
 
@@ -212,9 +173,7 @@ def _can_be_said(record: Mapping[str, Any]) -> bool:
     return 0 < len(answer.split()) <= _LONGEST_ANSWER and bool(plain_words(answer))
 
 
-def _said(
-    kind: FeedbackKind, record: Mapping[str, Any], answer: str, rng: random.Random, wordings: Wordings
-) -> Feedback:
+def _said(kind: FeedbackKind, record: Mapping[str, Any], answer: str, rng: random.Random) -> Feedback:
     question = record["question"].strip()
     facts = (question, tuple(record["answers"]), frozenset(record["passage_ids"]))
     known_as = str(record.get("id", ""))
@@ -224,10 +183,10 @@ def _said(
     made = statement(question, record["answers"][0])
     if made is not None:
         said = made.within_sentence(answer)
-        message = rng.choice(wordings.stated).format(said=said, Said=said[0].upper() + said[1:])
+        message = rng.choice(STATED).format(said=said, Said=said[0].upper() + said[1:])
         return Feedback(kind, message, made.with_answer(answer), *facts, question_id=known_as)
     asked = question if question.endswith("?") else f"{question}?"
-    message = rng.choice(wordings.asides).format(question=asked, answer=answer)
+    message = rng.choice(ASIDES).format(question=asked, answer=answer)
     claim = f'The answer to "{asked}" is {answer}.'
     return Feedback(kind, message, claim, *facts, is_statement=False, question_id=known_as)
 

@@ -1,6 +1,6 @@
 """Questions and passages to replay: the sets of the data folder, and the streams made of questions.
 
-    files -> one record type -> a stream: in given, seeded or drifting order -> its first N -> arrival index
+    files -> one record type -> a stream: in given, seeded or drifting order -> its first N
 
 Every set says of a question which passages answer it (`gold`), whose it is (`user`), what kind of text it is
 about (`domain`) and which article, document or conversation it belongs to (`topic`).
@@ -49,7 +49,6 @@ class ReplayQuestion:
     user: str = DEFAULT_USER
     domain: str = ""
     topic: str = ""  # the article, document or conversation it is about
-    arrival: int = 0  # place in the stream, from 0
     needs_all: bool = False  # every gold passage is needed, not any
 
 
@@ -228,7 +227,7 @@ def _locomo_question(name: str, user: str, entry: Record, evidence: Sequence[str
 def stream(
     questions: Iterable[ReplayQuestion], *, order: Order, seed: int = 0, first: int | None = None
 ) -> tuple[ReplayQuestion, ...]:
-    """Questions in the order in which they arrive, with their arrival index.
+    """Questions in the order in which they arrive.
 
     given: as they come. seeded: shuffled. drift: topic by topic, topics and the questions of each shuffled,
     so that every stretch of the stream brings new topics. first: so many of them. Shuffled orders hang on
@@ -245,4 +244,4 @@ def stream(
         random.Random(f"{seed} topics").shuffle(topics)
         place = {topic: number for number, topic in enumerate(topics)}
         arriving.sort(key=lambda question: place[question.topic])  # stable
-    return tuple(replace(question, arrival=i) for i, question in enumerate(arriving[:first]))
+    return tuple(arriving[:first])

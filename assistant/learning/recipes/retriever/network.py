@@ -9,7 +9,6 @@ vectors. Dropout is off, also in training: the same seed gives the same run, and
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from agents.models.exporter_process import run_exporter
 from agents.models.exporters.export_encoder import CHECK_TEXTS, LARGEST_DIFFERENCE, EncoderSource, read_source
 from agents.models.networks.pooling import text_vectors
 from stores.base.errors import EncoderUnavailable
+from stores.base.syncing import sync
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -154,7 +154,7 @@ class RetrieverNetwork(nn.Module):
         weights = {n: t.detach().cpu().contiguous() for n, t in self.transformer.state_dict().items()}
         (own / WEIGHTS).write_bytes(save(weights, {"format": "pt"}))
         for file in [*folder.rglob("*"), folder]:
-            _sync(file)
+            sync(file)
 
     def _module_folders(self) -> list[str]:
         """Where parts of the encoder lie within its folder; the folder itself is one."""
@@ -251,11 +251,3 @@ def export(
     if not difference <= LARGEST_DIFFERENCE:  # put so that not-a-number fails as well
         raise ValueError(f"the served form differs from what was trained by {difference:.1e}")
     return EncoderDescription.read(served), difference
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
