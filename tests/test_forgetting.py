@@ -553,6 +553,27 @@ def test_answers_made_with_it_are_blank_for_every_user(stores: Stores, ann: int,
     assert turn_of(stores, his).message == "the cat is Tom?"  # another user's own words
 
 
+def test_what_quotes_was_made_with_what_it_cites_alone(stores: Stores, ann: int) -> None:
+    note, _ = stores.knowledge.remember(ann, "My cat is Tom")
+    version = version_of(stores, note)
+    cases = [
+        ("extractive (quotes only)", {"cited": [1]}, ""),
+        ("extractive (quotes only)", {"cited": []}, "At four."),
+        ("extractive (quotes only)", {"cited": [], "knowledge_base": {}}, ""),  # written from all rows
+        ("smollm2", {"cited": []}, ""),
+    ]
+    turns = []
+    for model, details, _ in cases:
+        turn = answered(stores, ann, "When?", used=version, answer="At four.", details=details)
+        with stores.database.writing() as sql:
+            sql.get_one(Turn, turn).model = model
+        turns.append(turn)
+    gone = [turn for turn, (*_, left) in zip(turns, cases, strict=True) if not left]
+    assert Forgetting(stores.database).answers(ann, [note]) == 3
+    assert forget(stores, ann, note).answers == tuple(gone)
+    assert [turn_of(stores, turn).answer for turn in turns] == [left for *_, left in cases]
+
+
 def test_another_users_words_are_never_touched(stores: Stores, ann: int, bob: int) -> None:
     for user in (ann, bob):
         state(stores, user, "My cat is Tom")

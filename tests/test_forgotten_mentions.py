@@ -147,7 +147,9 @@ def test_forget_names_what_stays_and_forgets_it_everywhere_where_told_so(vouch: 
 def test_the_command_asks_of_the_mentions_and_yes_erases_every_byte(vouch: Vouch) -> None:
     ask_of_a_pin(vouch)
     with vouch.terminal("memory", "forget", "1") as person:
-        person.sees("Forget this passage for good? This cannot be undone.")
+        person.sees(
+            "Forget this passage for good? What was made from it goes too: 1 answer. This cannot be undone."
+        )
         person.types("y\n")
         person.sees("“4711-XYZ” stands elsewhere, too:")
         person.sees("is my pin 4711-XYZ?")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import SQLModel, col
 
 from stores.base.clock import now
+from stores.conversation.turn_models import quotes_only
 from stores.database.rows import AT_ONCE, found_by, in_parts
 from stores.database.tables import (
     Feedback,
@@ -39,11 +40,11 @@ def blank_if_forgotten(sql: SqlSession, turn_id: int) -> None:
         .where(col(PassageIdentity.turn_id) == turn_id, col(PassageIdentity.kind) == "message", erased)
         .limit(1)
     )
-    was_used = sql.scalar(_made_with().where(col(Retrieval.turn_id) == turn_id, erased).limit(1))
+    was_used = _made_with(sql, col(Retrieval.turn_id) == turn_id, erased)
     if was_said is not None:
         _blank_turn(turn)
         sql.execute(update(Retrieval).where(col(Retrieval.turn_id) == turn_id).values(query=""))
-    elif was_used is not None:
+    elif was_used:
         blank_answer(turn)
 
 
@@ -155,23 +156,36 @@ def erase_from_feedback(sql: SqlSession, user_id: int, answered: Iterable[int], 
             feedback.withdrawn_at = feedback.withdrawn_at or now()  # no lesson any more
 
 
-def _made_with() -> Any:
-    """Of which turns an answer was made with which versions."""
-    return (
-        select(col(Retrieval.turn_id), col(Turn.user_id))
+def _made_with(sql: SqlSession, *where: ColumnElement[bool]) -> dict[int, int]:
+    """Turns, of any user, whose answer may hold words of what they found so: the user of each.
+
+    A model that quotes tells of what it cites alone; another may tell of all that it was shown.
+    """
+    rows = sql.execute(
+        select(
+            col(Retrieval.turn_id),
+            col(Turn.user_id),
+            col(RetrievedPassage.citation),
+            col(Turn.model),
+            col(Turn.details),
+        )
         .join(RetrievedPassage, col(RetrievedPassage.retrieval_id) == col(Retrieval.id))
         .join(PassageVersion, col(PassageVersion.id) == col(RetrievedPassage.version_id))
         .join(Turn, col(Turn.id) == col(Retrieval.turn_id))
-        .where(col(RetrievedPassage.citation).is_not(None))
+        .where(col(RetrievedPassage.citation).is_not(None), *where)
     )
+    return {
+        turn_id: user_id
+        for turn_id, user_id, number, model, details in rows
+        if not quotes_only(model) or "knowledge_base" in details or number in details.get("cited", [number])
+    }
 
 
 def answered_with(sql: SqlSession, version_ids: Iterable[int]) -> dict[int, int]:
-    """The turns, of any user, whose model saw one of these versions: the user of each."""
+    """The turns, of any user, whose answer was made with one of these versions: the user of each."""
     found: dict[int, int] = {}
     for some in in_parts(version_ids):
-        rows = sql.execute(_made_with().where(col(RetrievedPassage.version_id).in_(some)).distinct())
-        found.update((row[0], row[1]) for row in rows)
+        found |= _made_with(sql, col(RetrievedPassage.version_id).in_(some))
     return found
 
 

@@ -176,6 +176,13 @@ class Forgetting:
                 tuple((known_id(turn.id), turn.message) for turn in turns),
             )
 
+    def answers(self, user_id: int, passage_ids: Sequence[int]) -> int:
+        """How many of this user's answers were made from these passages and would go with them."""
+        with self._database.reading() as sql:
+            chosen = _chosen(sql, user_id, passage_ids)
+            made = answered_with(sql, sorted(chosen.versions))
+            return sum(user == user_id and turn not in chosen.turns for turn, user in made.items())
+
     def forget(self, user_id: int, passage_ids: Sequence[int], *, with_mentions: bool = False) -> Forgotten:
         """Forgets passages of this user, all of them or none. `compact` is to follow.
 

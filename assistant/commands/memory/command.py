@@ -274,7 +274,8 @@ def _ask_if_sure(
         raise not_sure(f"vouch memory forget {' '.join(map(str, ids))}{also} --yes")
     for line in named_lines(passages):
         click.echo(line, err=True)
-    click.confirm(sure_to_forget(passages).removesuffix(" [y/N]"), abort=True, err=True)  # click adds it
+    question = sure_to_forget(assistant, user_id, passages).removesuffix(" [y/N]")  # which click adds
+    click.confirm(question, abort=True, err=True)
 
 
 def _takes_them_too(mentions: Mentions) -> bool:

@@ -55,11 +55,16 @@ def named_lines(passages: Sequence[PassageLine]) -> Iterator[str]:
         yield f"{passage.passage_id:>5}  {passage.kind:<10}  {whose}{short(passage.text)}"
 
 
-def sure_to_forget(passages: Sequence[PassageLine]) -> str:
+def sure_to_forget(assistant: Assistant, user_id: int, passages: Sequence[PassageLine]) -> str:
     """What is asked before passages are forgotten."""
+    from stores.forgetting.forgetting import Forgetting
+
+    count = Forgetting(assistant.database).answers(user_id, [each.passage_id for each in passages])
+    answers = f"{count} answer{'s' if count > 1 else ''}"
+    made = f"What was made from it goes too: {answers}. " if count else ""
     what = "this passage" if len(passages) == 1 else f"these {len(passages)} passages"
     whom = ", for every user" if any(passage.scope == "shared" for passage in passages) else ""
-    return f"Forget {what} for good{whom}? This cannot be undone. [y/N]"
+    return f"Forget {what} for good{whom}? {made}This cannot be undone. [y/N]"
 
 
 def mentions_of(assistant: Assistant, user_id: int, passage_ids: Sequence[int]) -> Mentions:
@@ -135,7 +140,7 @@ def forget_when_sure(
             also = " --shared" if "--shared" in options else ""
             raise not_sure(f"/forget {' '.join(map(str, named))}{also} --yes")
         yield from named_lines(passages)
-        yield sure_to_forget(passages)
+        yield sure_to_forget(assistant, user_id, passages)
         if not is_yes(ask()):
             yield "Nothing was forgotten."
             return

@@ -12,11 +12,12 @@ from assistant.terminal.chat.chat_actions import ChatActions
 from assistant.terminal.chat.draft_keeping import PRIVATE
 from assistant.terminal.conversation.message_view import MessageView
 from assistant.terminal.engine.engine import Counts, Opened, SessionChoice
-from assistant.terminal.facts.messages import Message, past_messages, quotes_only, sources_of
+from assistant.terminal.facts.messages import Message, past_messages, sources_of
 from assistant.terminal.widgets.two_sided_line import TwoSidedLine
 from assistant.terminal.widgets.work import host
 from stores.base.errors import NotFound, VouchError
 from stores.base.one_line import one_line
+from stores.conversation.turn_models import quotes_only
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant

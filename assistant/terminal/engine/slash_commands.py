@@ -25,12 +25,12 @@ from assistant.terminal.comparison.training_commands import steer_training
 from assistant.terminal.engine.near_commands import did_you_mean
 from assistant.terminal.facts.answer_lines import why_lines
 from assistant.terminal.facts.memory_history import claim_lines, deciding_versions, history_lines
-from assistant.terminal.facts.messages import quotes_only
 from assistant.terminal.input.menus import asked_number
 from assistant.terminal.input.typed_ids import typed_id
 from stores.base.clock import local
 from stores.base.errors import NotFound, VouchError, WrongUsage
 from stores.base.one_line import one_line, short
+from stores.conversation.turn_models import quotes_only
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant

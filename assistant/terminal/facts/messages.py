@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stores.base.one_line import one_line, short
+from stores.conversation.turn_models import quotes_only
 
 if TYPE_CHECKING:
     from agents.base.chat_interfaces import Source
@@ -75,11 +76,6 @@ class Message:
         unsure = "not sure" if self.is_unsure else ""
         took = f"{self.seconds:.1f} s" if self.seconds is not None else ""
         return " · ".join(part for part in (took, unsure, ended, self.rating) if part)
-
-
-def quotes_only(model: str) -> bool:
-    """Whether a model, by its name, answers in the words of passages alone."""
-    return model.startswith("extractive")
 
 
 def cited_source(source: Source) -> CitedSource:

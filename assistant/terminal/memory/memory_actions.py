@@ -166,15 +166,15 @@ class MemoryActions(PrivacyDoor):
         from assistant.terminal.actions.memories import forget
         from assistant.terminal.actions.undoing import in_chat
 
-        def named(assistant: Assistant, user_id: int) -> list[PassageLine]:
-            return to_be_forgotten(assistant, user_id, [passage_id], shared=False)
+        def asked(assistant: Assistant, user_id: int) -> str:
+            passages = to_be_forgotten(assistant, user_id, [passage_id], shared=False)
+            sure = sure_to_forget(assistant, user_id, passages).removesuffix(" [y/N]")
+            return "\n".join([*(line.strip() for line in named_lines(passages)), sure])
 
         try:
-            passages = await self.desk.look(named)
+            question = await self.desk.look(asked)
         except VouchError as error:
             raise in_chat(error) from None
-        named_so = [line.strip() for line in named_lines(passages)]
-        question = "\n".join([*named_so, sure_to_forget(passages).removesuffix(" [y/N]")])
         if not await self.app.push_screen_wait(Question(question, yes="forget", no="keep")):
             self.tell("nothing was forgotten")
             return
