@@ -97,7 +97,7 @@ def test_a_bad_row_is_told_with_its_line(
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("a.csv", "", "a column without a name"),
+        ("a.csv", "", "is empty"),
         ("a.csv", "name,food\n", "holds no rows"),
         ("a.csv", "name,name\na,b\n", "two columns 'name'"),
         ("a.csv", "name,a: b\na,b\n", "in the name of a column"),

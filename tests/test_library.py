@@ -39,8 +39,8 @@ def test_a_user_sees_the_shared_documents_and_their_own(stores: Stores, ann: int
         add(stores, ann, SHARED, f"/home/all.jsonl#{number}", f"record {number}", record=str(number))
     library = Library(stores.database)
     told = [(each.name, each.is_shared, each.passages, len(each.sources)) for each in library.all(ann)]
-    assert told == [("all.jsonl", True, 3, 3), ("manual.txt", True, 1, 1), ("tea.md", False, 2, 1)]
-    assert [each.name for each in library.all(bob)] == ["all.jsonl", "manual.txt", "secret.md"]
+    assert told == [("tea.md", False, 2, 1), ("all.jsonl", True, 3, 3), ("manual.txt", True, 1, 1)]
+    assert [each.name for each in library.all(bob)] == ["secret.md", "all.jsonl", "manual.txt"]
     [tea] = library.named(ann, "tea.md")
     assert list(library.passages(tea, ann)) == [("On green tea", "green tea"), ("On black tea", "black tea")]
     assert list(library.passages(tea, bob)) == []

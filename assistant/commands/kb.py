@@ -143,7 +143,8 @@ def show(ctx: click.Context, name: str) -> int:
     for column, counted in columns.items():
         common = ", ".join(value for value, _ in counted.most_common(_TOLD_VALUES))
         more = ", …" if len(counted) > _TOLD_VALUES else ""
-        click.echo(f"{one_line(column)}\t{len(counted)} values\t{one_line(common)}{more}")
+        values = f"{len(counted)} value{'s' if len(counted) != 1 else ''}"
+        click.echo(f"{one_line(column)}\t{values}\t{one_line(common)}{more}")
     return 0
 
 

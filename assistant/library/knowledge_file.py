@@ -144,7 +144,9 @@ def _checked(line: int, values: Mapping[str, str], problems: list[str]) -> Itera
 
 def _columns(path: Path, head: Sequence[str]) -> list[str]:
     columns = [plain_line(column) for column in head]
-    if not columns or not all(columns):
+    if not columns:
+        raise UnreadableDocument(path, "is empty: its first line should name the columns")
+    if not all(columns):
         raise UnreadableDocument(path, "has a column without a name in its first line")
     if len(columns) > MOST_COLUMNS:
         raise UnreadableDocument(path, f"has more than {MOST_COLUMNS} columns")

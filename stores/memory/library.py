@@ -59,7 +59,7 @@ class Library:
         self._database = database
 
     def all(self, user_id: int) -> list[KnownDocument]:
-        """Those that this user sees, by path; of two of one path, the user's own first."""
+        """Those that this user sees, by path; the user's own first."""
         spaces = (own_space(user_id), SHARED)
         statement = (
             select(
@@ -91,7 +91,7 @@ class Library:
                 )
                 known = found.get((space, file))
                 found[space, file] = one if known is None else _together(known, one)
-        return sorted(found.values(), key=lambda each: (each.source, each.is_shared))
+        return sorted(found.values(), key=lambda each: (each.is_shared, each.source))
 
     def named(self, user_id: int, name: str) -> list[KnownDocument]:
         """Those that a name means: one by its path, name or title; of a folder, all in it.
