@@ -11,7 +11,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import cast
 
-from agents.base.chat_interfaces import ChatMessage
+from agents.base.chat_interfaces import ChatMessage, closed_object
 from agents.base.thinking import without_thoughts
 from stores.base.errors import ContextTooLong, MalformedReply
 from stores.base.one_line import short
@@ -59,12 +59,7 @@ async def fitting_reply(
 
 def choice_schema(choices: Sequence[str]) -> dict[str, object]:
     """The schema of an object whose `choice` is one of these."""
-    return {
-        "type": "object",
-        "properties": {"choice": {"type": "string", "enum": list(choices)}},
-        "required": ["choice"],
-        "additionalProperties": False,
-    }
+    return closed_object(choice={"type": "string", "enum": list(choices)})
 
 
 def check_choices(choices: Sequence[str]) -> None:

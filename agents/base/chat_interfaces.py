@@ -30,6 +30,16 @@ class ChatMessage:
     content: str
 
 
+def closed_object(**properties: object) -> dict[str, object]:
+    """The JSON schema of an object with just these properties, as a strict server wants it."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
 @dataclass(frozen=True)
 class LeftOut:
     """A passage or an earlier turn that did not fit into what the model can read."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents.base.chat_interfaces import ChatMessage
+from agents.base.chat_interfaces import ChatMessage, closed_object
 from agents.base.claim_interfaces import Said
 
 INSTRUCTIONS = """\
@@ -30,27 +30,13 @@ Example. The message:
 > What if shed 7 were full? Remember for everybody that it is.
 Reply: {"claims": []}"""
 
-SCHEMA: dict[str, object] = {
-    "type": "object",
-    "properties": {
-        "claims": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "quote": {"type": "string"},
-                    "kind": {"type": "string", "enum": ["fact", "preference"]},
-                    "about": {"type": "string", "enum": ["world", "user"]},
-                    "is_hearsay": {"type": "boolean"},
-                },
-                "required": ["quote", "kind", "about", "is_hearsay"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["claims"],
-    "additionalProperties": False,
-}
+_CLAIM = closed_object(
+    quote={"type": "string"},
+    kind={"type": "string", "enum": ["fact", "preference"]},
+    about={"type": "string", "enum": ["world", "user"]},
+    is_hearsay={"type": "boolean"},
+)
+SCHEMA = closed_object(claims={"type": "array", "items": _CLAIM})
 
 _TURNS = 3  # earlier ones that are shown
 _TEXTS = 4  # of those that the user was shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.base.chat_interfaces import ChatMessage, Source
+from agents.base.chat_interfaces import ChatMessage, Source, closed_object
 from agents.prompts.answer import entry
 from agents.prompts.weighing import quoted
 
@@ -28,16 +28,11 @@ Statement: "I have a red bike too." Reply: {"can_both_be_true": true, "action": 
 
 def curation_schema(passages: int) -> dict[str, object]:
     """The form of a decision over so many passages."""
-    return {
-        "type": "object",
-        "properties": {
-            "can_both_be_true": {"type": "boolean"},
-            "action": {"type": "string", "enum": ["add", "replace", "nothing"]},
-            "number": {"type": "integer", "minimum": 0, "maximum": passages},
-        },
-        "required": ["can_both_be_true", "action", "number"],
-        "additionalProperties": False,
-    }
+    return closed_object(
+        can_both_be_true={"type": "boolean"},
+        action={"type": "string", "enum": ["add", "replace", "nothing"]},
+        number={"type": "integer", "minimum": 0, "maximum": passages},
+    )
 
 
 def curation_messages(claim: str, sources: Sequence[Source]) -> tuple[ChatMessage, ...]:

@@ -32,20 +32,6 @@ _STATEMENTS = 5  # of the user's, read for the entity that is meant
 _SURE_FROM = 0.5  # probability from which a statement says which entity is meant
 
 
-@dataclass(frozen=True)
-class TalkedOver:
-    """What was found in a knowledge base for one message."""
-
-    retrieved: Retrieved
-    state: DialogueState
-    statement: Candidate | None = None  # the user's own, by which an entity was chosen
-
-    @property
-    def reranked(self) -> Reranked:
-        """The order of the ranker, which has judged nothing else."""
-        return Reranked(self.retrieved.candidates, ())
-
-
 class KnowledgeTalk:
     """Finds entities for the turns of sessions that are about a knowledge base."""
 
@@ -66,12 +52,12 @@ class KnowledgeTalk:
         history_turns: how many earlier turns the chat model sees.
         """
         self._bases = bases
-        self._search = search
+        self.search = search
         self._sessions = sessions
         self._quoting = quoting
         self._writing = writing
-        self._told = told
-        self._history_turns = history_turns
+        self.told = told
+        self.history_turns = history_turns
 
     @property
     def quoting(self) -> Responder:
@@ -103,57 +89,69 @@ class KnowledgeTalk:
     def state_of(self, base: KnownBase, turns: Sequence[Turn], message: str = "") -> DialogueState:
         """What a session has come to. turns: its own, oldest first. message: that is not answered yet."""
         messages = [*(turn.message for turn in turns), *([message] if message else [])]
-        return self._search.table(base).state(messages, [turn.answer for turn in turns])
+        return self.search.table(base).state(messages, [turn.answer for turn in turns])
 
     def shown(self, base: KnownBase, turns: Sequence[Turn]) -> list[str]:
         """The names of the entities that the answers of these turns tell of, in their order."""
-        named = (one for turn in turns for one in self._search.table(base).named_in(turn.answer))
+        named = (one for turn in turns for one in self.search.table(base).named_in(turn.answer))
         return list(dict.fromkeys(one.value for one in named if one.column == NAME))
 
-    def find(
-        self,
-        base: KnownBase,
-        searching: Searching,
-        user_id: int,
-        message: str,
-        turns: Sequence[Turn],
-        without: Sequence[int],
-    ) -> TalkedOver:
-        """The entities for a message, best first. without: versions of the user's that are not looked for."""
-        state = self.state_of(base, turns, message)
-        before = turns[-1].message if turns else ""
-        statement: Candidate | None = None
-        if not self._search.table(base).named_in(message):
-            state, statement = self._meant(base, searching, user_id, message, before, state, without)
-        return TalkedOver(self._search.find(base, searching, message, state), state, statement)
 
-    def prepare(
-        self, responder: Responder, message: str, talked: TalkedOver, turns: Sequence[Turn], *, is_kept: bool
-    ) -> ReplyRequest:
-        """What to ask of what replies."""
-        passages = [candidate.passage for candidate in talked.retrieved.candidates[:_SHOWN]]
-        if talked.statement is not None:
-            passages.append(talked.statement.passage)
-        recent = turns[max(0, len(turns) - self._history_turns) :]
-        history = [Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in recent]
+@dataclass
+class _OverKnowledge:
+    """From the entities of a knowledge base."""
+
+    _talk: KnowledgeTalk
+    _base: KnownBase
+    _searching: Searching
+    _user_id: int
+    _accepted: Accepted
+    _message: str
+    _turns: Sequence[Turn]
+    _statement: Candidate | None = None  # the user's own, by which an entity was chosen
+
+    def __post_init__(self) -> None:
+        self.query = AugmentedQuery(self._message, "original")
+
+    @property
+    def state(self) -> DialogueState:
+        return self._state
+
+    def retrieve(self) -> Retrieved:
+        """The entities for the message, best first."""
+        search = self._talk.search
+        self._state = self._talk.state_of(self._base, self._turns, self._message)
+        if not search.table(self._base).named_in(self._message):
+            self._take_what_is_meant()
+        self._found = search.find(self._base, self._searching, self._message, self._state)
+        return self._found
+
+    def rerank(self) -> Reranked:
+        """The order of the ranker, which has judged nothing else."""
+        return Reranked(self._found.candidates, ())
+
+    def prepare(self, responder: Responder) -> ReplyRequest:
+        passages = [candidate.passage for candidate in self._found.candidates[:_SHOWN]]
+        if self._statement is not None:
+            passages.append(self._statement.passage)
+        recent = self._turns[max(0, len(self._turns) - self._talk.history_turns) :]
         request = responder.prepare(
-            message, message, passages, history, is_kept=is_kept, at_least=len(passages)
+            self._message,
+            self._message,
+            passages,
+            [Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in recent],
+            is_kept=bool(self._accepted.version_ids),
+            at_least=len(passages),
         )
-        return replace(request, state=talked.state)
+        return replace(request, state=self._state)
 
-    def _meant(
-        self,
-        base: KnownBase,
-        searching: Searching,
-        user_id: int,
-        message: str,
-        before: str,
-        state: DialogueState,
-        without: Sequence[int],
-    ) -> tuple[DialogueState, Candidate | None]:
-        """The state with the entity that a statement of the user's names, where one surely says which."""
-        found = searching.retriever.retrieve(message, searching.spaces.of(user_id), without=without)
-        table = self._search.table(base)
+    def read_ahead(self, answer: str) -> None: ...
+
+    def _take_what_is_meant(self) -> None:
+        """The entity that a statement of the user's names, where one surely says which."""
+        space = self._searching.spaces.of(self._user_id)
+        found = self._searching.retriever.retrieve(self._message, space, without=self._accepted.version_ids)
+        table = self._talk.search.table(self._base)
         naming: list[tuple[Candidate, list[int]]] = []
         for candidate in found.candidates:
             text = candidate.passage.text
@@ -161,53 +159,9 @@ class KnowledgeTalk:
             if entities := [e for one in named if one.column == NAME for e in one.entities]:
                 naming.append((candidate, entities))
         naming = naming[:_STATEMENTS]
-        if not naming:
-            return state, None
         sources = [Source(number, one.passage) for number, (one, _) in enumerate(naming, start=1)]
-        answers = self._told(message, before, sources)
-        if not answers or answers[0].probability < _SURE_FROM:
-            return state, None
-        candidate, entities = naming[answers[0].statement.source.number - 1]
-        return replace(state, focus=tuple(entities), asks_for_more=False), candidate
-
-
-class _OverKnowledge:
-    """From the entities of a knowledge base."""
-
-    def __init__(
-        self,
-        talk: KnowledgeTalk,
-        base: KnownBase,
-        searching: Searching,
-        user_id: int,
-        accepted: Accepted,
-        message: str,
-        turns: Sequence[Turn],
-    ) -> None:
-        self._talk, self._base, self._searching = talk, base, searching
-        self._user_id, self._accepted, self._message, self._turns = user_id, accepted, message, turns
-        self.query = AugmentedQuery(message, "original")
-
-    @property
-    def state(self) -> DialogueState:
-        return self._talked.state
-
-    def retrieve(self) -> Retrieved:
-        self._talked = self._talk.find(
-            self._base,
-            self._searching,
-            self._user_id,
-            self._message,
-            self._turns,
-            self._accepted.version_ids,
-        )
-        return self._talked.retrieved
-
-    def rerank(self) -> Reranked:
-        return self._talked.reranked
-
-    def prepare(self, responder: Responder) -> ReplyRequest:
-        is_kept = bool(self._accepted.version_ids)
-        return self._talk.prepare(responder, self._message, self._talked, self._turns, is_kept=is_kept)
-
-    def read_ahead(self, answer: str) -> None: ...
+        before = self._turns[-1].message if self._turns else ""
+        answers = self._talk.told(self._message, before, sources) if sources else []
+        if answers and answers[0].probability >= _SURE_FROM:
+            self._statement, entities = naming[answers[0].statement.source.number - 1]
+            self._state = replace(self._state, focus=tuple(entities), asks_for_more=False)

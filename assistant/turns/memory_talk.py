@@ -7,14 +7,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agents.answering.overview import sections
 from agents.answering.responder import Responder
 from agents.base.chat_interfaces import DialogueState, ReplyRequest
-from agents.base.interfaces import AugmentedQuery, Candidate, Encoder, Exchange
+from agents.base.interfaces import AugmentedQuery, Candidate, Exchange
 from agents.base.message_sorting import MessageSorter
 from agents.retrieval.own_statements import OwnStatements
 from agents.retrieval.query_augmenter import REWRITTEN, QueryAugmenter
@@ -79,16 +79,16 @@ class MemoryTalk:
         sorter: says what the sentences of a message do.
         asks_for_outline: whether a message that names a document asks what stands there at all.
         """
-        self._journal = journal
-        self._augmenter = augmenter
-        self._reranker = reranker
-        self._cut = cut
-        self._history_turns = history_turns
-        self._settled = settled
-        self._own_statements = own_statements
-        self._messages_behind = messages_behind
-        self._sorter = sorter or MessageSorter()
-        self._asks_for_outline = asks_for_outline
+        self.journal = journal
+        self.augmenter = augmenter
+        self.reranker = reranker
+        self.cut = cut
+        self.history_turns = history_turns
+        self.settled = settled
+        self.own_statements = own_statements
+        self.messages_behind = messages_behind
+        self.sorter = sorter or MessageSorter()
+        self.asks_for_outline = asks_for_outline
 
     def begin(
         self,
@@ -102,87 +102,48 @@ class MemoryTalk:
         """only: the versions that the message asks of alone, where it names documents."""
         return _FromMemory(self, searching, user_id, accepted, message, only, material)
 
-    def _retrieve(
-        self,
-        searching: Searching,
-        user_id: int,
-        queries: Iterable[str],
-        without: Sequence[int],
-        only: Sequence[int] | None = None,
-    ) -> Retrieved:
-        """What they find, as the last of them. Each is asked for when the one before was searched."""
-        space = searching.spaces.of(user_id)
-        if only is not None:
-            space = space.narrowed(only)
-        of_each: dict[str, Retrieved] = {}
-        for each in queries:
-            if each not in of_each:
-                of_each[each] = searching.retriever.retrieve(each, space, without=without)
-        found = best_of(list(of_each.values())[::-1])
-        messages = [c.passage.version_id for c in found.candidates if c.passage.kind == "message"]
-        settled = self._settled(user_id, messages) if messages else {}
-        found = replace(found, candidates=without_settled(found.candidates, settled))
-        if self._own_statements is None or only is not None:
-            return found
-        return self._own_statements.put_first(found, space, [one.vector for one in of_each.values()])
 
-    def _marked(self, user_id: int, reranked: Reranked) -> list[Passage]:
-        passages = [candidate.passage for candidate in stating_first(reranked.order, self._sorter)]
-        return beside_their_messages(passages, user_id, self._messages_behind)
-
-    def _recent(self, user_id: int, turn_id: int) -> list[Exchange]:
-        turns = self._journal.turns_before(user_id, turn_id, limit=self._history_turns)
-        return [Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in turns]
-
-    def _said_here(self, user_id: int, accepted: Accepted) -> list[Passage]:
-        """What was said before this turn in a private session: its transcript alone has it."""
-        if accepted.version_ids or not self._journal.is_private(user_id, accepted.session_id):
-            return []
-        turns = self._journal.turns_before(user_id, accepted.turn_id, limit=_LOOKED_BACK)
-        return said_before_here(Said(turn.id or 0, turn.message, turn.accepted_at) for turn in turns)
-
-    def _best_of_material(self, encoder: Encoder, material: str, retrieved: Retrieved) -> list[Passage]:
-        """The passages of what was handed over that are nearest to the question, in reading order."""
-        parts = self._cut(material) if material.strip() else []
-        if not parts:
-            return []
-        scores = encoder.encode_passages(parts) @ retrieved.vector
-        best = sorted(scores.argsort()[::-1][:_MATERIAL_SOURCES].tolist())
-        return [_material_passage(parts[number], number) for number in best]
-
-
+@dataclass
 class _FromMemory:
     """From passages and from what the user told."""
 
+    _talk: MemoryTalk
+    _searching: Searching
+    _user_id: int
+    _accepted: Accepted
+    _message: str
+    _only: Sequence[int] | None
+    _material: str
     state = None
 
-    def __init__(
-        self,
-        talk: MemoryTalk,
-        searching: Searching,
-        user_id: int,
-        accepted: Accepted,
-        message: str,
-        only: Sequence[int] | None,
-        material: str,
-    ) -> None:
-        self._talk, self._searching = talk, searching
-        self._user_id, self._accepted = user_id, accepted
-        self._message, self._only = message, only
-        self._material = material
-        self._outlines = only is not None and talk._asks_for_outline(message)
-        self._earlier = talk._recent(user_id, accepted.turn_id)
-        self.query = talk._augmenter.augment(self._message, self._earlier)
+    def __post_init__(self) -> None:
+        talk = self._talk
+        turns = talk.journal.turns_before(self._user_id, self._accepted.turn_id, limit=talk.history_turns)
+        self._earlier = [Exchange(t.message, t.standalone, t.answer, t.id or 0) for t in turns]
+        self._outlines = self._only is not None and talk.asks_for_outline(self._message)
+        self.query = talk.augmenter.augment(self._message, self._earlier)
 
     def retrieve(self) -> Retrieved:
-        self._found = self._talk._retrieve(
-            self._searching, self._user_id, self._queries(), self._accepted.version_ids, self._only
-        )
+        """What all queries find, as the last of them. Each is asked for when the one before was searched."""
+        talk, space = self._talk, self._searching.spaces.of(self._user_id)
+        searched = space if self._only is None else space.narrowed(self._only)
+        without = self._accepted.version_ids
+        of_each: dict[str, Retrieved] = {}
+        for each in self._queries():
+            if each not in of_each:
+                of_each[each] = self._searching.retriever.retrieve(each, searched, without=without)
+        found = best_of(list(of_each.values())[::-1])
+        messages = [c.passage.version_id for c in found.candidates if c.passage.kind == "message"]
+        settled = talk.settled(self._user_id, messages) if messages else {}
+        found = replace(found, candidates=without_settled(found.candidates, settled))
+        if talk.own_statements is not None and self._only is None:
+            found = talk.own_statements.put_first(found, space, [one.vector for one in of_each.values()])
         if self._outlines and self._only:
-            live = self._searching.spaces.of(self._user_id).passages(self._only)
+            live = space.passages(self._only)
             parts = sections([live[version] for version in self._only if version in live])
-            self._found = replace(self._found, candidates=_in_order(parts))
-        return self._found
+            found = replace(found, candidates=_in_order(parts))
+        self._found = found
+        return found
 
     def _queries(self) -> Iterator[str]:
         """A follow-up that was made to stand alone is searched so in place of as it was typed."""
@@ -192,22 +153,22 @@ class _FromMemory:
         yield alone or self._message
 
     def rerank(self) -> Reranked:
-        talk = self._talk
         if self._outlines:
             self._order = Reranked(self._found.candidates, ())
         else:
-            self._order = talk._reranker.rerank(self.query.text, self._found.candidates)
-        self._in_front = [
-            *talk._best_of_material(self._searching.encoder, self._material, self._found),
-            *talk._said_here(self._user_id, self._accepted),
-        ]
+            self._order = self._talk.reranker.rerank(self.query.text, self._found.candidates)
+        self._in_front = [*self._best_of_material(), *self._said_here()]
         return self._order
 
     def prepare(self, responder: Responder) -> ReplyRequest:
+        passages = [candidate.passage for candidate in stating_first(self._order.order, self._talk.sorter)]
         request = responder.prepare(
             self._message,
             self.query.text,
-            [*self._in_front, *self._talk._marked(self._user_id, self._order)],
+            [
+                *self._in_front,
+                *beside_their_messages(passages, self._user_id, self._talk.messages_behind),
+            ],
             self._earlier,
             is_kept=bool(self._accepted.version_ids),
             at_least=len(self._in_front) + sum(candidate.given > 0 for candidate in self._order.order),
@@ -217,7 +178,24 @@ class _FromMemory:
 
     def read_ahead(self, answer: str) -> None:
         said = [*self._earlier, Exchange(self._message, "", answer, self._accepted.turn_id)]
-        self._talk._augmenter.read_ahead(said[max(0, len(said) - self._talk._history_turns) :])
+        self._talk.augmenter.read_ahead(said[max(0, len(said) - self._talk.history_turns) :])
+
+    def _said_here(self) -> list[Passage]:
+        """What was said before this turn in a private session: its transcript alone has it."""
+        accepted, journal = self._accepted, self._talk.journal
+        if accepted.version_ids or not journal.is_private(self._user_id, accepted.session_id):
+            return []
+        turns = journal.turns_before(self._user_id, accepted.turn_id, limit=_LOOKED_BACK)
+        return said_before_here(Said(turn.id or 0, turn.message, turn.accepted_at) for turn in turns)
+
+    def _best_of_material(self) -> list[Passage]:
+        """The passages of what was handed over that are nearest to the question, in reading order."""
+        parts = self._talk.cut(self._material) if self._material.strip() else []
+        if not parts:
+            return []
+        scores = self._searching.encoder.encode_passages(parts) @ self._found.vector
+        best = sorted(scores.argsort()[::-1][:_MATERIAL_SOURCES].tolist())
+        return [_material_passage(parts[number], number) for number in best]
 
 
 def _in_order(parts: Sequence[Passage]) -> tuple[Candidate, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from agents.base.chat_interfaces import ChatMessage, ChatModel
+from agents.base.chat_interfaces import ChatMessage, ChatModel, closed_object
 from agents.prompts.weighing import quoted
 from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search
 from assistant.replay.methods.writers import ChatWriter, Writer
@@ -50,12 +50,7 @@ EXAMPLES = (
     ),
 )
 
-SCHEMA: dict[str, object] = {
-    "type": "object",
-    "properties": {"passage": {"type": "string"}},
-    "required": ["passage"],
-    "additionalProperties": False,
-}
+SCHEMA = closed_object(passage={"type": "string"})
 
 
 def messages(question: str) -> tuple[ChatMessage, ...]:

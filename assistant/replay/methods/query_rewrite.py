@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from agents.base.chat_interfaces import ChatMessage, ChatModel
+from agents.base.chat_interfaces import ChatMessage, ChatModel, closed_object
 from agents.prompts.weighing import quoted
 from assistant.replay.methods.method import Asked, Found, JudgedQuestion, Search, fused_by_rank, mean_vector
 from assistant.replay.methods.writers import ChatWriter, Writer
@@ -33,19 +33,9 @@ Question:
 Queries: "Nuala Brennan profession", "Pieter van Dam writer career"
 """
 
-SCHEMA: dict[str, object] = {
-    "type": "object",
-    "properties": {
-        "queries": {
-            "type": "array",
-            "items": {"type": "string"},
-            "minItems": REWRITES,
-            "maxItems": REWRITES,
-        }
-    },
-    "required": ["queries"],
-    "additionalProperties": False,
-}
+SCHEMA = closed_object(
+    queries={"type": "array", "items": {"type": "string"}, "minItems": REWRITES, "maxItems": REWRITES}
+)
 
 
 def messages(question: str) -> tuple[ChatMessage, ...]:

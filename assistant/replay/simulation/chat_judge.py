@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
-from agents.base.chat_interfaces import ChatMessage, ChatModel, Source
+from agents.base.chat_interfaces import ChatMessage, ChatModel, Source, closed_object
 from agents.base.interfaces import Candidate, Judged, Label, Verdict
 from agents.prompts.answer import entry
 from stores.base.errors import MalformedReply
@@ -68,22 +68,12 @@ def judging_messages(question: str, candidates: Sequence[Candidate]) -> tuple[Ch
 
 def schema(passages: int) -> dict[str, object]:
     """The form of the verdicts over so many passages."""
-    verdict = {
-        "type": "object",
-        "properties": {
-            "label": {"type": "string", "enum": list(_LABELS)},
-            "usefulness": {"type": "number", "minimum": 0, "maximum": 1},
-        },
-        "required": ["label", "usefulness"],
-        "additionalProperties": False,
-    }
+    verdict = closed_object(
+        label={"type": "string", "enum": list(_LABELS)},
+        usefulness={"type": "number", "minimum": 0, "maximum": 1},
+    )
     listed = {"type": "array", "items": verdict, "minItems": passages, "maxItems": passages}
-    return {
-        "type": "object",
-        "properties": {"verdicts": listed},
-        "required": ["verdicts"],
-        "additionalProperties": False,
-    }
+    return closed_object(verdicts=listed)
 
 
 def verdicts(reply: Mapping[str, object], passages: int) -> list[Verdict | None]:

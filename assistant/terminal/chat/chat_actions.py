@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 from textual.events import Paste
@@ -25,9 +24,6 @@ from assistant.terminal.input.typed_ids import typed_id
 from assistant.terminal.widgets.work import Host, host
 from assistant.turns.documents_named import naming
 from stores.base.one_line import one_line
-
-if TYPE_CHECKING:
-    pass
 
 _TYPED_ON_SECONDS = 0.05  # behind Esc: a key that comes sooner was typed before anybody looked
 _TWICE_SECONDS = 2.0  # between two Ctrl+C that leave
@@ -54,7 +50,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         open_help(self, self.desk, "Reading" if self.conversation.has_focus else place)
 
     def action_sessions(self, words: str = "") -> None:
-        if not self._is_ready:
+        if not self.is_ready:
             return
         from assistant.terminal.lists.sessions_screen import NEW_SESSION, SessionsScreen
 
@@ -66,7 +62,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         self.app.push_screen(SessionsScreen(self.desk, self.talk.session_id, words), chosen)
 
     def action_documents(self, words: str = "") -> None:
-        if not self._is_ready:
+        if not self.is_ready:
             return
         from assistant.terminal.lists.documents_screen import DocumentsScreen
 
@@ -88,7 +84,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
             self.show_header()
 
     def action_new_session(self) -> None:
-        if self._is_ready:
+        if self.is_ready:
             self.switch_session(None)
 
     def switch_session(self, session_id: int | None) -> None:
@@ -104,12 +100,6 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         await self.go_to_session(session_id)
         self.prompt.focus()
         self.tell("")
-
-    @property
-    def _is_ready(self) -> bool:
-        if not self.desk.slash_commands:
-            self.tell("not yet: still opening")
-        return bool(self.desk.slash_commands)
 
     # Keys
 
@@ -314,7 +304,7 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
     def _go_plain(self) -> None:
         if self.app.is_web:
             self.tell("a browser has no plain mode: run `vouch chat --plain` in a terminal")
-        elif self._is_ready:
+        elif self.is_ready:
             self.work(self.talk.send("/plain"))
 
     def _choose_theme(self, name: str) -> None:

@@ -27,9 +27,7 @@ class FindActions(DraftKeeping):
 
     def find(self, words: str) -> None:
         """The same, with words that are looked for at once."""
-        if not self.desk.slash_commands:
-            self.tell("not yet: still opening")
-        else:
+        if self.is_ready:
             self._open_find(words)
 
     def _open_find(self, words: str) -> None:

@@ -20,9 +20,9 @@ class MemoryDoor(AnswerActions, PrivacyDoor):
 
     def action_memory(self, words: str = "") -> None:
         """What is remembered; words, or a number, that are looked for at once."""
-        if not self.desk.slash_commands:
-            self.tell("not yet: still opening")
-        elif words.isdecimal():
+        if not self.is_ready:
+            return
+        if words.isdecimal():
             self.work(self._open_numbered(words))
         else:
             self._open_memory(words)
@@ -46,9 +46,7 @@ class MemoryDoor(AnswerActions, PrivacyDoor):
             self.app.push_screen(screen)
 
     def action_privacy(self) -> None:
-        if not self.desk.slash_commands:
-            self.tell("not yet: still opening")
-        else:
+        if self.is_ready:
             super().action_privacy()
 
     def forgot(self, told: str) -> None:

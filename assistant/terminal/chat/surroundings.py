@@ -67,6 +67,13 @@ class Surroundings(ChatParts):
     _told = ""  # the latest sentence
     _told_to_reader = ""  # what the status line tells of the keys of reading
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the assistant is open; that it is not is told."""
+        if not self.desk.slash_commands:
+            self.tell("not yet: still opening")
+        return bool(self.desk.slash_commands)
+
     def tell_while_opening(self, sentence: str) -> None:
         """The same, and told again behind every other sentence until it is open."""
         if not self.desk.slash_commands:

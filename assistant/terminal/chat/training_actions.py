@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assistant.terminal.chat.answer_actions import AnswerActions
 from assistant.terminal.comparison.comparing import COMPARED, session_to_compare
 from assistant.terminal.widgets.two_sided_line import TwoSidedLine
-from assistant.terminal.widgets.work import host
+from stores.base.errors import NotFound
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _LOOKS_EVERY_SECONDS = 1.0
 _SENTENCE_STAYS_SECONDS = 6.0  # in the status line
+_NONE_BEFORE = "there is no model before the live one to compare with; F4 shows how training goes"
 
 
 class TrainingActions(AnswerActions):
@@ -80,7 +81,7 @@ class TrainingActions(AnswerActions):
     # Screens
 
     def action_training(self) -> None:
-        if self._is_open:
+        if self.is_ready:
             self.work(self._open_training())
 
     async def _open_training(self) -> None:
@@ -92,7 +93,7 @@ class TrainingActions(AnswerActions):
             self.app.push_screen(TrainingScreen(self.desk, facts, self._compare_session))
 
     def action_log(self) -> None:
-        if self._is_open:
+        if self.is_ready:
             from assistant.terminal.lists.log_screen import LogScreen
 
             self.app.push_screen(LogScreen(self.desk))
@@ -106,86 +107,55 @@ class TrainingActions(AnswerActions):
 
     def compare_turn(self, turn_id: int | None) -> None:
         """A turn, or the newest messages of the session for None, by the live model and the one before."""
-        if self._is_open:
-            self.work(self._compare_with_previous(turn_id))
-
-    async def _compare_with_previous(self, turn_id: int | None) -> None:
-        from assistant.terminal.facts.training import training_facts
-
-        facts = await self.desk.look(lambda assistant, _user_id: training_facts(assistant))
-        if not facts.previous:
-            told = "there is no model before the live one to compare with; F4 shows how training goes"
-            host(self).tell(told)
-            return
-        await self._open_comparison(
-            facts.name_of(facts.live), "previous", facts.name_of(facts.previous), turn_id
-        )
+        if self.is_ready:
+            self.work(self._open_comparison(turn_id=turn_id))
 
     def replay_session(self, text: str) -> None:
         """All of a session, by the live model and the one before. text: its number; empty for this one."""
-        if self._is_open:
-            self.work(self._replay_session(text))
-
-    async def _replay_session(self, text: str) -> None:
-        from assistant.terminal.comparison.replaying import models_to_compare, session_to_replay
-
-        here = self.talk.session_id
-        session_id = await self.desk.look(
-            lambda assistant, user_id: session_to_replay(assistant, user_id, text, here)
-        )
-        live, other = await self.desk.look(lambda assistant, _user_id: models_to_compare(assistant))
-        await self._open_comparison(live, "previous", other, None, session_id=session_id)
+        if self.is_ready:
+            self.work(self._open_comparison(replays=text))
 
     def _compare_session(self, against: str, name: str) -> None:
         """From the training screen: this session by the live model and another one."""
-        self.work(self._compare_session_with(against, name))
-
-    async def _compare_session_with(self, against: str, name: str) -> None:
-        from assistant.terminal.facts.training import training_facts
-
-        facts = await self.desk.look(lambda assistant, _user_id: training_facts(assistant))
-        await self._open_comparison(facts.name_of(facts.live), against, name, None)
+        self.work(self._open_comparison(against, name))
 
     async def _open_comparison(
-        self, live: str, against: str, name: str, turn_id: int | None, *, session_id: int | None = None
+        self,
+        against: str = "previous",
+        name: str = "",
+        *,
+        turn_id: int | None = None,
+        replays: str | None = None,
     ) -> None:
+        """name: of another model than the one before. replays: which session is played whole, as typed."""
         from assistant.terminal.comparison.comparison_process import ComparisonChild
+        from assistant.terminal.comparison.replaying import session_to_replay
         from assistant.terminal.facts.comparison import Sides
+        from assistant.terminal.facts.training import training_facts
         from assistant.terminal.training.compare_screen import CompareScreen
 
-        here, asked_on = self.talk.session_id, self.app.screen
-        session = await self.desk.look(
-            lambda assistant, user_id: session_id or session_to_compare(assistant, user_id, here, turn_id)
-        )
-        user, newest = self.desk.user, COMPARED if session_id is None else None
-        is_longer = newest is not None and await self.desk.look(
-            lambda assistant, user_id: (
-                len(assistant.journal.turns(user_id, session, limit=newest + 1)) > newest
-            )
-        )
-        child = await self.desk.look(
-            lambda assistant, _user_id: ComparisonChild.of(
+        here, asked_on, user = self.talk.session_id, self.app.screen, self.desk.user
+
+        def begun(assistant: Assistant, user_id: int) -> tuple[ComparisonChild, Sides]:
+            facts, newest, is_longer = training_facts(assistant), None, False
+            if replays is not None:
+                session = session_to_replay(assistant, user_id, replays, here)
+            if against == "previous" and not facts.previous:
+                raise NotFound(_NONE_BEFORE)
+            if replays is None:
+                session, newest = session_to_compare(assistant, user_id, here, turn_id), COMPARED
+                is_longer = len(assistant.journal.turns(user_id, session, limit=COMPARED + 1)) > COMPARED
+            previous = f"previous {facts.name_of(facts.previous)}"
+            other = previous if against == "previous" else f"candidate {name}"
+            sides = Sides(f"live {facts.name_of(facts.live)}", other, session, newest if is_longer else None)
+            child = ComparisonChild.of(
                 assistant, user, session, against=against, turn_id=turn_id, newest=newest
             )
-        )
-        sides = Sides(
-            live=f"live {live}",
-            other=_name_of_other(against, name),
-            session_id=session,
-            newest=newest if is_longer else None,
-        )
+            return child, sides
+
+        child, sides = await self.desk.look(begun)
         if self.app.screen is asked_on:  # else another key came meanwhile
             self.app.push_screen(CompareScreen(self.desk, child, sides, turn_id))
-
-    @property
-    def _is_open(self) -> bool:
-        if not self.desk.slash_commands:
-            self.tell("not yet: still opening")
-        return bool(self.desk.slash_commands)
-
-
-def _name_of_other(against: str, name: str) -> str:
-    return f"previous {name}" if against == "previous" else f"candidate {name}"
 
 
 def _newest(assistant: Assistant, after: int) -> tuple[Round | None, bool]:

@@ -56,27 +56,9 @@ class RateStrip(Widget, can_focus=True):
     def on_blur(self) -> None:
         self.display = False
 
-    def action_helped(self) -> None:
-        self._choose("helped")
-
-    def action_not_helped(self) -> None:
-        self._choose("not_helped")
-
-    def action_teach(self) -> None:
-        self._choose("teach")
-
-    def action_why(self) -> None:
-        self._choose("why")
-
-    def action_undo(self) -> None:
-        self._choose("undo")
-
-    def action_notices(self) -> None:
-        self._choose("notices")
-
     def action_back(self) -> None:
-        self._choose("back")
+        self.action_choose("back")
 
-    def _choose(self, choice: str) -> None:
+    def action_choose(self, choice: str) -> None:
         self.display = False
         self.post_message(self.Chosen(choice, self.receipt_id))

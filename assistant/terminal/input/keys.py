@@ -58,12 +58,12 @@ APP = (
     Key("quit", "ctrl+q", "quit", "leave", "/quit"),
 )
 RATE = (
-    Key("rate_helped", "plus,equals_sign", "helped", "helped; again takes it back", "/good"),
-    Key("rate_not_helped", "minus", "not_helped", "did not help; again takes it back", "/bad"),
-    Key("rate_teach", "t", "teach", "teach", "/teach"),
-    Key("rate_why", "w", "why", "why", "/why"),
-    Key("rate_undo", "u", "undo", "undo the latest learning or rating", "/undo"),
-    Key("rate_notices", "n", "notices", "every notice of this chat, whole", "/notices"),
+    Key("rate_helped", "plus,equals_sign", "choose('helped')", "helped; again takes it back", "/good"),
+    Key("rate_not_helped", "minus", "choose('not_helped')", "did not help; again takes it back", "/bad"),
+    Key("rate_teach", "t", "choose('teach')", "teach", "/teach"),
+    Key("rate_why", "w", "choose('why')", "why", "/why"),
+    Key("rate_undo", "u", "choose('undo')", "undo the latest learning or rating", "/undo"),
+    Key("rate_notices", "n", "choose('notices')", "every notice of this chat, whole", "/notices"),
     Key("rate_back", "escape,ctrl+g", "back", "back"),
 )
 READING = (

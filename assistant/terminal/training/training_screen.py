@@ -6,6 +6,7 @@ Everything shown is read from the database once a second, so it does not matter 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from assistant.terminal.facts.training import (
     measured_table,
     rule,
     training_facts,
+    version_of,
 )
 from assistant.terminal.facts.training_lines import (
     progress_line,
@@ -31,26 +33,32 @@ from assistant.terminal.facts.training_lines import (
 from assistant.terminal.input.bindings import bindings
 from assistant.terminal.input.keys import TRAINING
 from assistant.terminal.text.plot import plot, sparkline
-from assistant.terminal.training.training_steering import Compare, TrainingSteering
 from assistant.terminal.widgets.key_line import keys_that_fit
 from assistant.terminal.widgets.marked_list import MarkedList
+from assistant.terminal.widgets.page_screen import PageScreen
+from assistant.terminal.widgets.questions import Question
+from assistant.terminal.widgets.screen_help import HasHelp
 from assistant.terminal.widgets.two_sided_line import TwoSidedLine
-from assistant.terminal.widgets.work import Telling
+from assistant.terminal.widgets.work import Telling, as_sentences
+from stores.base.errors import VouchError
 from stores.base.one_line import one_line
 
 if TYPE_CHECKING:
     from assistant.terminal.engine.engine import Desk
+    from assistant.wiring.assistant import Assistant
     from stores.database.tables import Round
 
 LOOKS_EVERY_SECONDS = 1.0
 _COUNTS_EVERY_SECONDS = 10.0  # lessons: that takes longer than all the rest
 _PLOT_COLUMNS, _PLOT_ROWS = 80, 20  # of the screen; where it has fewer, the curve is one row
 _SENTENCE_STAYS_SECONDS = 15.0
+Compare = Callable[[str, str], None]  # opens the comparison of the live model with this one, and its name
 
 
-class TrainingScreen(Screen[None], TrainingSteering, Telling):
+class TrainingScreen(Screen[None], HasHelp, Telling):
     """Shows training and steers it."""
 
+    place = "Training"
     BINDINGS = bindings(TRAINING)
     DEFAULT_CSS = """
     TrainingScreen > #training-title { height: 2; padding: 0 1; border-bottom: solid $border-blurred; }
@@ -121,7 +129,7 @@ class TrainingScreen(Screen[None], TrainingSteering, Telling):
 
     def _look(self) -> None:
         if time.monotonic() - self._said_at > _SENTENCE_STAYS_SECONDS:
-            self.say("")
+            self.tell("")
         if not self._is_looking and self.is_current:
             self._is_looking = True
             self.work(self.look_again())
@@ -225,7 +233,7 @@ class TrainingScreen(Screen[None], TrainingSteering, Telling):
         parts = [start, pause, details, compare, back, "Esc back"]
         return "  ".join(part for part in parts if part)
 
-    def say(self, sentence: str) -> None:
+    def tell(self, sentence: str) -> None:
         """One sentence; it stays until the next one, or for a while."""
         if self.is_mounted:
             said = self.query_one("#training-said", Static)
@@ -233,9 +241,90 @@ class TrainingScreen(Screen[None], TrainingSteering, Telling):
             said.set_class(bool(sentence), "-says")
             self._said_at = time.monotonic()
 
-    def tell(self, sentence: str) -> None:
-        """The same, of what comes from elsewhere."""
-        self.say(sentence)
+    # Keys
+
+    def action_start(self) -> None:
+        current = self.facts.current
+        if current is None:
+            self.work(self._steer("start"))
+            return
+        question = (
+            f"End round {current.id}? What it has learned until now is lost; the model in use stays as it is."
+        )
+        self.app.push_screen(
+            Question(question, yes="end it", no="let it go on"),
+            lambda yes: self.work(self._steer("stop")) if yes else None,
+        )
+
+    def action_pause(self) -> None:
+        facts = self.facts
+        running = facts.current is not None and facts.current.state == "running"
+        if running and not facts.is_leading and not facts.is_paused:
+            self.tell("Another process trains this round; Space pauses only the rounds of this chat.")
+        else:
+            self.work(self._steer("continue" if facts.is_paused else "pause"))
+
+    async def _steer(self, what: str) -> None:
+        def steer(assistant: Assistant, _user_id: int) -> list[str]:
+            from assistant.terminal.comparison.training_commands import steer_training
+
+            try:
+                return list(steer_training(assistant, what))
+            except VouchError as error:
+                return [as_sentences(error)]
+
+        for said in await self._desk.look(steer):
+            self.tell(said)
+        await self.look_again(counts=True)
+
+    def action_back_step(self) -> None:
+        if not self.facts.previous:
+            self.tell("There is no earlier model.")
+        else:
+            self.work(self._step_back())
+
+    async def _step_back(self) -> None:
+        await self._desk.do(lambda assistant, _user_id: assistant.step_back())
+        await self.look_again()
+        facts = self.facts
+        live, other = facts.name_of(facts.live), facts.name_of(facts.previous)
+        self.tell(f"Vouch uses {_model(live)} again. b takes this back, to {_model(other)}.")
+
+    def action_details(self) -> None:
+        if (row := self.marked) is not None:
+            self.work(self._open(row))
+
+    async def _open(self, row: Round) -> None:
+        from assistant.terminal.training.round_page import round_page
+
+        facts = self.facts
+        page = await self._desk.look(lambda assistant, _user_id: round_page(assistant, facts, row))
+        self.app.push_screen(PageScreen(*page))
+
+    def action_compare(self) -> None:
+        """Answers by the live model and by the marked round's, or by the model before."""
+        if self.marked is not None and self.marked.recipe != "retriever":
+            self.tell("Only models that find passages are compared here.")
+        elif (compared := self._compared) is None:
+            self.tell("There is no other model to compare with yet.")
+        elif isinstance(compared, str):
+            self._compare("previous", self.facts.name_of(compared))
+        else:
+            self.work(self._compare_with(compared, version_of(compared)))
+
+    @property
+    def _compared(self) -> Round | str | None:
+        """What `c` compares the live model with: the marked round, or else the version before."""
+        facts, row = self.facts, self.marked
+        if row is not None and version_of(row) not in ("", facts.live):
+            return row
+        return facts.previous or None
+
+    async def _compare_with(self, row: Round, version: str) -> None:
+        if await self._desk.look(lambda assistant, _: assistant.keeps_model(version)):
+            self._compare(version, f"{row.id}")
+        else:
+            self.tell(f"The model of round {row.id} is no longer kept; press c on another round to compare.")
 
     def action_back(self) -> None:
         self.dismiss()
@@ -262,3 +351,7 @@ def _no_curve(row: Round) -> str:
     if row.state in ("running", "waiting"):
         return "no step was taken yet"
     return "no curve is kept of this round"
+
+
+def _model(name: str) -> str:
+    return f"the model of round {name}" if name.isdecimal() else f"the model {name}"

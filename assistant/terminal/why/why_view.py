@@ -51,42 +51,17 @@ _STEPS = {
 class PassageList(MarkedList):
     """The passages that were found; the keys act on the one that is marked."""
 
-    BINDINGS = bindings(WHY)
     DEFAULT_CSS = """
     PassageList { height: auto; max-height: 60%; border: none; padding: 0; background: transparent; }
     PassageList { text-wrap: nowrap; text-overflow: ellipsis; }
     PassageList:focus { border: none; background-tint: $foreground 0%; }
     """
 
-    def action_open(self) -> None:
-        self.action_select()
-
-    def action_helped(self) -> None:
-        self._view.action_helped()
-
-    def action_not_helped(self) -> None:
-        self._view.action_not_helped()
-
-    def action_remove(self) -> None:
-        self._view.action_remove()
-
-    def action_undo(self) -> None:
-        self._view.action_undo()
-
-    def action_compare(self) -> None:
-        self._view.action_compare()
-
-    def action_back(self) -> None:
-        self._view.leave()
-
-    @property
-    def _view(self) -> WhyView:
-        return self.query_ancestor(WhyView)
-
 
 class WhyView(PassageActions, Vertical):
     """The facts of one turn; its passages can be opened and rated."""
 
+    BINDINGS = bindings(WHY)
     DEFAULT_CSS = """
     WhyView { border: round $foreground 30%; border-title-color: $foreground; padding: 0 1 0 0; height: 1fr; }
     WhyView:focus-within { border: round $border; }
@@ -154,7 +129,10 @@ class WhyView(PassageActions, Vertical):
             if self.facts is facts:  # else another turn is shown by now
                 self.show(read)
 
-    def leave(self) -> None:
+    def action_open(self) -> None:
+        self.query_one(PassageList).action_select()
+
+    def action_back(self) -> None:
         """Gives the keys back."""
         if isinstance(self.screen, WhyScreen):
             self.screen.dismiss()
