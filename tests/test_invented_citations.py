@@ -13,14 +13,13 @@ from screen_fixtures import ANSWER, QUESTION, ScriptedReplies, made_assistant, p
 from sqlalchemy import update
 from store_fixtures import document
 
-from agents.retrieval.query_augmenter import REWRITTEN
 from assistant.learning.trained import IS_OF_OWN, QUERY, TRAINED
 from assistant.terminal.facts.answer_lines import invented_line
 from assistant.terminal.facts.session_text import session_object
 from assistant.terminal.facts.why import why_facts
 from stores.base.clock import now
 from stores.base.passages import SHARED
-from stores.conversation.turn_models import TurnModels, models_of
+from stores.conversation.turn_models import REWRITTEN, TurnModels, models_of
 from stores.database.tables import ModelVersion, Retrieval, Turn
 
 

@@ -46,9 +46,14 @@ def answered(stores: Stores, user: int, *versions: int) -> int:
     return turn
 
 
+def assistant_of(stores: Stores) -> Any:
+    """What /why asks of one."""
+    return SimpleNamespace(journal=stores.journal, catalogue=stores.catalogue, trained_behind=lambda *_: {})
+
+
 def why(stores: Stores, user: int, turn: int) -> list[str]:
     """What /why tells of the citations, without where they were found."""
-    assistant: Any = SimpleNamespace(journal=stores.journal, catalogue=stores.catalogue)
+    assistant = assistant_of(stores)
     lines = list(why_lines(assistant, user, stores.journal.turn(user, turn)))
     return [line.strip() for line in lines if line.startswith("         passage")]
 
@@ -101,7 +106,7 @@ def test_what_was_forgotten_is_told_without_its_text(stores: Stores, ann: int) -
     turn = answered(stores, ann, version)
     Forgetting(stores.database).forget(ann, [note])
     assert told(stores, ann, version) == (1, 1, "forgotten")
-    assistant: Any = SimpleNamespace(journal=stores.journal, catalogue=stores.catalogue)
+    assistant = assistant_of(stores)
     lines = "\n".join(why_lines(assistant, ann, stores.journal.turn(ann, turn)))
     assert "forgotten since, on " in lines
     assert "xylophone" not in lines

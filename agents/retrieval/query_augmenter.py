@@ -17,8 +17,6 @@ from concurrent.futures import TimeoutError as NotInTime
 from agents.base.interfaces import AugmentedQuery, Exchange, QueryRewriter
 from agents.base.memory_page import answered, asked_after, last_said
 
-REWRITTEN = "made to stand alone"  # the strategy of a question that the query model rewrote in time
-
 
 class QueryAugmenter:
     """Puts what was asked before behind a message, and has it made to stand alone."""

@@ -17,7 +17,7 @@ from agents.base.chat_interfaces import DialogueState, ReplyRequest
 from agents.base.interfaces import AugmentedQuery, Candidate, Exchange
 from agents.base.message_sorting import MessageSorter
 from agents.retrieval.own_statements import OwnStatements
-from agents.retrieval.query_augmenter import REWRITTEN, QueryAugmenter
+from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.reranker import Reranked, Reranker
 from agents.retrieval.retriever import Retrieved, best_of
 from agents.retrieval.said_here import Said, said_before_here
@@ -27,6 +27,7 @@ from assistant.turns.settled import stating_first, without_settled
 from stores.base.clock import now
 from stores.base.passages import Passage
 from stores.conversation.journal import Accepted, Journal
+from stores.conversation.turn_models import REWRITTEN
 
 _MATERIAL_SOURCES = 3  # passages of handed-over material put before the model, at most
 _LOOKED_BACK = 200  # turns of a private session, the newest, that are looked through for what was said

@@ -62,9 +62,8 @@ class Turns(Models):
 
     def trained_behind(self, user_id: int, turn: Turn) -> dict[str, int]:
         """By role, the rounds whose models an answer hangs on: not all that were live then."""
-        from agents.retrieval.query_augmenter import REWRITTEN
         from assistant.learning.trained import DIALOGUE, ENTITIES, QUERY, RETRIEVER
-        from stores.conversation.turn_models import models_of
+        from stores.conversation.turn_models import REWRITTEN, models_of
 
         models = models_of(self.database, user_id, turn.id or 0)
         over = turn.details.get("knowledge_base", {})

@@ -11,6 +11,8 @@ from sqlmodel import col
 from stores.database.database import Database
 from stores.database.tables import Judgement, ModelVersion, Retrieval, Round, Turn
 
+REWRITTEN = "made to stand alone"  # the strategy of a question that the query model rewrote in time
+
 
 @dataclass(frozen=True)
 class TurnModels:
