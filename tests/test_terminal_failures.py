@@ -10,11 +10,14 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from cli_helpers import HANDBOOK, QUESTION, Person, Vouch
 from scripted_server import ScriptedServer, cuts, hangs, refuses, says
 
+from assistant.terminal.app.app import ChatApp
 from assistant.terminal.engine.retrying import wait_seconds
 from stores.base.errors import ModelBusy
 from stores.database.tables import Turn
@@ -191,3 +194,16 @@ def test_settings_that_cannot_be_read_are_told_before_the_screen_with_2(vouch: V
 def test_a_busy_model_is_waited_for_as_long_as_it_says_and_else_longer_each_time() -> None:
     assert wait_seconds(ModelBusy("busy", retry_after_seconds=20.0), 3) == 20.0
     assert [wait_seconds(ModelBusy("busy"), tries) for tries in range(5)] == [5.0, 10.0, 20.0, 40.0, 60.0]
+
+
+def test_an_end_of_the_library_that_hangs_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[object] = []
+
+    def fails() -> None:
+        done.append("screen given back")
+        raise OSError("the terminal is gone")
+
+    monkeypatch.setattr("assistant.terminal.app.app.os._exit", done.append)
+    app: Any = SimpleNamespace(_driver=SimpleNamespace(stop_application_mode=fails))
+    ChatApp._break_off(app, 129)
+    assert done == ["screen given back", 129]

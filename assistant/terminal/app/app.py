@@ -10,6 +10,7 @@ import signal
 import sys
 import termios
 from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -172,6 +173,15 @@ class ChatApp(Palette):
         except Exception as error:  # noqa: BLE001 - reported when the screen is given back
             self.defect = self.defect or error
         self.exit(code)
+        if not self.is_headless:
+            asyncio.get_running_loop().call_later(_ENDS_WITHIN_SECONDS, self._break_off, code)
+
+    def _break_off(self, code: int) -> None:
+        """Where the library's own end hangs: the data directory would stay taken, and no signal be heeded."""
+        if self._driver is not None:
+            with suppress(Exception):
+                self._driver.stop_application_mode()
+        os._exit(code)
 
     def action_help_quit(self) -> None:
         """Ctrl+C where nothing is selected, on another screen than the chat."""
