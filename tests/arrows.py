@@ -379,7 +379,6 @@ MAY_IMPORT: dict[str, set[str]] = {
         "assistant.terminal.text",
         "assistant.terminal.widgets",
         "stores.base",
-        "stores.conversation",
     },
     "assistant.terminal.lists": {
         "assistant.library",

@@ -78,3 +78,8 @@ class Found:
     dense: Mapping[int, float]  # cosine; 0 where there is no vector yet
     lexical: Mapping[int, float]  # BM25; 0 without a shared word
     neighbours: Mapping[int, tuple[int | None, int | None]]  # before and after it, where that was asked
+
+
+def quotes_only(model: str) -> bool:
+    """Whether a model, by its name, answers in the words of passages alone."""
+    return model.startswith("extractive")

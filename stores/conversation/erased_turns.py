@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import SQLModel, col
 
 from stores.base.clock import now
-from stores.conversation.turn_models import quotes_only
+from stores.base.passages import quotes_only
 from stores.database.rows import AT_ONCE, found_by, in_parts
 from stores.database.tables import (
     Feedback,

@@ -25,11 +25,6 @@ class TurnModels:
     trained: Mapping[str, int]  # by role, the rounds that trained what else answered then
 
 
-def quotes_only(model: str) -> bool:
-    """Whether a model, by its name, answers in the words of passages alone."""
-    return model.startswith("extractive")
-
-
 def models_of(database: Database, user_id: int, turn_id: int) -> TurnModels:
     """Of a turn of this user; empty for a turn of somebody else."""
     own = col(Turn.id) == turn_id, col(Turn.user_id) == user_id

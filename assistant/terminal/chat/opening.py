@@ -17,7 +17,7 @@ from assistant.terminal.widgets.two_sided_line import TwoSidedLine
 from assistant.terminal.widgets.work import host
 from stores.base.errors import NotFound, VouchError
 from stores.base.one_line import one_line
-from stores.conversation.turn_models import quotes_only
+from stores.base.passages import quotes_only
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant

@@ -16,7 +16,7 @@ from assistant.terminal.facts.answer_lines import below_answer
 from assistant.terminal.facts.messages import Message, cited_source
 from stores.base.errors import ModelBusy, VouchError
 from stores.base.one_line import one_line
-from stores.conversation.turn_models import quotes_only
+from stores.base.passages import quotes_only
 
 _LEAST_SECONDS = 0.1  # ten times a second
 _MOST_SECONDS = 0.4  # further behind, nobody would say that it is being written

@@ -30,7 +30,7 @@ from assistant.terminal.input.typed_ids import typed_id
 from stores.base.clock import local
 from stores.base.errors import NotFound, VouchError, WrongUsage
 from stores.base.one_line import one_line, short
-from stores.conversation.turn_models import quotes_only
+from stores.base.passages import quotes_only
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stores.base.one_line import one_line, short
-from stores.conversation.turn_models import quotes_only
+from stores.base.passages import quotes_only
 
 if TYPE_CHECKING:
     from agents.base.chat_interfaces import Source
