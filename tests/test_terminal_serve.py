@@ -115,6 +115,9 @@ async def test_a_chat_in_a_browser_is_the_persons_who_serves_it(vouch: Vouch) ->
                     await tab.types("question one\r")
                     await tab.types("\r")
                     await tab.sees("At ten.")
+                    async with asyncio.timeout(ENDS_WITHIN_SECONDS):
+                        while turns(vouch)[0][-1] != "done":  # the words are there before the turn has ended
+                            await asyncio.sleep(0.05)
                     await tab.types("\x11")
                     while not connection.closed:
                         await connection.receive()
