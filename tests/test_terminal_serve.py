@@ -116,7 +116,7 @@ async def test_a_chat_in_a_browser_is_the_persons_who_serves_it(vouch: Vouch) ->
                     await tab.types("\r")
                     await tab.sees("At ten.")
                     async with asyncio.timeout(ENDS_WITHIN_SECONDS):
-                        while turns(vouch)[0][-1] != "done":  # the words are there before the turn has ended
+                        while turns(vouch)[0][-1] != "done":  # noqa: ASYNC110 - of another process
                             await asyncio.sleep(0.05)
                     await tab.types("\x11")
                     while not connection.closed:
