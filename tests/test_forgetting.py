@@ -561,6 +561,8 @@ def test_what_quotes_was_made_with_what_it_cites_alone(stores: Stores, ann: int)
         ("extractive (quotes only)", {"cited": []}, "At four."),
         ("extractive (quotes only)", {"cited": [], "knowledge_base": {}}, ""),  # written from all rows
         ("smollm2", {"cited": []}, ""),
+        ("extractive-7b", {"cited": []}, ""),
+        ("extractive (quotes only)", {"cited": [], "sent_to": "example.org"}, ""),
     ]
     turns = []
     for model, details, _ in cases:
@@ -569,7 +571,7 @@ def test_what_quotes_was_made_with_what_it_cites_alone(stores: Stores, ann: int)
             sql.get_one(Turn, turn).model = model
         turns.append(turn)
     gone = [turn for turn, (*_, left) in zip(turns, cases, strict=True) if not left]
-    assert Forgetting(stores.database).answers(ann, [note]) == 3
+    assert Forgetting(stores.database).answers(ann, [note]) == 5
     assert forget(stores, ann, note).answers == tuple(gone)
     assert [turn_of(stores, turn).answer for turn in turns] == [left for *_, left in cases]
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from agents.base.chat_interfaces import ChatMessage, ContinuationScore
 from agents.base.token_budget import estimated_tokens
 from stores.base.errors import ModelRefused, NoLogProbabilities
+from stores.base.passages import QUOTING
 
 NOTED = "Noted: "  # before what was stated; it is not weighed yet
 _WRITE_INSTEAD = "Configure a chat model: [model] in settings.toml."
@@ -15,7 +16,7 @@ _WRITE_INSTEAD = "Configure a chat model: [model] in settings.toml."
 class QuotingOnly:
     """A chat model that only quotes, and refuses what needs one that writes."""
 
-    name = "extractive (quotes only)"
+    name = QUOTING
     can_score = False
     refusal, hint = "the extractive model only quotes", _WRITE_INSTEAD
     context_tokens = None  # it reads its sources one by one, however many there are

@@ -80,6 +80,9 @@ class Found:
     neighbours: Mapping[int, tuple[int | None, int | None]]  # before and after it, where that was asked
 
 
+QUOTING = "extractive (quotes only)"  # the built-in model; others may be called alike
+
+
 def quotes_only(model: str) -> bool:
     """Whether a model, by its name, answers in the words of passages alone."""
-    return model.startswith("extractive")
+    return model == QUOTING

@@ -177,7 +177,10 @@ def _made_with(sql: SqlSession, *where: ColumnElement[bool]) -> dict[int, int]:
     return {
         turn_id: user_id
         for turn_id, user_id, number, model, details in rows
-        if not quotes_only(model) or "knowledge_base" in details or number in details.get("cited", [number])
+        if not quotes_only(model)
+        or details.get("sent_to")  # a server's, however it is called
+        or "knowledge_base" in details
+        or number in details.get("cited", [number])
     }
 
 

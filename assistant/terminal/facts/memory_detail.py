@@ -12,6 +12,7 @@ from rich.cells import cell_len, set_cell_size
 
 from assistant.terminal.facts.memory_page import MemoryRow
 from stores.base.one_line import one_line
+from stores.base.passages import quotes_only
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
@@ -115,7 +116,7 @@ def _sent_line(sent: Sent) -> str:
     answers = f"{sent.turns} answer{'s' if sent.turns != 1 else ''}"
     last = f"{sent.last.astimezone():%d %B %Y %H:%M}"
     if sent.server is None:  # of a release that did not keep it
-        quotes = sent.model.startswith("extractive")
+        quotes = quotes_only(sent.model)
         return "" if quotes else f"{sent.model}, with {answers}, last {last}; where it ran was not kept"
     if not sent.server:
         return ""
