@@ -1,4 +1,4 @@
-"""The command as a script meets it: a process with pipes, and a home of its own.
+"""The command as a script meets it: pipes, and a home of its own.
 
 vouch = Vouch(tmp_path, encoders)
 vouch.run("ingest", "notes.md").out      # what a pipe gets; code, time and control bytes are checked
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from command_forks import COMMAND, ForkedCommand
+from command_here import can_run_here, run_here
 
 from stores.database.database import Database
 
@@ -156,21 +157,40 @@ class Vouch:
         stdin: str | bytes = b"",
         code: int = 0,
         environment: Mapping[str, str] | None = None,
+        apart: bool = False,
     ) -> Ran:
-        """Runs a command to its end, which it has to reach in time, with this code and printable words."""
+        """Runs a command to its end, which it has to reach in time, with this code and printable words.
+
+        apart: in a process of its own, as always beside an event loop or where Python has to start anew.
+        """
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        starts_anew = any(map(_OF_PYTHON.match, environment or ()))
+        if apart or starts_anew or not can_run_here():
+            ended, out, err = self._run_apart(arguments, given, environment)
+        else:
+            ended, out, err = run_here(
+                arguments,
+                stdin=given,
+                env=self.environment | dict(environment or {}),
+                cwd=self.folder,
+                within_seconds=ENDS_WITHIN_SECONDS,
+            )
+        told = err.decode()
+        assert ended == code, f"{arguments} ended with {ended}: {told}"
+        assert not _CONTROL.search(out), f"{arguments} wrote control bytes: {out!r}"
+        assert "Traceback" not in told, told
+        return Ran(ended, out.decode(), told)
+
+    def _run_apart(
+        self, arguments: tuple[str, ...], stdin: bytes, environment: Mapping[str, str] | None
+    ) -> tuple[int, bytes, bytes]:
         with self.start(*arguments, environment=environment) as process:
             try:
-                out, err = process.communicate(
-                    stdin.encode() if isinstance(stdin, str) else stdin, timeout=ENDS_WITHIN_SECONDS
-                )
+                out, err = process.communicate(stdin, timeout=ENDS_WITHIN_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise
-        told = err.decode()
-        assert process.returncode == code, f"{arguments} ended with {process.returncode}: {told}"
-        assert not _CONTROL.search(out), f"{arguments} wrote control bytes: {out!r}"
-        assert "Traceback" not in told, told
-        return Ran(process.returncode, out.decode(), told)
+        return process.returncode, out, err
 
     def chat(self, *lines: str, code: int = 0) -> str:
         """The transcript of a conversation through a pipe."""
