@@ -11,12 +11,14 @@ FAST_WORKERS ?= $(shell expr 2 \* $$(nproc 2>/dev/null || echo 1))  # the fast t
 MANUAL := $(wildcard docs/manual/*.md)
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test test-all test-slow test-vllm format clean
+.PHONY: help chat set-up test test-all test-slow test-kills test-vllm mutants format clean
 
 help:
 	@echo "make chat    set up (the first time) and chat; make chat < lines.txt works too"
 	@echo "make test    set up (if need be) and run format, lint, types and the fast tests: some minutes"
 	@echo "make test-all  the slow tests as well: kills, fuzzing, trainings, servers, attacks"
+	@echo "make test-kills  the kill tests at every point, of which the slow tests take every fifth"
+	@echo "make mutants  put small faults into the code, one at a time: what died before must die again"
 	@echo "make test-vllm  run what needs vLLM, on the CPU, in an environment of its own (minutes, 3 GB)"
 	@echo "make format  format the code"
 	@echo "make clean   remove .venv and .venv-vllm; your data stays where it is"
@@ -31,6 +33,14 @@ test: $(VENV)/ready-for-tests
 	@$(VENV)/bin/pytest -m "not slow" -n $(FAST_WORKERS)
 
 test-all: test test-slow
+
+set-up: $(VENV)/ready-for-tests
+
+test-kills: $(VENV)/ready-for-tests
+	@VOUCH_ALL_KILLS=1 $(VENV)/bin/pytest -m slow -k "kill or durab"
+
+mutants: $(VENV)/ready-for-tests
+	@$(VENV)/bin/python -m benchmarks.mutants --again
 
 # A small chat model; its own requirement has no build for every machine. Without it, its tests are skipped.
 test-slow: $(VENV)/ready-for-tests

@@ -2,523 +2,152 @@
 
 from __future__ import annotations
 
-# Lowest first. Each folder may import itself and the folders named here; a new arrow is a decision.
-MAY_IMPORT: dict[str, set[str]] = {
-    "agents.losses": set(),
-    "assistant.learning.recipes.templates": set(),
-    "stores.base": set(),
-    "assistant.terminal.input": {"stores.base"},
-    "assistant.terminal.text": {"stores.base"},
-    "stores.database": {"stores.base"},
-    "assistant.settings": {"assistant.terminal.input", "stores.base"},
-    "stores.vectors": {"stores.base", "stores.database"},
-    "stores.words": {"stores.base", "stores.database"},
-    "agents.base": {"stores.base", "stores.words"},
-    "assistant.process": {"assistant.settings", "stores.base"},
-    "stores.versions": {"stores.base", "stores.database", "stores.vectors", "stores.words"},
-    "agents.models": {"agents.base", "stores.base"},
-    "agents.prompts": {"agents.base", "stores.base"},
-    "agents.retrieval": {"agents.base", "stores.base", "stores.words"},
-    "assistant.background": {"agents.base"},
-    "assistant.library.formats": {"agents.base", "stores.base"},
-    "stores.checks": {"stores.base", "stores.database", "stores.vectors", "stores.versions", "stores.words"},
-    "stores.conversation": {"stores.base", "stores.database", "stores.versions", "stores.words"},
-    "stores.search": {"stores.base", "stores.database", "stores.vectors", "stores.versions", "stores.words"},
-    "agents.answering": {"agents.base", "agents.prompts", "agents.retrieval", "stores.base", "stores.words"},
-    "agents.dialogue": {"agents.base", "agents.models", "stores.base"},
-    "agents.memory": {"agents.base", "agents.prompts", "stores.base", "stores.words"},
-    "agents.models.networks": {"agents.models"},
-    "assistant.library.chat_logs": {"stores.base", "stores.conversation"},
-    "assistant.search": {
-        "agents.base",
-        "agents.dialogue",
-        "agents.retrieval",
-        "assistant.process",
-        "assistant.settings",
-        "stores.base",
-        "stores.database",
-        "stores.search",
-        "stores.vectors",
-    },
-    "stores.claims": {
-        "stores.base",
-        "stores.conversation",
-        "stores.database",
-        "stores.versions",
-        "stores.words",
-    },
-    "stores.learning": {"stores.base", "stores.conversation", "stores.database", "stores.search"},
-    "agents.backends": {
-        "agents.answering",
-        "agents.base",
-        "agents.prompts",
-        "agents.retrieval",
-        "stores.base",
-    },
-    "agents.models.exporters": {"agents.base", "agents.models", "agents.models.networks", "stores.base"},
-    "assistant.learning.recipes": {"agents.models.exporters", "stores.base"},
-    "assistant.learning": {
-        "agents.base",
-        "agents.dialogue",
-        "assistant.process",
-        "assistant.search",
-        "stores.base",
-        "stores.database",
-        "stores.learning",
-        "stores.search",
-        "stores.vectors",
-    },
-    "assistant.remembering": {
-        "agents.base",
-        "agents.memory",
-        "assistant.background",
-        "assistant.process",
-        "assistant.search",
-        "stores.base",
-        "stores.claims",
-        "stores.conversation",
-        "stores.database",
-        "stores.versions",
-    },
-    "stores.forgetting": {
-        "stores.base",
-        "stores.conversation",
-        "stores.database",
-        "stores.learning",
-        "stores.versions",
-        "stores.words",
-    },
-    "stores.memory": {
-        "stores.base",
-        "stores.database",
-        "stores.learning",
-        "stores.vectors",
-        "stores.versions",
-    },
-    "assistant.learning.recipes.retriever": {
-        "agents.base",
-        "agents.losses",
-        "agents.models",
-        "agents.models.exporters",
-        "agents.models.networks",
-        "assistant.learning.recipes",
-        "stores.base",
-    },
-    "assistant.library": {
-        "agents.base",
-        "assistant.library.formats",
-        "stores.base",
-        "stores.memory",
-        "stores.search",
-    },
-    "assistant.turns": {
-        "agents.answering",
-        "agents.base",
-        "agents.dialogue",
-        "agents.retrieval",
-        "assistant.background",
-        "assistant.process",
-        "assistant.remembering",
-        "assistant.search",
-        "stores.base",
-        "stores.claims",
-        "stores.conversation",
-        "stores.database",
-        "stores.search",
-        "stores.versions",
-    },
-    "stores.exchange": {
-        "stores.base",
-        "stores.claims",
-        "stores.database",
-        "stores.memory",
-        "stores.versions",
-    },
-    "assistant.learning.recipes.examples": {
-        "agents.models",
-        "assistant.settings",
-        "agents.base",
-        "assistant.learning.recipes.templates",
-        "assistant.library",
-        "stores.base",
-        "stores.words",
-    },
-    "assistant.replay.streams": {"assistant.learning.recipes.examples", "stores.base"},
-    "assistant.replay.metrics": {
-        "agents.base",
-        "agents.dialogue",
-        "agents.models",
-        "agents.retrieval",
-        "assistant.replay.streams",
-        "stores.base",
-        "stores.learning",
-        "stores.search",
-    },
-    "assistant.replay.methods": {
-        "agents.base",
-        "agents.models",
-        "agents.prompts",
-        "agents.retrieval",
-        "assistant.learning",
-        "assistant.learning.recipes.retriever",
-        "assistant.replay.metrics",
-        "assistant.replay.streams",
-        "stores.base",
-        "stores.learning",
-        "stores.vectors",
-    },
-    "assistant.wiring": {
-        "agents.answering",
-        "agents.backends",
-        "agents.base",
-        "agents.dialogue",
-        "agents.memory",
-        "agents.models",
-        "agents.prompts",
-        "agents.retrieval",
-        "assistant.background",
-        "assistant.learning",
-        "assistant.library",
-        "assistant.remembering",
-        "assistant.replay.metrics",
-        "assistant.search",
-        "assistant.settings",
-        "assistant.turns",
-        "stores.base",
-        "stores.claims",
-        "stores.conversation",
-        "stores.database",
-        "stores.exchange",
-        "stores.forgetting",
-        "stores.learning",
-        "stores.memory",
-        "stores.search",
-        "stores.versions",
-    },
-    "assistant.checks": {
-        "agents.base",
-        "agents.models",
-        "assistant.settings",
-        "assistant.wiring",
-        "stores.base",
-        "stores.checks",
-        "stores.conversation",
-        "stores.database",
-        "stores.search",
-    },
-    "assistant.learning.recipes.reader": {
-        "agents.models",
-        "agents.models.networks",
-        "assistant.learning.recipes",
-        "assistant.learning.recipes.examples",
-        "assistant.library",
-        "assistant.settings",
-        "assistant.wiring",
-        "stores.base",
-    },
-    "assistant.learning.recipes.query": {
-        "agents.losses",
-        "agents.models.exporters",
-        "agents.models.networks",
-        "agents.prompts",
-        "assistant.learning.recipes",
-        "assistant.learning.recipes.examples",
-    },
-    "assistant.learning.recipes.dialogue": {
-        "agents.base",
-        "agents.dialogue",
-        "agents.losses",
-        "agents.models",
-        "agents.models.exporters",
-        "agents.models.networks",
-        "assistant.learning.recipes",
-        "assistant.learning.recipes.examples",
-        "assistant.learning.recipes.retriever",
-        "assistant.replay.metrics",
-        "assistant.settings",
-        "assistant.wiring",
-        "stores.base",
-        "stores.learning",
-    },
-    "assistant.replay.storage": {
-        "assistant.library",
-        "assistant.library.formats",
-        "assistant.replay.streams",
-        "assistant.wiring",
-        "stores.base",
-        "stores.database",
-        "stores.exchange",
-    },
-    "assistant.terminal.facts": {
-        "agents.base",
-        "assistant.terminal.input",
-        "assistant.terminal.text",
-        "assistant.wiring",
-        "stores.base",
-        "stores.claims",
-        "stores.conversation",
-        "stores.database",
-        "stores.learning",
-        "stores.memory",
-        "stores.versions",
-    },
-    "assistant.replay.simulation": {
-        "agents.base",
-        "agents.prompts",
-        "assistant.learning.recipes.examples",
-        "assistant.learning.recipes.templates",
-        "assistant.replay.metrics",
-        "assistant.replay.storage",
-        "assistant.replay.streams",
-        "stores.base",
-    },
-    "assistant.terminal.actions": {
-        "agents.base",
-        "assistant.settings",
-        "assistant.terminal.facts",
-        "assistant.terminal.input",
-        "assistant.wiring",
-        "stores.base",
-        "stores.claims",
-        "stores.conversation",
-        "stores.database",
-        "stores.forgetting",
-        "stores.memory",
-        "stores.versions",
-    },
-    "assistant.terminal.comparison": {
-        "assistant.process",
-        "assistant.terminal.facts",
-        "assistant.terminal.input",
-        "assistant.wiring",
-        "stores.base",
-        "stores.conversation",
-        "stores.database",
-        "stores.learning",
-        "stores.memory",
-    },
-    "assistant.replay.runs": {
-        "agents.backends",
-        "agents.base",
-        "agents.models",
-        "agents.prompts",
-        "agents.retrieval",
-        "assistant.learning",
-        "assistant.learning.recipes",
-        "assistant.learning.recipes.dialogue",
-        "assistant.learning.recipes.examples",
-        "assistant.replay.methods",
-        "assistant.replay.metrics",
-        "assistant.replay.simulation",
-        "assistant.replay.storage",
-        "assistant.replay.streams",
-        "assistant.search",
-        "assistant.settings",
-        "assistant.turns",
-        "assistant.wiring",
-        "stores.base",
-        "stores.database",
-        "stores.exchange",
-        "stores.learning",
-        "stores.search",
-    },
-    "assistant.terminal.engine": {
-        "agents.base",
-        "assistant.library",
-        "assistant.terminal.actions",
-        "assistant.terminal.comparison",
-        "assistant.terminal.facts",
-        "assistant.terminal.input",
-        "assistant.turns",
-        "assistant.wiring",
-        "stores.base",
-        "stores.claims",
-        "stores.conversation",
-        "stores.database",
-        "stores.versions",
-    },
-    "assistant.replay.report": {
-        "assistant.replay.methods",
-        "assistant.replay.metrics",
-        "assistant.replay.runs",
-        "stores.base",
-    },
-    "assistant.terminal.plain": {
-        "assistant.settings",
-        "assistant.terminal.actions",
-        "assistant.terminal.comparison",
-        "assistant.terminal.engine",
-        "assistant.terminal.facts",
-        "assistant.terminal.input",
-        "assistant.turns",
-        "assistant.wiring",
-        "stores.base",
-        "stores.claims",
-        "stores.conversation",
-        "stores.database",
-    },
-    "assistant.terminal.widgets": {
-        "assistant.terminal.engine",
-        "assistant.terminal.input",
-        "assistant.terminal.text",
-        "stores.base",
-    },
-    "assistant": {
-        "assistant.process",
-        "assistant.settings",
-        "assistant.terminal.plain",
-        "assistant.terminal.text",
-        "assistant.wiring",
-        "stores.base",
-    },
-    "assistant.terminal.conversation": {
-        "agents.base",
-        "assistant.terminal.engine",
-        "assistant.terminal.facts",
-        "assistant.terminal.input",
-        "assistant.terminal.text",
-        "assistant.terminal.widgets",
-        "stores.base",
-    },
-    "assistant.terminal.lists": {
-        "assistant.library",
-        "assistant.terminal.actions",
-        "assistant.terminal.engine",
-        "assistant.terminal.facts",
-        "assistant.terminal.input",
-        "assistant.terminal.text",
-        "assistant.terminal.widgets",
-        "assistant.wiring",
-        "stores.base",
-        "stores.conversation",
-        "stores.memory",
-    },
-    "assistant.terminal.memory": {
-        "assistant.terminal.actions",
-        "assistant.terminal.engine",
-        "assistant.terminal.facts",
-        "assistant.terminal.input",
-        "assistant.terminal.text",
-        "assistant.terminal.widgets",
-        "assistant.wiring",
-        "stores.base",
-        "stores.versions",
-    },
-    "assistant.terminal.training": {
-        "assistant.terminal.comparison",
-        "assistant.terminal.engine",
-        "assistant.terminal.facts",
-        "assistant.terminal.input",
-        "assistant.terminal.text",
-        "assistant.terminal.widgets",
-        "assistant.wiring",
-        "stores.base",
-        "stores.database",
-        "stores.learning",
-    },
-    "assistant.terminal.why": {
-        "assistant.terminal.actions",
-        "assistant.terminal.engine",
-        "assistant.terminal.facts",
-        "assistant.terminal.input",
-        "assistant.terminal.widgets",
-        "stores.base",
-    },
-    "assistant.commands.memory": {
-        "assistant",
-        "assistant.terminal.actions",
-        "assistant.terminal.engine",
-        "assistant.terminal.facts",
-        "assistant.wiring",
-        "stores.base",
-        "stores.claims",
-        "stores.conversation",
-        "stores.database",
-        "stores.exchange",
-        "stores.forgetting",
-        "stores.memory",
-    },
-    "assistant.commands.replay": {
-        "assistant",
-        "assistant.learning",
-        "assistant.replay.methods",
-        "assistant.replay.metrics",
-        "assistant.replay.report",
-        "assistant.replay.runs",
-        "assistant.replay.storage",
-        "assistant.replay.streams",
-        "stores.base",
-    },
-    "assistant.commands.training": {
-        "assistant",
-        "assistant.learning",
-        "assistant.search",
-        "assistant.terminal.facts",
-        "assistant.wiring",
-        "stores.base",
-        "stores.database",
-        "stores.learning",
-    },
-    "assistant.commands.upkeep": {
-        "assistant",
-        "assistant.checks",
-        "stores.base",
-        "stores.database",
-        "stores.exchange",
-    },
-    "assistant.terminal.chat": {
-        "assistant.terminal.actions",
-        "assistant.terminal.comparison",
-        "assistant.terminal.conversation",
-        "assistant.terminal.engine",
-        "assistant.terminal.facts",
-        "assistant.terminal.input",
-        "assistant.terminal.lists",
-        "assistant.terminal.memory",
-        "assistant.terminal.training",
-        "assistant.terminal.why",
-        "assistant.terminal.widgets",
-        "assistant.turns",
-        "assistant.wiring",
-        "stores.base",
-        "stores.claims",
-        "stores.conversation",
-        "stores.database",
-        "stores.memory",
-    },
-    "assistant.terminal.app": {
-        "assistant.process",
-        "assistant.terminal.actions",
-        "assistant.terminal.chat",
-        "assistant.terminal.conversation",
-        "assistant.terminal.engine",
-        "assistant.terminal.input",
-        "assistant.terminal.why",
-        "assistant.terminal.widgets",
-        "stores.base",
-    },
-    "assistant.commands": {
-        "agents.backends",
-        "assistant",
-        "assistant.commands.memory",
-        "assistant.library",
-        "assistant.library.chat_logs",
-        "assistant.settings",
-        "assistant.terminal.actions",
-        "assistant.terminal.app",
-        "assistant.terminal.engine",
-        "assistant.terminal.facts",
-        "assistant.terminal.plain",
-        "assistant.terminal.text",
-        "assistant.turns",
-        "assistant.wiring",
-        "stores.base",
-        "stores.conversation",
-        "stores.database",
-        "stores.memory",
-        "stores.versions",
-    },
-}
+# Lowest first. Each folder may import itself and what stands behind its name; a new arrow is a decision.
+_ARROWS = """
+agents.losses:
+assistant.learning.recipes.templates:
+stores.base:
+assistant.terminal.input: stores.base
+assistant.terminal.text: stores.base
+stores.database: stores.base
+assistant.settings: assistant.terminal.input stores.base
+stores.vectors: stores.base stores.database
+stores.words: stores.base stores.database
+agents.base: stores.base stores.words
+assistant.process: assistant.settings stores.base
+stores.versions: stores.base stores.database stores.vectors stores.words
+agents.models: agents.base stores.base
+agents.prompts: agents.base stores.base
+agents.retrieval: agents.base stores.base stores.words
+assistant.background: agents.base
+assistant.library.formats: agents.base stores.base
+stores.checks: stores.base stores.database stores.vectors stores.versions stores.words
+stores.conversation: stores.base stores.database stores.versions stores.words
+stores.search: stores.base stores.database stores.vectors stores.versions stores.words
+agents.answering: agents.base agents.prompts agents.retrieval stores.base stores.words
+agents.dialogue: agents.base agents.models stores.base
+agents.memory: agents.base agents.prompts stores.base stores.words
+agents.models.networks: agents.models
+assistant.library.chat_logs: stores.base stores.conversation
+assistant.search: agents.base agents.dialogue agents.retrieval assistant.process assistant.settings
+    stores.base stores.database stores.search stores.vectors
+stores.claims: stores.base stores.conversation stores.database stores.versions stores.words
+stores.learning: stores.base stores.conversation stores.database stores.search
+agents.backends: agents.answering agents.base agents.prompts agents.retrieval stores.base
+agents.models.exporters: agents.base agents.models agents.models.networks stores.base
+assistant.learning.recipes: agents.models.exporters stores.base
+assistant.learning: agents.base agents.dialogue assistant.process assistant.search stores.base stores.database
+    stores.learning stores.search stores.vectors
+assistant.remembering: agents.base agents.memory assistant.background assistant.process assistant.search
+    stores.base stores.claims stores.conversation stores.database stores.versions
+stores.forgetting: stores.base stores.conversation stores.database stores.learning stores.versions
+    stores.words
+stores.memory: stores.base stores.database stores.learning stores.vectors stores.versions
+assistant.learning.recipes.retriever: agents.base agents.losses agents.models agents.models.exporters
+    agents.models.networks assistant.learning.recipes stores.base
+assistant.library: agents.base assistant.library.formats stores.base stores.memory stores.search
+assistant.turns: agents.answering agents.base agents.dialogue agents.retrieval assistant.background
+    assistant.process assistant.remembering assistant.search stores.base stores.claims stores.conversation
+    stores.database stores.search stores.versions
+stores.exchange: stores.base stores.claims stores.database stores.memory stores.versions
+assistant.learning.recipes.examples: agents.base agents.models assistant.learning.recipes.templates
+    assistant.library assistant.settings stores.base stores.words
+assistant.replay.streams: assistant.learning.recipes.examples stores.base
+assistant.replay.metrics: agents.base agents.dialogue agents.models agents.retrieval assistant.replay.streams
+    stores.base stores.learning stores.search
+assistant.replay.methods: agents.base agents.models agents.prompts agents.retrieval assistant.learning
+    assistant.learning.recipes.retriever assistant.replay.metrics assistant.replay.streams stores.base
+    stores.learning stores.vectors
+assistant.wiring: agents.answering agents.backends agents.base agents.dialogue agents.memory agents.models
+    agents.prompts agents.retrieval assistant.background assistant.learning assistant.library
+    assistant.remembering assistant.replay.metrics assistant.search assistant.settings assistant.turns
+    stores.base stores.claims stores.conversation stores.database stores.exchange stores.forgetting
+    stores.learning stores.memory stores.search stores.versions
+assistant.checks: agents.base agents.models assistant.settings assistant.wiring stores.base stores.checks
+    stores.conversation stores.database stores.search
+assistant.learning.recipes.reader: agents.models agents.models.networks assistant.learning.recipes
+    assistant.learning.recipes.examples assistant.library assistant.settings assistant.wiring stores.base
+assistant.learning.recipes.query: agents.losses agents.models.exporters agents.models.networks agents.prompts
+    assistant.learning.recipes assistant.learning.recipes.examples
+assistant.learning.recipes.dialogue: agents.base agents.dialogue agents.losses agents.models
+    agents.models.exporters agents.models.networks assistant.learning.recipes
+    assistant.learning.recipes.examples assistant.learning.recipes.retriever assistant.replay.metrics
+    assistant.settings assistant.wiring stores.base stores.learning
+assistant.replay.storage: assistant.library assistant.library.formats assistant.replay.streams
+    assistant.wiring stores.base stores.database stores.exchange
+assistant.terminal.facts: agents.base assistant.terminal.input assistant.terminal.text assistant.wiring
+    stores.base stores.claims stores.conversation stores.database stores.learning stores.memory
+    stores.versions
+assistant.replay.simulation: agents.base agents.prompts assistant.learning.recipes.examples
+    assistant.learning.recipes.templates assistant.replay.metrics assistant.replay.storage
+    assistant.replay.streams stores.base
+assistant.terminal.actions: agents.base assistant.settings assistant.terminal.facts assistant.terminal.input
+    assistant.wiring stores.base stores.claims stores.conversation stores.database stores.forgetting
+    stores.memory stores.versions
+assistant.terminal.comparison: assistant.process assistant.terminal.facts assistant.terminal.input
+    assistant.wiring stores.base stores.conversation stores.database stores.learning stores.memory
+assistant.replay.runs: agents.backends agents.base agents.models agents.prompts agents.retrieval
+    assistant.learning assistant.learning.recipes assistant.learning.recipes.dialogue
+    assistant.learning.recipes.examples assistant.replay.methods assistant.replay.metrics
+    assistant.replay.simulation assistant.replay.storage assistant.replay.streams assistant.search
+    assistant.settings assistant.turns assistant.wiring stores.base stores.database stores.exchange
+    stores.learning stores.search
+assistant.terminal.engine: agents.base assistant.library assistant.terminal.actions
+    assistant.terminal.comparison assistant.terminal.facts assistant.terminal.input assistant.turns
+    assistant.wiring stores.base stores.claims stores.conversation stores.database stores.versions
+assistant.replay.report: assistant.replay.methods assistant.replay.metrics assistant.replay.runs stores.base
+assistant.terminal.plain: assistant.settings assistant.terminal.actions assistant.terminal.comparison
+    assistant.terminal.engine assistant.terminal.facts assistant.terminal.input assistant.turns
+    assistant.wiring stores.base stores.claims stores.conversation stores.database
+assistant.terminal.widgets: assistant.terminal.engine assistant.terminal.input assistant.terminal.text
+    stores.base
+assistant: assistant.process assistant.settings assistant.terminal.plain assistant.terminal.text
+    assistant.wiring stores.base
+assistant.terminal.conversation: agents.base assistant.terminal.engine assistant.terminal.facts
+    assistant.terminal.input assistant.terminal.text assistant.terminal.widgets stores.base
+assistant.terminal.lists: assistant.library assistant.terminal.actions assistant.terminal.engine
+    assistant.terminal.facts assistant.terminal.input assistant.terminal.text assistant.terminal.widgets
+    assistant.wiring stores.base stores.conversation stores.memory
+assistant.terminal.memory: assistant.terminal.actions assistant.terminal.engine assistant.terminal.facts
+    assistant.terminal.input assistant.terminal.text assistant.terminal.widgets assistant.wiring stores.base
+    stores.versions
+assistant.terminal.training: assistant.terminal.comparison assistant.terminal.engine assistant.terminal.facts
+    assistant.terminal.input assistant.terminal.text assistant.terminal.widgets assistant.wiring stores.base
+    stores.database stores.learning
+assistant.terminal.why: assistant.terminal.actions assistant.terminal.engine assistant.terminal.facts
+    assistant.terminal.input assistant.terminal.widgets stores.base
+assistant.commands.memory: assistant assistant.terminal.actions assistant.terminal.engine
+    assistant.terminal.facts assistant.wiring stores.base stores.claims stores.conversation stores.database
+    stores.exchange stores.forgetting stores.memory
+assistant.commands.replay: assistant assistant.learning assistant.replay.methods assistant.replay.metrics
+    assistant.replay.report assistant.replay.runs assistant.replay.storage assistant.replay.streams
+    stores.base
+assistant.commands.training: assistant assistant.learning assistant.search assistant.terminal.facts
+    assistant.wiring stores.base stores.database stores.learning
+assistant.commands.upkeep: assistant assistant.checks stores.base stores.database stores.exchange
+assistant.terminal.chat: assistant.terminal.actions assistant.terminal.comparison
+    assistant.terminal.conversation assistant.terminal.engine assistant.terminal.facts
+    assistant.terminal.input assistant.terminal.lists assistant.terminal.memory assistant.terminal.training
+    assistant.terminal.why assistant.terminal.widgets assistant.turns assistant.wiring stores.base
+    stores.claims stores.conversation stores.database stores.memory
+assistant.terminal.app: assistant.process assistant.terminal.actions assistant.terminal.chat
+    assistant.terminal.conversation assistant.terminal.engine assistant.terminal.input assistant.terminal.why
+    assistant.terminal.widgets stores.base
+assistant.commands: agents.backends assistant assistant.commands.memory assistant.library
+    assistant.library.chat_logs assistant.settings assistant.terminal.actions assistant.terminal.app
+    assistant.terminal.engine assistant.terminal.facts assistant.terminal.plain assistant.terminal.text
+    assistant.turns assistant.wiring stores.base stores.conversation stores.database stores.memory
+    stores.versions
+"""
+
+
+def _arrows(text: str) -> dict[str, set[str]]:
+    """Each folder with those it may import; its line goes on where the next ones are indented."""
+    lines = text.strip().replace("\n    ", " ").splitlines()
+    return {folder: set(below.split()) for folder, _, below in (line.partition(":") for line in lines)}
+
+
+MAY_IMPORT = _arrows(_ARROWS)
 
 # Files and folders that may import a library.
 HOMES = {

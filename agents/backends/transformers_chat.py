@@ -237,8 +237,8 @@ class TransformersChat:
         from transformers.utils import logging as remarks
 
         # neither its remarks nor its progress bars belong on the screen
-        remarks.set_verbosity_error()  # type: ignore[no-untyped-call]
-        remarks.disable_progress_bar()  # type: ignore[no-untyped-call]
+        remarks.set_verbosity_error()
+        remarks.disable_progress_bar()
         is_folder = _is_folder(self._source)
         source = str(Path(self._source).expanduser()) if is_folder else self._source
         if is_folder and not Path(source, "config.json").is_file():

@@ -45,7 +45,7 @@ def load(path: Path) -> CausalLm:
         attn_implementation="eager",  # a step takes three quarters of the fused one's, of short texts
         **named,
     )
-    network.eval()  # type: ignore[no-untyped-call]
+    network.eval()
     return CausalLm(network, tokenizer)
 
 

