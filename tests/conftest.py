@@ -21,25 +21,23 @@ from stores.database.database import Database
 # What runs with `-m slow` alone, by file: kills, fuzzing, trainings, servers, attacks, exports of models,
 # whole replays, pseudo-terminals, and screens beyond one of each kind. All else takes some minutes.
 SLOW = frozenset(
-    (
-        "at_terminal attacks bindings_chat bindings_screens both_sides canary_properties chat_models "
-        "chroma_server concurrent_runs cross_encoder doctor durability encoder encoder_command "
-        "faiss_vectors feedback_protocol fuzz goldens_contrast judging_cost_benchmark kept_rounds "
-        "learner_background learner_resume learning_kills load_benchmark memory_on_transformers_serve "
-        "methods_benchmarks methods_learning plain_compare plain_sessions poisoned_rounds "
-        "reader_benchmarks reader_examples reading_process recall_benchmark relative_places "
-        "remembering_kills replay_command replay_player replayed_models scripts_view "
-        "search_cost_benchmark serve_missing server_shapes shared_indexes teaching terminal_branches "
-        "terminal_compare terminal_compare_child terminal_contrast terminal_contrast_screens "
-        "terminal_everywhere "
-        "terminal_exits terminal_failures terminal_find terminal_key_bytes terminal_long_session "
-        "terminal_memory_changes terminal_memory_screens terminal_palette terminal_question "
-        "terminal_rating terminal_read_only terminal_resize terminal_serve terminal_sessions "
-        "terminal_start terminal_steps terminal_streaming terminal_suspend terminal_trainer_crash "
-        "terminal_training terminal_undo terminal_unknown_keys train_command train_retriever "
-        "training_child training_slices training_table transformers_chat transformers_serve turn_search "
-        "twenty_rounds update_sides_benchmark vllm walk"
-    ).split()
+    """
+    attacks bindings_chat bindings_screens both_sides canary_properties chat_models chroma_server
+    concurrent_runs cross_encoder doctor durability encoder encoder_command faiss_vectors
+    feedback_protocol fuzz goldens_contrast kept_rounds learner_background learner_resume
+    learning_kills memory_on_transformers_serve methods_benchmarks methods_learning plain_compare
+    plain_sessions poisoned_rounds reader_benchmarks reader_examples reading_process relative_places
+    remembering_kills replay_command replay_player replayed_models scripts_view serve_missing
+    server_shapes shared_indexes teaching terminal_branches terminal_compare terminal_compare_child
+    terminal_contrast terminal_contrast_screens terminal_everywhere terminal_exits terminal_failures
+    terminal_find terminal_key_bytes terminal_long_session terminal_memory_changes
+    terminal_memory_screens terminal_palette terminal_question terminal_rating terminal_read_only
+    terminal_resize terminal_serve terminal_sessions terminal_start terminal_steps
+    terminal_streaming terminal_suspend terminal_trainer_crash terminal_training terminal_undo
+    terminal_unknown_keys train_command train_retriever training_child training_slices
+    training_table transformers_chat transformers_serve turn_search twenty_rounds
+    update_sides_benchmark vllm
+    """.split()
 )
 # The files that hold a store to its protocol run on PostgreSQL in every run, all others in the slow one.
 ON_BOTH_DATABASES = frozenset("database journal postgresql spaces vectors write_lock".split())

@@ -12,7 +12,7 @@ from screen_fixtures import on_screen
 from assistant.terminal.input.keys import COMPARE, DOCUMENTS, TRAINING, Key, shown
 from benchmarks.walk import SETTINGS, SIZE, without_fetching
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PICTURES = sorted((DOCS / "screens").glob("*.svg"))
 OF_THE_CHAT = ("1-first-start", "2-answer", "3-why", "4-learned", "5-remembered")
 OF_OTHER_SCREENS = {
