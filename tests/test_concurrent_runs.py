@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.models.concurrent_runs import run_concurrently
-from agents.models.encoder import OnnxEncoder, concurrent_batches, prepare_encoder
+from agents.models.encoder import OnnxEncoder, concurrent_batches
 from agents.models.exported_folders import MODEL_FILE, open_session
 
 
@@ -109,19 +109,17 @@ def test_few_texts_are_cut_so_that_no_core_waits_for_the_last_batch() -> None:
 
 @pytest.mark.parametrize(("threads", "of_a_run"), [(0, 0), (1, 1), (3, 1)])
 def test_runs_beside_each_other_use_no_more_cores_than_named(
-    tmp_path: Path, threads: int, of_a_run: int
+    minilm_folder: Path, threads: int, of_a_run: int
 ) -> None:
     """With threads of its own each, three runs would keep five cores busy."""
-    folder = prepare_encoder(None, tmp_path, tell=print, offline=True)
-    session = open_session((folder / MODEL_FILE).read_bytes(), threads=threads)
+    session = open_session((minilm_folder / MODEL_FILE).read_bytes(), threads=threads)
     assert session.get_session_options().intra_op_num_threads == of_a_run
 
 
-def test_vectors_are_the_same_whatever_runs_beside_them(tmp_path: Path) -> None:
-    folder = prepare_encoder(None, tmp_path, tell=print, offline=True)
+def test_vectors_are_the_same_whatever_runs_beside_them(minilm_folder: Path) -> None:
     texts = [f"the room {number} " + "opens at ten " * (number % 40) for number in range(60)]
-    alone = OnnxEncoder(folder, threads=1, batch_tokens=256).encode_passages(texts)
-    beside = OnnxEncoder(folder, threads=4, batch_tokens=256)
+    alone = OnnxEncoder(minilm_folder, threads=1, batch_tokens=256).encode_passages(texts)
+    beside = OnnxEncoder(minilm_folder, threads=4, batch_tokens=256)
     first = beside.encode_passages(texts)
     assert all((beside.encode_passages(texts) == first).all() for _ in range(3))
     assert np.abs(first - alone).max() < 1e-5

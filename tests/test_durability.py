@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from kill_points import kills
 from sqlalchemy import text
 
 from benchmarks import durable_worker
@@ -21,7 +22,7 @@ from benchmarks.durable_checks import NotDurable, check_whole, opened
 from benchmarks.durable_work import Answers, Papers
 from benchmarks.durable_worker import Specification
 
-KILLS = {"sqlite": 8, "postgresql": 8}
+KILLS = kills(3)
 
 
 @pytest.mark.parametrize("work", WORKS)
@@ -35,7 +36,7 @@ def test_killed_at_any_point_nothing_acknowledged_is_lost(
     specification = Specification(
         work=work, folder=str(tmp_path), store_url=url, index_kind="exact" if url else "faiss"
     )
-    assert kill_again_and_again(specification, kills=KILLS[kind], seed=seed) > 0
+    assert kill_again_and_again(specification, kills=KILLS, seed=seed) > 0
 
 
 def test_the_same_seed_names_the_same_deaths_and_another_names_others() -> None:

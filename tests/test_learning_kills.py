@@ -11,6 +11,7 @@ import random
 from pathlib import Path
 
 import pytest
+from kill_points import kills
 from store_fixtures import fresh_database
 
 from benchmarks.durable_checks import NotDurable
@@ -18,7 +19,7 @@ from benchmarks.learning_kills import ROLES, Asking, kill_again_and_again
 from stores.learning.checkpoints import Checkpoints
 from stores.search.live_models import LiveModels
 
-KILLS = 4
+KILLS = kills(3)
 
 
 @pytest.mark.parametrize("side", ["query", "both"])

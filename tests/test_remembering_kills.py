@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from kill_points import kills
 from store_fixtures import fresh_database
 
 from benchmarks.durable_checks import NotDurable
@@ -29,7 +30,7 @@ from benchmarks.remembering_kills import (
 from stores.database.database import Database
 from tests.remembering_child import SCENES, Life, stated
 
-KILLS = {"sqlite": 8, "postgresql": 5}
+KILLS = kills(5)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def test_killed_at_any_point_each_claim_is_kept_once_or_waits(
     print(f"VOUCH_TEST_SEED={seed}")
     url = "" if kind == "sqlite" else request.getfixturevalue("postgres").new_database(template="vouch_empty")
     life = Life(folder=str(tmp_path), store_url=url)
-    found = kill_again_and_again(life, both, kills=KILLS[kind], seed=seed)
+    found = kill_again_and_again(life, both, kills=KILLS, seed=seed)
     assert found.kills.total() > 0
     assert found.at_once > 0
 

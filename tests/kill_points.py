@@ -1,0 +1,13 @@
+"""How many points at which a process can be killed are tried: a fifth, or all by `make test-kills`."""
+
+from __future__ import annotations
+
+import os
+
+EVERY = 5
+ALL = "VOUCH_ALL_KILLS" in os.environ
+
+
+def kills(few: int) -> int:
+    """So many deaths at points drawn by chance in every run, and five times as many in the run of all."""
+    return EVERY * few if ALL else few
