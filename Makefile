@@ -15,7 +15,7 @@ MANUAL := $(wildcard docs/manual/*.md)
 
 help:
 	@echo "make chat    set up (the first time) and chat; make chat < lines.txt works too"
-	@echo "make test    set up (if need be) and run format, lint, types and the fast tests: some minutes"
+	@echo "make test    set up (if need be) and run format, lint, types and the fast tests: a few minutes"
 	@echo "make test-all  the slow tests as well: kills, fuzzing, trainings, servers, attacks"
 	@echo "make test-kills  the kill tests at every point, of which the slow tests take every fifth"
 	@echo "make mutants  put small faults into the code, one at a time: what died before must die again"
