@@ -20,7 +20,6 @@ from test_knowledge_bases import add
 
 from agents.models.dialogue_generator import WEIGHTS
 from assistant.learning.outcome import Compared
-from assistant.learning.round_runner import TooFewLessons
 from assistant.learning.shipped_learner import ShippedLearner, Training
 from assistant.learning.trained import DIALOGUE, IS_OF_OWN, SHIPPED
 from assistant.replay.metrics.bootstrap import Promotion
@@ -186,11 +185,6 @@ def test_a_round_that_was_left_is_what_who_asks_for_one_goes_on_with(tmp_path: P
         assert (assistant.recipe_due(), assistant.recipe_wanted()) == ("", DIALOGUE.recipe)
     finally:
         assistant.close()
-
-
-def test_with_too_few_none_begins(harbour: Harbour) -> None:
-    with pytest.raises(TooFewLessons, match=f"there are {DIALOGUES} lessons, and a round wants 99"):
-        harbour.learner(fewest=99).run()
 
 
 def test_what_learned_over_a_users_own_base_is_marked(stores: Stores, tmp_path: Path) -> None:

@@ -56,16 +56,6 @@ def test_a_value_that_an_entity_has_not_is_as_unlikely_as_can_be(data: Path, mod
     assert own == pytest.approx(alone.numpy(), abs=1e-5)  # Eq. 3, before its mean
 
 
-def test_each_turn_and_entity_is_scored_once(
-    data: Path, model: PointerModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    feedback, (moment, *_) = Feedback(model), turns(data)
-    asked = [(0, moment, entity, moment.reply) for entity in moment.entities]
-    before = feedback.of_words(asked)
-    monkeypatch.setattr(feedback, "_scored", None)
-    assert all(a is b for a, b in zip(feedback.of_words(asked), before, strict=True))
-
-
 def test_attention_is_what_the_words_ask_of_an_entitys_cells(
     data: Path, model: PointerModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,14 +75,6 @@ def test_attention_is_what_the_words_ask_of_an_entitys_cells(
         own = slice(-width * (3 - place), -width * (2 - place) or None)
         means = [(a @ k.transpose(1, 2))[:, :, own].mean() / k.shape[2] ** 0.5 for a, k in crossed]
         assert float(found[place]) == pytest.approx(float(sum(means) / len(means)), abs=1e-5)
-
-
-@pytest.mark.parametrize("way", ["rank_overlap", "worst_f1"])
-def test_the_negative_reply_is_none_of_the_good_ones(data: Path, model: PointerModel, way: str) -> None:
-    feedback, (moment, *_) = Feedback(model), turns(data)
-    told = feedback.poor_reply(moment, moment.entities, {"place_0", "thai"}, way)
-    assert told != moment.told.system  # of a network that has learned nothing
-    assert told is not None
 
 
 def test_entities_are_retrieved_by_the_network_of_the_dialogue_alone(data: Path) -> None:

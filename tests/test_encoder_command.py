@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from cli_helpers import HANDBOOK, QUESTION, Vouch
-
-MAKER = Path(__file__).with_name("tiny_bert.py")
+from tiny_sources import tiny_berts
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +43,7 @@ def test_another_encoder_is_built_beside_the_old_and_one_step_back_is_taken(
     assert vouch.run("encoder", "--back", code=1).err.startswith("vouch: there is no encoder before")
     assert "in use already" in vouch.run("encoder", "--build").err
 
-    texts = tmp_path / "texts.json"
-    texts.write_text(json.dumps(["the key"]), encoding="utf-8")
-    subprocess.run([sys.executable, MAKER, tmp_path / "tiny", texts], check=True, capture_output=True)
+    shutil.copytree(tiny_berts(), tmp_path / "tiny")
     vouch.set(f'[encoder]\nsource = "{tmp_path / "tiny" / "mean"}"\n')
     asked = state(vouch)
     assert asked["live"] == before["live"]  # asking changes nothing

@@ -97,12 +97,6 @@ def test_replies_are_different_and_the_likeliest_comes_first(model: FusionInDeco
     assert len(model.different(inputs("japanese food"), groups=1)) == 1
 
 
-def test_a_context_without_entities_is_read_alone(model: FusionInDecoder) -> None:
-    read = model.encoded([inputs("hello", rows=0)])
-    assert read.mask.shape[:2] == (1, 1)
-    assert read.mask.any()
-
-
 @pytest.mark.slow
 def test_it_learns_to_copy_the_entity_that_is_asked_for(folder: Path) -> None:
     torch.manual_seed(2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -39,16 +40,25 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def shipped(tiny: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def shipped(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Adapters of the tiny model in place of those that Vouch comes with."""
     pytest.importorskip("gguf")
+    folder = tmp_path_factory.mktemp("shipped")
     base = load(tiny)
     torch.manual_seed(0)
     model = with_adapters(base, rank=2, alpha=4)
-    write_checkpoint(tmp_path / "a.safetensors", model.trained, form_of(base) | {"alpha": 4})
-    exported(tmp_path / "a.safetensors", file := tmp_path / "adapters.gguf")
+    write_checkpoint(folder / "a.safetensors", model.trained, form_of(base) | {"alpha": 4})
+    exported(folder / "a.safetensors", file := folder / "adapters.gguf")
     return file
+
+
+@pytest.fixture(scope="module")
+def whole(tiny: Path, shipped: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a training in one go, of two epochs."""
+    folder = tmp_path_factory.mktemp("whole")
+    begun(options(folder, tiny, shipped), StopSignal(), lambda kind, **facts: None).train()
+    return folder
 
 
 def write(file: Path, some: list[tuple[bool, Tried]]) -> Path:
@@ -60,13 +70,13 @@ def write(file: Path, some: list[tuple[bool, Tried]]) -> Path:
     return file
 
 
-def options(tmp_path: Path, tiny: Path, *, name: str = "made", epochs: int = 2) -> argparse.Namespace:
+def options(folder: Path, tiny: Path, shipped: Path, *, epochs: int = 2) -> argparse.Namespace:
     told = [(False, REWRITTEN), (False, LEFT), (True, REWRITTEN), (True, Tried("so?", EARLIER, 0.0, ()))]
     return argparse.Namespace(
-        lessons=write(tmp_path / "lessons.jsonl", told),
-        out=tmp_path / name,
+        lessons=write(folder / "lessons.jsonl", told),
+        out=folder / "made",
         base=tiny,
-        adapters=tmp_path / "adapters.gguf",
+        adapters=shipped,
         settings=QueryTraining(epochs=epochs, learning_rate=1e-2),
         threads=1,
         resume=True,
@@ -106,34 +116,34 @@ def test_nothing_is_chosen_where_there_is_one_way_alone(tiny: Path) -> None:
 
 
 def test_a_training_that_is_stopped_goes_on_and_ends_the_same(
-    tmp_path: Path, tiny: Path, shipped: Path
+    tmp_path: Path, tiny: Path, shipped: Path, whole: Path
 ) -> None:
-    def run(name: str, *, stops_after: int | None) -> None:
+    def run(*, stops_after: int | None) -> None:
         stop = StopSignal()
 
         def tell(kind: str, **facts: Any) -> None:
             if kind == "held_out" and facts["epoch"] == stops_after:
                 stop.came = True
 
-        begun(options(tmp_path, tiny, name=name), stop, tell).train()
+        begun(options(tmp_path, tiny, shipped), stop, tell).train()
 
     with pytest.raises(Stopped):
-        run("stopped", stops_after=1)
-    run("stopped", stops_after=None)
-    run("whole", stops_after=None)
-    states = [workplace(tmp_path / name) / STATE for name in ("stopped", "whole")]
+        run(stops_after=1)
+    run(stops_after=None)
+    states = [workplace(folder / "made") / STATE for folder in (tmp_path, whole)]
     assert states[0].read_bytes() == states[1].read_bytes()
 
 
-def test_with_other_lessons_a_training_begins_anew(tmp_path: Path, tiny: Path, shipped: Path) -> None:
+def test_with_other_lessons_a_training_begins_anew(
+    tmp_path: Path, tiny: Path, shipped: Path, whole: Path
+) -> None:
     told: list[str] = []
 
     def tell(kind: str, **_facts: Any) -> None:
         told.append(kind)
 
-    begun(options(tmp_path, tiny), StopSignal(), tell).train()
-    assert (workplace(tmp_path / "made") / STATE).is_file()
-    begun(given := options(tmp_path, tiny), StopSignal(), tell)
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+    begun(given := options(tmp_path, tiny, shipped), StopSignal(), tell)
     assert told.pop() == "resumed"
     write(given.lessons, [(False, LEFT), (True, REWRITTEN)])
     begun(given, StopSignal(), tell)
@@ -141,7 +151,7 @@ def test_with_other_lessons_a_training_begins_anew(tmp_path: Path, tiny: Path, s
 
 
 def test_the_best_epoch_is_served(tmp_path: Path, tiny: Path, shipped: Path) -> None:
-    given = options(tmp_path, tiny, epochs=3)
+    given = options(tmp_path, tiny, shipped, epochs=3)
     assert from_use.run(lambda: given, begun) == 0
     told = json.loads((given.out / SETTINGS).read_text())
     assert (told["taught"], told["measured"], told["found_nothing"]) == (2, 1, 1)
@@ -155,7 +165,7 @@ def test_the_best_epoch_is_served(tmp_path: Path, tiny: Path, shipped: Path) -> 
 
 
 def test_too_few_lessons_are_told(tmp_path: Path, tiny: Path, shipped: Path) -> None:
-    given = options(tmp_path, tiny)
+    given = options(tmp_path, tiny, shipped)
     write(given.lessons, [(False, LEFT)])
     with pytest.raises(CannotTrain, match="too few"):
         begun(given, StopSignal(), lambda kind, **facts: None)

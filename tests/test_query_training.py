@@ -79,13 +79,6 @@ def test_the_first_question_of_a_conversation_is_read_as_it_stands_alone(tmp_pat
     assert (second.alone, second.gold) == ("", "Who won?")
 
 
-@pytest.mark.parametrize("name", ["everyday", "documents"])
-def test_our_own_follow_ups_stand_behind_their_question(name: str) -> None:
-    found = rewrites(Path(), name, "dev")
-    assert all(each.earlier for each in found)
-    assert 0 < sum(bool(each.alone) for each in found) < len(found)
-
-
 def test_adapters_begin_as_the_model_was_and_are_all_that_is_trained(tiny: Path) -> None:
     base = load(tiny)
     batch = batch_of(base, [("Q: when?\nAlone:", " when?")], most_tokens=64)
@@ -152,15 +145,6 @@ def test_a_training_can_go_on_from_what_is_served(tiny: Path, tmp_path: Path) ->
         served(tmp_path / "a.gguf", some, facts)
     with pytest.raises(ValueError, match=r"has no blk\.9"):
         served(tmp_path / "a.gguf", [some[0].replace("layers.0.", "layers.9.")], facts)
-
-
-def test_a_tensor_of_no_adapter_is_not_exported(tmp_path: Path) -> None:
-    pytest.importorskip("gguf")
-    facts = {"architecture": "llama", "heads": 2, "kv_heads": 2, "alpha": 4}
-    write_checkpoint(tmp_path / "a.safetensors", {"lm_head.weight": torch.zeros(2, 2)}, facts)
-    with pytest.raises(ValueError, match=r"lm_head\.weight"):
-        exported(tmp_path / "a.safetensors", tmp_path / "a.gguf")
-    assert not (tmp_path / "a.gguf").exists()
 
 
 def test_a_stopped_training_goes_on_as_if_it_had_not_been(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +16,11 @@ from tokenizers.pre_tokenizers import Whitespace
 from agents.models.exporters.export_reader import LARGEST_MEAN_DIFFERENCE
 from agents.models.exporters.onnx_export import latin_vocabulary
 from agents.models.networks.pooling import mean_of_tokens
-from agents.models.networks.reader_network import ReaderNetwork, base_folder, base_network
+from agents.models.networks.reader_network import ReaderNetwork, base_network
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import LARGE, SMALL
 from agents.models.reader_inputs import ReaderTokenizer, batch_of
-from assistant.learning.recipes.examples.example import Example
-from assistant.learning.recipes.reader.batches import LabelledBatch, label, labelled_batch
 from assistant.learning.recipes.reader.served_weights import served_weights
-from assistant.learning.recipes.reader.steps import ReaderTrainer
 
 WIDTH, LAYERS = 8, 2
 CONFIG: dict[str, Any] = {
@@ -39,19 +34,11 @@ CONFIG: dict[str, Any] = {
     "num_hidden_layers": LAYERS,
 }
 HEADS = (3 + 3 + 4 + 5) * (2 * WIDTH + 1) + 2 * WIDTH + 2  # judge, verify, sort and relate; spans
-IDS = torch.tensor([[1, 5, 6, 2, 7, 2], [1, 5, 6, 2, 9, 2]])
-TYPES = torch.tensor([[0, 0, 0, 0, 1, 1]] * 2)
-MASK = torch.ones_like(IDS)
 
 
 def network() -> ReaderNetwork:
     torch.manual_seed(1)
     return ReaderNetwork(CONFIG)
-
-
-def examples(batch: LabelledBatch) -> LabelledBatch:
-    """The same windows with ids that the small network knows."""
-    return replace(batch, inputs=replace(batch.inputs, ids=batch.inputs.ids % 30))
 
 
 def test_only_what_learns_is_shipped() -> None:
@@ -61,20 +48,6 @@ def test_only_what_learns_is_shipped() -> None:
     assert sum(value.numel() for value in made.own_weights().values()) == HEADS + layers
     learning = {name for name, value in made.named_parameters() if value.requires_grad}
     assert learning == made.own_weights().keys()
-
-
-def test_frozen_layers_stay_as_they_were() -> None:
-    made = network()
-    before = {name: value.clone() for name, value in made.state_dict().items()}
-    trainer = ReaderTrainer(made, device="cpu", threads=1, freeze_layers=LAYERS)
-    tokenizer = ReaderTokenizer(base_folder() / "tokenizer.json")
-    given = Example("the cat", "a cat", verify=0), Example("my cat", sort=1)
-    items = [label(one, tokenizer, 12, random.Random(1)) for one in given]
-    trainer.step([examples(labelled_batch(items))], learning_rate=0.1)
-    trainer.close()
-    moved = {name for name, value in made.state_dict().items() if not torch.equal(value, before[name])}
-    assert moved
-    assert not any(name.startswith(("embeddings.", "layers.")) for name in moved)
 
 
 def test_the_mean_of_tokens_leaves_padding_out() -> None:

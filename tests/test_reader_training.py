@@ -28,8 +28,8 @@ from assistant.learning.recipes.reader.batches import (
     labelled_batch,
 )
 from assistant.learning.recipes.reader.loss import class_loss, place_loss
-from assistant.learning.recipes.reader.steps import ReaderTrainer, learning_rate_at
-from assistant.learning.recipes.training_state import read_checkpoint, write_checkpoint
+from assistant.learning.recipes.reader.steps import ReaderTrainer
+from assistant.learning.recipes.training_state import read_checkpoint
 
 TOKENIZER = ReaderTokenizer(base_folder() / "tokenizer.json")
 LONG = "nothing is said here. " * 40 + "The key lies on the table."
@@ -79,11 +79,6 @@ def test_of_an_answer_longer_than_the_window_its_beginning_is_read() -> None:
         assert [item.window.offsets[0][0], item.window.length] == [begin, 40]
         assert item.places == ()
         assert not labelled_batch([item]).has_spans.any()  # cut in two, it is neither there nor absent
-
-
-def test_evidence_is_read_from_its_beginning() -> None:
-    item = label(Example("a claim", LONG, verify=0), TOKENIZER, 40, rng())
-    assert item.window.offsets[0] == (0, 7)
 
 
 def test_labels_stand_where_they_are_known() -> None:
@@ -140,19 +135,6 @@ def test_batches_go_on_from_any_position() -> None:
     for _ in range(8):  # into the next pass
         one, other = next(steps), next(again)
         assert [b.inputs.ids.tolist() for b in one] == [b.inputs.ids.tolist() for b in other]
-
-
-def test_the_learning_rate_rises_and_falls() -> None:
-    rates = [learning_rate_at(done, peak=2.0) for done in (0, 0.025, 0.05, 0.525, 1)]
-    assert rates == pytest.approx([0, 1, 2, 1, 0])
-
-
-def test_a_checkpoint_comes_back_as_it_was(tmp_path: Path) -> None:
-    file = tmp_path / "checkpoint.safetensors"
-    write_checkpoint(file, {"a": torch.arange(3.0)}, {"step": 3, "of": {"name": "é"}})
-    tensors, facts = read_checkpoint(file)
-    assert (tensors["a"].tolist(), facts) == ([0, 1, 2], {"step": 3, "of": {"name": "é"}})
-    assert [found.name for found in tmp_path.iterdir()] == [file.name]
 
 
 def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:

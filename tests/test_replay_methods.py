@@ -62,15 +62,6 @@ def test_the_same_training_is_done_once_and_told_again(tmp_path: Path) -> None:
     assert len(trainer.begun_from) == 2
 
 
-def test_of_earlier_trainings_only_what_they_told_is_kept(tmp_path: Path) -> None:
-    kept = KeptTrainings(tmp_path / "kept", start=None, train=Trainer())
-    trained(kept, tmp_path / "a", ["one"])
-    trained(kept, tmp_path / "b", ["one", "two"])
-    again = KeptTrainings(tmp_path / "kept", start=None, train=Trainer())
-    assert trained(again, tmp_path / "c", ["one"]) == ("", [{"kind": "step", "loss": 1.0}])
-    assert trained(again, tmp_path / "d", ["one", "two"]) == ("2", [{"kind": "step", "loss": 2.0}])
-
-
 def test_a_training_that_was_not_kept_whole_is_done_again(tmp_path: Path) -> None:
     trainer = Trainer()
     kept = KeptTrainings(tmp_path / "kept", start=None, train=trainer)
