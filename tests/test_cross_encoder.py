@@ -194,13 +194,6 @@ def test_the_useful_class_is_the_one_so_named_or_the_last(names: list[str], expe
 # The export
 
 
-def test_a_second_preparation_does_not_export_again(bert: Prepared) -> None:
-    before = (bert.folder / MODEL_FILE).stat().st_mtime_ns
-    assert bert.prepare_again() == (bert.folder, [])
-    assert (bert.folder / MODEL_FILE).stat().st_mtime_ns == before
-    assert {file.name for file in bert.cache.iterdir()} == {".lock", bert.folder.name}
-
-
 def test_a_truncated_model_is_noticed(copied: Prepared) -> None:
     model = copied.folder / MODEL_FILE
     model.write_bytes(model.read_bytes()[:-100])

@@ -228,8 +228,6 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_network(data: Path, tmp
 
     told = run("whole", "--test")
     assert "camrest test, 8 turns, session level" in told
-    apart = run("whole", "--test", "--hold-out", "restaurant")
-    assert apart.splitlines()[-1] == told.splitlines()[-1].replace(" test,", " test, held out,")
     assert "out of time" in run("parts", "--minutes", "0.0001")
     assert "epoch 2" in run("parts")
     whole, parts = (tmp_path / name / "state.safetensors" for name in ("whole", "parts"))

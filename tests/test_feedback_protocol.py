@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 from agents.base.claim_interfaces import Claim, Weighed
 from assistant.replay.simulation.feedback import (
     UNRELATED,
-    Feedback,
     said_after,
     simulated,
 )
-from assistant.replay.simulation.participants import FeedbackKind, feedback_counts
+from assistant.replay.simulation.participants import feedback_counts
 from assistant.replay.streams.datasets import ReplayQuestion
-from benchmarks.feedback_protocol import Outcome, accuracy, confusion
 from benchmarks.feedback_said import became, counted
 from benchmarks.questions import holds_answer
 
@@ -74,41 +72,3 @@ def test_right_claims_hold_their_answer_and_wrong_ones_another(seed: int) -> Non
             assert one.message in UNRELATED
         else:
             assert one.claim.rstrip(".").casefold() in one.message.casefold()
-
-
-def test_a_wrong_answer_is_of_the_same_kind_and_may_be_of_the_same_article() -> None:
-    years = [record(20 + n, "When was it built?", str(1900 + n), doc="tower") for n in range(3)]
-    shares: dict[FeedbackKind, float] = {"right": 0.0, "wrong": 1.0, "unrelated": 0.0}
-    found = simulated(years[:1], [*QUESTIONS, *years], seed=1, shares=shares)
-    assert "1901" in found[0].claim or "1902" in found[0].claim
-    near = simulated(QUESTIONS[:1], QUESTIONS, seed=1, shares=shares, is_near=True)
-    assert near == []  # no other answer of that article is known
-
-
-def test_what_cannot_be_stated_is_said_by_naming_question_and_answer() -> None:
-    odd = [record(30, "Why is the sky blue", "scattering")]
-    shares: dict[FeedbackKind, float] = {"right": 1.0, "wrong": 0.0, "unrelated": 0.0}
-    (one,) = simulated(odd, odd, seed=1, shares=shares)
-    assert one.claim == 'The answer to "Why is the sky blue?" is scattering.'
-    assert not one.is_statement
-
-
-def outcome(kind: FeedbackKind, known: Weighed) -> Outcome:
-    feedback = Feedback(kind, "", "", "", (), frozenset())
-    return Outcome(feedback, True, known, known, known, known, 1.0)
-
-
-def test_accuracy_counts_unknown_as_wrong_and_apart() -> None:
-    outcomes = [
-        outcome("right", Weighed("correct", 0.9)),
-        outcome("right", Weighed("correct", 0.4)),
-        outcome("wrong", Weighed("incorrect", 0.8)),
-        outcome("wrong", Weighed("correct", 0.7)),
-        outcome("unrelated", Weighed("unknown", 0.1)),
-    ]
-    table = confusion(outcomes, lambda o: o.known, correct_from=0.5, incorrect_from=0.5)
-    assert table["right"] == {"correct": 1, "incorrect": 0, "unknown": 1}
-    assert table["wrong"] == {"correct": 1, "incorrect": 1, "unknown": 0}
-    assert table["unrelated"] == {"correct": 0, "incorrect": 0, "unknown": 1}
-    share, of_decided, decided = accuracy(table)
-    assert (share, of_decided, decided) == (2 / 4, 2 / 3, 3)

@@ -140,11 +140,10 @@ def test_a_round_that_began_by_itself_and_was_refused_is_told_to_the_log_alone(
     chat.until(lambda: len(chat.notices) == 1)
 
 
-@pytest.mark.parametrize("code", [70])
 def test_a_process_that_begins_no_round_is_told_of_and_waits_for_another_occasion(
-    chat_with: Callable[..., Chat], code: int
+    chat_with: Callable[..., Chat],
 ) -> None:
-    said = f"print(json.dumps({{'error': 'it cannot be'}}), file=sys.stderr); sys.exit({code})"
+    said = "print(json.dumps({'error': 'it cannot be'}), file=sys.stderr); sys.exit(70)"
     chat = chat_with(said, by_itself=True)
     chat.is_due = True
     chat.until(lambda: chat.in_vain > 0)
@@ -202,29 +201,6 @@ wait_for({str(gone)!r})
     gone.touch()
     chat.until(lambda: len(chat.notices) == 3)
     assert chat.phases().count("reading") == 3
-
-
-def test_who_asks_is_told_of_a_round_that_began_by_itself(
-    chat_with: Callable[..., Chat], tmp_path: Path
-) -> None:
-    over = tmp_path / "over"
-    chat = chat_with(
-        f"""
-import os
-tell(phase="reading")
-while not os.path.exists({str(over)!r}):
-    time.sleep(0.01)
-tell(state="refused", reason="Refused.")
-""",
-        by_itself=True,
-    )
-    chat.is_due = True
-    chat.until(lambda: chat.phases() == ["reading"])
-    chat.is_due = False
-    chat.learner.begin()
-    over.touch()
-    chat.until(lambda: bool(chat.notices))
-    assert chat.phases().count("reading") == 1
 
 
 def test_a_round_waits_while_an_answer_is_written(chat_with: Callable[[str], Chat]) -> None:
@@ -330,27 +306,6 @@ def test_no_round_begins_by_itself_that_could_not_be_decided(world: World) -> No
     fewer = occasions(world, deciding=kept + 3, fewest=1000)
     assert fewer.awaited().lack is None  # the others are waited for longer
     assert fewer.warning() == ""  # none can be begun
-
-
-@pytest.mark.parametrize(
-    ("lack", "sentence", "warning"),
-    [
-        (
-            TooFewHeldOut(128, HeldOut(25, 25), 30),
-            "128 lessons, 25 of them held out; a round by itself needs 30 held out, about 25 more lessons",
-            "This round cannot go live: 25 questions are held out, and 30 are needed, about 25 more lessons.",
-        ),
-        (
-            TooFewHeldOut(160, HeldOut(31, 15), 30),
-            "160 lessons, 31 of them held out, 15 with an answer; a round by itself needs 30 of these, "
-            "about 150 more lessons",
-            "This round can hardly go live: 31 questions are held out, 15 with an answer, and 30 are needed, "
-            "about 150 more lessons.",
-        ),
-    ],
-)
-def test_what_is_lacking_is_told_in_numbers(lack: TooFewHeldOut, sentence: str, warning: str) -> None:
-    assert (lack.sentence, lack.warning) == (sentence, warning)
 
 
 def test_what_a_round_would_repeat_is_told_and_not_begun_by_itself(world: World) -> None:

@@ -32,6 +32,16 @@ def judged(version_id: int, label: str, rank: int) -> Judged:
     )
 
 
+def found_in_order(versions: Sequence[int]) -> list[FoundPassage]:
+    return [
+        FoundPassage(
+            version_id=version, found_rank=rank, dense=0.5, lexical=1.0, lift=0.0, score=1 / rank,
+            final_rank=rank, citation=rank,
+        )
+        for rank, version in enumerate(versions, start=1)
+    ]  # fmt: skip
+
+
 def ask(
     stores: Stores,
     user: int,
@@ -53,13 +63,7 @@ def ask(
     if session is None:
         session = stores.journal.open_session(user, is_private=is_private)
     turn = stores.journal.accept(user, session, question, parts=[question]).turn_id
-    found = [
-        FoundPassage(
-            version_id=version, found_rank=rank, dense=0.5, lexical=1.0, lift=0.0, score=1 / rank,
-            final_rank=rank, citation=rank,
-        )
-        for rank, version in enumerate([*(version for version, _ in verdicts), *unjudged], start=1)
-    ]  # fmt: skip
+    found = found_in_order([*(version for version, _ in verdicts), *unjudged])
     outcome = Outcome(
         state=state,
         answer="At ten.",

@@ -79,14 +79,6 @@ def test_the_policy_learns_the_template_that_is_rewarded_for_each_kind_of_questi
     assert method.preferences("when is noon?")["as asked"] > 0.8
 
 
-def test_what_was_not_asked_or_not_judged_teaches_nothing() -> None:
-    method = Rafe(seed=1)
-    for name in ("a", "b", "c"):
-        method.retrieve(Asked(name, "Who was Ann?"), search(WrittenSpace(SPACE)))
-    method.learn([judged("x", 1.0), judged("y", 0.0), JudgedQuestion(Asked("a", "Who?"), ())])
-    np.testing.assert_array_equal(method.policy.weights, np.zeros_like(method.policy.weights))
-
-
 # TENT
 
 
@@ -129,13 +121,6 @@ def test_a_step_changes_norms_and_nothing_else(network: RetrieverNetwork) -> Non
     assert changed == set(norm_parameters(network.transformer))
     assert len(changed) == 10  # one norm of the embeddings and two a layer, weight and bias each
     assert all("LayerNorm" in name for name in changed)
-
-
-def test_a_small_step_does_not_raise_the_entropy_of_its_batch(network: RetrieverNetwork) -> None:
-    adapting, found = EntropyMinimisation(network, learning_rate=1e-4, temperature=0.5), documents(network)
-    before = adapting.entropy(TEXTS, found)
-    assert adapting.step(TEXTS, found) == pytest.approx(before, rel=1e-5)
-    assert adapting.entropy(TEXTS, found) < before
 
 
 class NotedAdapting:

@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import replay_towns
 
 from assistant.replay.methods.choice import KeptTrainings, MethodChoice
-from assistant.replay.simulation.feedback import said_after
-from assistant.replay.streams.datasets import ReplayQuestion
 from stores.base.errors import WrongUsage
 from stores.learning.lessons import Lesson
 
@@ -85,25 +82,3 @@ def test_a_number_behind_a_writing_method_is_a_simulated_writers_quality() -> No
     assert MethodChoice.read("query-rewrite").writes
     with pytest.raises(WrongUsage, match="names no quality"):
         MethodChoice.read("query2doc:much")
-
-
-def test_users_say_what_the_questions_answers_are_in_exact_shares() -> None:
-    questions = [
-        ReplayQuestion(
-            str(row["id"]),
-            str(row["question"]),
-            tuple(row["answers"]),  # type: ignore[arg-type]
-            None,
-            topic=str(row["doc"]),
-        )
-        for row in replay_towns.questions()
-    ]
-    unanswerable = ReplayQuestion("none", "Why?", (), frozenset())
-    said = said_after([*questions, unanswerable], seed=3)
-    assert said == said_after(list(reversed([*questions, unanswerable])), seed=3)
-    assert set(said) == {question.id for question in questions}
-    kinds = [each.kind for each in said.values()]
-    assert sorted(map(kinds.count, ("right", "wrong", "unrelated"))) == [5, 9, 10]  # of 24: 9.6, 9.6, 4.8
-    for question in questions:
-        told = said[question.id]
-        assert (question.answers[0] in told.message) == (told.kind == "right"), told

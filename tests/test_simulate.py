@@ -63,17 +63,15 @@ def within_3_sigma(count: int, of: int, share: float) -> bool:
 
 
 @pytest.mark.parametrize("accuracy", [0.5, 0.9])
-@pytest.mark.parametrize("seed", [1])
-def test_it_is_as_accurate_as_told(accuracy: float, seed: int) -> None:
-    said = labels(SimulatedJudge(accuracy, seed, is_relevant=is_even))
+def test_it_is_as_accurate_as_told(accuracy: float) -> None:
+    said = labels(SimulatedJudge(accuracy, 1, is_relevant=is_even))
     relevant, irrelevant = said[1::2], said[0::2]
     assert within_3_sigma(relevant.count("answer"), MANY // 2, accuracy)
     assert within_3_sigma(irrelevant.count("irrelevant"), MANY // 2, RIGHT_ON_IRRELEVANT)
 
 
-@pytest.mark.parametrize("seed", range(1))
-def test_one_of_accuracy_1_reproduces_the_oracle(seed: int) -> None:
-    judge = SimulatedJudge(1.0, seed, is_relevant=is_even, is_answer=is_fourth)
+def test_one_of_accuracy_1_reproduces_the_oracle() -> None:
+    judge = SimulatedJudge(1.0, 1, is_relevant=is_even, is_answer=is_fourth)
     expected = [
         "answer" if n % 4 == 0 else "relevant" if n % 2 == 0 else "irrelevant" for n in range(1, MANY + 1)
     ]
@@ -201,22 +199,6 @@ def test_counts_by_hand() -> None:
     assert feedback_counts(10) == {"right": 4, "wrong": 4, "unrelated": 2}
     # 7: 2.8, 2.8, 1.4 make 2, 2, 1; the two left go to the larger remainders
     assert feedback_counts(7) == {"right": 3, "wrong": 3, "unrelated": 1}
-
-
-@given(st.permutations([question(n) for n in range(15)]))
-def test_who_gets_what_hangs_on_seed_and_ids_alone(order: list[ReplayQuestion]) -> None:
-    expected = simulated_feedback([question(n) for n in range(15)], tell_all, seed=3)
-    assert simulated_feedback(order, tell_all, seed=3) == expected
-
-
-def test_a_question_of_which_nothing_wrong_can_be_said_gets_another_kind() -> None:
-    def tell(kind: FeedbackKind, questions: Sequence[ReplayQuestion]) -> Mapping[str, str]:
-        said = tell_all(kind, questions)
-        return said if kind != "wrong" else {name: said[name] for name in said if int(name[1:]) < 5}
-
-    found = simulated_feedback([question(n) for n in range(10)], tell, seed=1)
-    assert Counter(each.kind for each in found.values()) == {"right": 4, "wrong": 4, "unrelated": 2}
-    assert all(int(name[1:]) < 5 for name, each in found.items() if each.kind == "wrong")
 
 
 def test_where_too_few_can_have_a_kind_it_is_said() -> None:

@@ -33,7 +33,6 @@ from assistant.invocation import ProgressLine
 from assistant.learning.background import follow
 from assistant.learning.learner import Learner
 from assistant.learning.promotion import ROLE, UNTRAINED
-from assistant.learning.round_runner import TooFewLessons
 from assistant.learning.training_process import TimeOver, TrainingFailed, TrainingKilled
 from assistant.replay.metrics.bootstrap import Promotion
 from assistant.replay.metrics.held_out import Comparison
@@ -46,7 +45,6 @@ from assistant.settings.config import (
 )
 from assistant.settings.locations import Locations
 from assistant.terminal.comparison.training_commands import steer_training
-from assistant.terminal.facts.training import training_facts
 from assistant.wiring.assistant import Assistant, trainable
 from stores.base.errors import (
     EncoderUnavailable,
@@ -210,19 +208,14 @@ def test_a_winner_is_searched_with_at_once_and_a_step_takes_it_back(
     assert first(chat) == ANSWER
 
 
-@pytest.mark.parametrize(
-    ("is_plain", "opens", "ends"), [(False, "\r\x1b[Kround 1", ""), (True, "Round 1", ".\n")]
-)
-def test_who_watches_sees_how_far_a_round_is(
-    person: Person, monkeypatch: pytest.MonkeyPatch, is_plain: bool, opens: str, ends: str
-) -> None:
+def test_who_watches_sees_how_far_a_round_is(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_REDRAWN_EVERY_SECONDS", "_SAID_EVERY_SECONDS"):
         monkeypatch.setattr(f"assistant.invocation.{name}", 0.0)
-    line = ProgressLine(is_shown=True, is_plain=is_plain)
+    line = ProgressLine(is_shown=True, is_plain=True)
     monkeypatch.setattr("assistant.invocation.Invocation.progress_line", lambda call: line)
     ran = person.train()
-    assert ran.stderr.startswith(f"{opens}, reading the lessons{ends}")
-    assert f"{opens}, compared on " in ran.stderr
+    assert ran.stderr.startswith("Round 1, reading the lessons.\n")
+    assert "Round 1, compared on " in ran.stderr
     assert ran.stdout.startswith("round 1\tpromoted\tnDCG@10 +")
 
 
@@ -231,21 +224,6 @@ def test_one_that_does_not_win_changes_nothing(person: Person, chat: Assistant) 
     assert "\trefused\t" in person.train(content=BAD).stdout
     assert (first(chat), chat.live_models.live(ROLE)) == (before, None)
     person.train("--require-better", content=BAD, code=1)
-
-
-def test_a_poisoned_round_is_refused(person: Person, chat: Assistant) -> None:
-    """Whoever flips all labels, of held-out questions too, gets a model that a judge does not confirm."""
-    person.train()
-    live = chat.live_models.live(ROLE)
-    with chat.database.writing() as sql:
-        from stores.database.tables import Judgement
-
-        for row in sql.query(Judgement):
-            row.label = "irrelevant" if row.label == "answer" else "answer"
-    ran = person.train(content=BAD)
-    assert "\trefused\tnDCG@10 -" in ran.stdout
-    assert person.train("--status").stdout.count("\tnDCG@10 -") == 1  # the state is told once
-    assert (first(chat), chat.live_models.live(ROLE)) == (ANSWER, live)
 
 
 def test_a_script_reads_progress_and_end_as_json(person: Person) -> None:
@@ -329,6 +307,8 @@ def test_a_round_is_stopped_by_another_call(person: Person) -> None:
     [
         (OverTime("the judge did not answer within 60 s"), 4, "failed"),
         (OSError(28, "No space left on device"), 3, "failed"),
+        (TrainingKilled(9), 3, "broken off"),
+        (TimeOver(), 4, "waiting"),
         (TrainingFailed("the loss is no number"), 1, "failed"),
         (TrainingFailed("IndexError", exit_code=70), 70, "failed"),
     ],
@@ -410,45 +390,6 @@ def test_a_chat_shows_and_steers_training(person: Person, chat: Assistant) -> No
         list(steer_training(chat, "faster"))
 
 
-def test_too_few_lessons_are_told(person: Person) -> None:
-    locations(person.folder).settings.write_text("[learning]\nfewest_lessons = 5000\n")
-    with pytest.raises(TooFewLessons, match="there are 220 lessons, and a round wants 5000"):
-        person.train()
-
-
-def test_a_round_whose_time_is_over_goes_on_later(person: Person, chat: Assistant) -> None:
-    def is_over() -> None:
-        raise TimeOver
-
-    person.training.on_step = is_over
-    ran = person.train("--budget", "20s", code=4)
-    assert ran.stdout == (
-        "round 1\twaiting\tthe time given to it was over; it goes on at the next occasion, or with "
-        "`vouch train`\n"
-    )
-    told = json.loads(person.train("--status", "--json").stdout)
-    assert (told["state"], told["is_broken_off"]) == ("waiting", False)
-    assert not chat.occasions.is_due(), "not at once, or the time would be no limit"
-    person.training.on_step = lambda: None
-    assert person.train().stdout.startswith("round 1\tpromoted\t")
-
-
-def test_a_training_that_was_killed_is_told_as_broken_off(person: Person, chat: Assistant) -> None:
-    def killed() -> None:
-        raise TrainingKilled(9)
-
-    person.training.on_step = killed
-    assert json.loads(person.train("--json", code=3).stdout.splitlines()[-1])["is_broken_off"]
-    why = "the training was ended by signal 9; it goes on at the next occasion"
-    assert person.train("--status").stdout.split("\t")[1::3] == ["broken off", why]
-    assert json.loads(person.train("--status", "--json").stdout)["is_broken_off"]
-    assert next(steer_training(chat, "")) == f"round 1: broken off, {why}"
-    assert training_facts(chat).state_of(chat.rounds.latest(1)[0]) == "broken off"
-    person.training.on_step = lambda: None
-    assert person.train().stdout.startswith("round 1\tpromoted\t")
-    assert json.loads(person.train("--status", "--json").stdout)["is_broken_off"] is False
-
-
 def test_the_status_of_a_round_tells_how_far_it_is_and_that_it_is_paused(
     person: Person, chat: Assistant
 ) -> None:
@@ -501,10 +442,9 @@ def test_a_budget_is_read_in_its_units(text: str, seconds: float) -> None:
     assert Duration().convert(text, None, None) == seconds
 
 
-@pytest.mark.parametrize("options", [("--stop", "--back")])
-def test_what_excludes_one_another_is_refused(person: Person, options: tuple[str, str]) -> None:
+def test_what_excludes_one_another_is_refused(person: Person) -> None:
     with pytest.raises(WrongUsage):
-        person.train(*options)
+        person.train("--stop", "--back")
 
 
 def test_a_damaged_model_is_told_and_search_goes_on_without_it(person: Person, chat: Assistant) -> None:
@@ -605,6 +545,11 @@ def test_an_encoder_whose_weights_are_gone_is_told(tmp_path: Path) -> None:
 
 
 # With nothing faked but the judge
+
+
+def tiny(folder: Path) -> Path:
+    """A small network in a folder of the test's own."""
+    return Path(shutil.copytree(tiny_berts() / "mean", folder / "mean"))
 
 
 def test_a_round_from_end_to_end_with_a_small_network(

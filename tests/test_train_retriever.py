@@ -414,23 +414,6 @@ def test_figures_by_hand() -> None:
     assert found["ndcg_at_10"] == pytest.approx((first + 1 + 0) / 3)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("update_side", "auto"),
-        ("epochs", 1.5),
-        ("hard_weight", -1.0),
-        ("learning_rate", float("nan")),
-        ("warm_up", 2.0),
-        ("bf16", "false"),
-        ("seed", 0.5),
-    ],
-)
-def test_settings_are_checked(name: str, value: object) -> None:
-    with pytest.raises(InvalidSetting, match=rf"^(learning|training)\.{name} "):
-        RetrieverTraining(**{name: value})  # type: ignore[arg-type]
-
-
 def test_every_setting_of_a_training_can_be_set_in_the_file_with_the_same_default_and_rule() -> None:
     of_file = vars(TrainingSettings())
     of_rounds = {"update_side": "query", "epochs": 4, "learning_rate": 1e-5, "seed": 1}
