@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from screen_fixtures import ANSWER, HOLD, QUESTION, on_screen
+from screen_fixtures import HOLD, on_screen
 from textual.geometry import Region
 
 from assistant.terminal.conversation.answer_text import AnswerText
@@ -15,14 +15,6 @@ from assistant.terminal.engine.engine import SessionChoice
 from assistant.wiring.assistant import Assistant
 from stores.base.errors import ModelUnreachable, StoreUnavailable
 from stores.claims.decisions import Learned
-
-
-async def test_an_answer_stands_below_its_question_with_its_source(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
-        assert "   It opens at 10:00 on Saturdays [1].\n   [1] shared  House rules" in chat.text
-        assert chat.text.startswith(f" {QUESTION}")  # the header tells the session's title
-        assert chat.prompt == ""
 
 
 async def test_the_prompt_takes_keys_before_the_assistant_is_open(tmp_path: Path) -> None:
@@ -102,20 +94,6 @@ async def test_a_message_that_cannot_be_kept_goes_back_to_the_prompt(
         await chat.shows("Yes.")
 
 
-async def test_an_invented_citation_is_struck_out_and_is_no_source(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[["At ten [1], or nine [7", "]."]]) as chat:
-        await chat.asks(QUESTION)
-        assert "At ten [1], or nine [7]." in chat.text
-        assert [source.number for source in chat.app.chat.conversation.messages[-1].sources] == [1]
-        struck = [
-            segment.text
-            for strip in chat.screen._compositor.render_strips()
-            for segment in strip
-            if segment.style is not None and segment.style.strike
-        ]
-        assert struck == ["[7]"]
-
-
 async def test_nothing_that_was_written_steers_the_terminal_or_is_markup(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[["\x1b[31m[red]hot[/red]\x07 [@click=app.bell]x[/]"]]) as chat:
         await chat.asks("\x1b]0;title\x07[bold]loud[/bold]")
@@ -178,34 +156,6 @@ async def test_following_ends_when_somebody_scrolls_up_and_end_follows_again(tmp
         await chat.presses("end")
         await chat.shows("And the end.")
         assert "End to follow" not in chat.text
-
-
-@pytest.mark.slow
-async def test_a_long_session_mounts_twenty_messages_at_most_and_shows_the_first_on_demand(
-    tmp_path: Path,
-) -> None:
-    async with on_screen(tmp_path, replies=[[f"Answer {n}."] for n in range(25)]) as chat:
-        for n in range(25):
-            await chat.asks(f"Question {n}?")
-        conversation = chat.app.chat.conversation
-        assert len(conversation._views) <= 20
-    async with on_screen(tmp_path, choice=SessionChoice(last=True)) as chat:
-        conversation = chat.app.chat.conversation
-        await chat.shows("Answer 24.")
-        assert len(conversation._views) <= 6
-        await chat.presses("escape", "g")
-        await chat.shows("Question 0?")
-        await chat.app.chat.show_turn(chat.app.chat.talk.session_id, 13)
-        await chat.pilot.pause(0.1)
-        await chat.shows("Question 12?")
-        assert "Question 24?" not in chat.text
-        await chat.presses("G")
-        await chat.shows("Answer 24.")
-        for _ in range(40):
-            await chat.presses("k")
-        assert conversation.messages.index(conversation.current) == 9  # 49 is the last
-        assert len(conversation._views) <= 20
-        await chat.shows(conversation.current.text)
 
 
 def learned(receipt_id: int, text: str = "The room closes at four.") -> Learned:

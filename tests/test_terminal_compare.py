@@ -15,7 +15,6 @@ import pytest
 from round_rows import keep, of, promoted, row
 from screen_fixtures import HANDBOOK, QUESTION, ChatOnScreen, on_screen
 from sqlmodel import col
-from test_terminal_screens import SIZES, assert_golden
 
 from assistant.terminal.comparison.comparison_process import ComparisonChild, ComparisonFailed
 from assistant.terminal.facts.comparison import (
@@ -115,18 +114,6 @@ def ratings(chat: ChatOnScreen) -> list[tuple[int, int | None, str, bool]]:
     with of(chat).database.reading() as sql:
         rows = sql.query(Feedback).order_by(col(Feedback.id)).all()
         return [(f.turn_id, f.version_id, f.rating, f.withdrawn_at is None) for f in rows]
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_two_answers_beside_each_other(
-    tmp_path: Path, size: tuple[int, int], begun: list[dict[str, Any]]
-) -> None:
-    async with on_screen(tmp_path, replies=REPLIES, size=size) as chat:
-        await compares(chat)
-        await chat.shows("It is closed.")
-        await chat.pilot.pause(0.2)
-        assert_golden(chat, "compare")
-        assert begun == [{"user": "ann", "session": 1, "against": "previous", "turn_id": None, "newest": 50}]
 
 
 async def test_names_are_hidden_until_a_choice_was_made_and_v_shows_them(
@@ -258,17 +245,6 @@ async def test_progress_is_shown_and_esc_leaves_off_and_ends_the_process(
         await chat.presses("escape")
         await chat.until(lambda: chat.screen is chat.app.chat)
         await chat.until(lambda: not is_there(pid))
-
-
-async def test_in_a_new_session_the_last_one_is_compared(tmp_path: Path, begun: list[dict[str, Any]]) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await chat.asks(QUESTION)
-        keep(of(chat), promoted(12))
-        await chat.presses("ctrl+n")
-        await chat.until(lambda: not chat.app.chat.conversation.messages)
-        await chat.sends("/compare")
-        await chat.until(lambda: bool(begun))
-        assert begun[0]["session"] == 1
 
 
 async def test_why_it_could_not_be_compared_is_told(tmp_path: Path, begun: list[dict[str, Any]]) -> None:

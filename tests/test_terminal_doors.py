@@ -7,10 +7,8 @@ from pathlib import Path
 from memory_on_screen import remembered
 from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from test_terminal_sessions import REPLIES, on_shelf
-from textual.widgets import Input
 
-from assistant.terminal.memory.memory_questions import AskLine
-from assistant.terminal.memory.privacy_screen import SENTENCE, PrivacyScreen
+from assistant.terminal.memory.privacy_screen import PrivacyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 
 CODE = "First answer [1].\n\n```\ncode one\n```\n\n```\ncode two\n```"
@@ -53,23 +51,6 @@ async def test_privacy_opens_over_the_chat_and_leads_back_to_it(tmp_path: Path) 
         assert chat.prompt == ""
 
 
-async def test_everything_is_forgotten_from_there_and_stands_in_the_chat_no_more(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[["Noted."]]) as chat:
-        await chat.asks("My secret is Zq.")
-        await chat.sends("/privacy")
-        await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
-        await chat.presses("x")
-        await chat.until(lambda: isinstance(chat.screen, AskLine))
-        chat.screen.query_one(Input).value = SENTENCE
-        await chat.presses("enter")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
-        await chat.shows("Forgotten: 1 passage.")
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
-        await chat.shows("0 yours · 1 shared")
-        await chat.until(lambda: "My secret" not in chat.text)
-
-
 async def test_what_was_learned_opens_of_the_last_turn_and_of_one_that_is_named(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER], [ANSWER]]) as chat:
         await chat.asks(QUESTION)
@@ -110,10 +91,3 @@ async def test_each_block_of_code_is_copied_in_turn(tmp_path: Path) -> None:
         assert chat.app.clipboard.startswith("First answer")
         await chat.sends("/copy table")
         await chat.shows("/copy code its next block of code")
-
-
-async def test_tab_completes_what_can_be_copied(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await chat.types("/copy c")
-        await chat.presses("tab")
-        await chat.until(lambda: chat.prompt == "/copy code")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ from assistant.terminal.why.why_view import WhyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 
 DRAFT = "half a thought"
+NOTHING = "F6 does nothing here · F1 lists keys"
 LEADS: dict[str, type[Screen[Any]]] = {
     "f2": WhyScreen,
     "f3": MemoryScreen,
@@ -167,43 +169,55 @@ async def back_home(chat: ChatOnScreen) -> None:
     assert chat.prompt == DRAFT
 
 
-@pytest.mark.parametrize("name", PLACES)
-async def test_each_key_that_holds_everywhere_works_on_each_screen(tmp_path: Path, name: str) -> None:
-    place = PLACES[name]
+async def test_each_key_that_holds_everywhere_works_on_each_screen(tmp_path: Path) -> None:
+    """All of them where words are typed, and elsewhere two in turn and the one that a field would take."""
     async with on_screen(tmp_path, replies=[[ANSWER], ["No."]]) as chat:
         await with_everything(chat)
-        for key, kind in LEADS.items():
+        main, session = chat.app.chat, chat.app.chat.talk.session_id
+        turns = itertools.cycle(LEADS)
+        for name, place in PLACES.items():
+            is_typed = "filter" in name or name == "find"
+            keys = (
+                LEADS if is_typed else {next(turns), next(turns), "ctrl+f", place.own} - {""} & LEADS.keys()
+            )
+            for key in keys:
+                await place.opens(chat)
+                await chat.presses(key)
+                if key != place.own:
+                    await leaves_to(chat, LEADS[key])
+                    continue
+                if chat.screen is not main:
+                    await chat.presses(key)  # out of the field first, where the same key is Esc
+                await chat.until(lambda: chat.screen is main)
             await place.opens(chat)
-            await chat.presses(key)
-            if key != place.own:
-                await leaves_to(chat, kind)
-                continue
-            if chat.screen is not chat.app.chat:
-                await chat.presses(key)  # out of the field first, where the same key is Esc
-            await chat.until(lambda: chat.screen is chat.app.chat)
-        await place.opens(chat)
-        session = chat.app.chat.talk.session_id
-        await chat.presses("ctrl+n")
-        await chat.until(lambda: chat.screen is chat.app.chat and chat.app.chat.talk.session_id != session)
+            await chat.presses("ctrl+n")
+            await chat.until(lambda: chat.screen is main and main.talk.session_id != session)
+            main.switch_session(session)
+            await chat.until(lambda: main.talk.session_id == session and chat.prompt == DRAFT)
 
 
-@pytest.mark.parametrize("name", PLACES)
-async def test_f1_tells_the_keys_of_this_screen_and_goes_back_to_it(tmp_path: Path, name: str) -> None:
-    place = PLACES[name]
+async def test_f1_tells_the_keys_of_each_screen_and_f6_that_it_does_nothing_there(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER], ["No."]]) as chat:
         await with_everything(chat)
-        await place.opens(chat)
-        before, focused = list(chat.app.screen_stack), chat.app.focused
-        await chat.presses("f1")
-        if not place.help:  # help is open already: the same key closes it
-            await chat.until(lambda: chat.screen is chat.app.chat)
-            return
-        await chat.shows("─ Help ─")
-        page = str(chat.screen.query_one("#page").render())
-        assert page.startswith(f"{place.help}\n")
-        await chat.presses("escape")
-        await chat.until(lambda: list(chat.app.screen_stack) == before)
-        assert chat.app.focused is focused
+        for name, place in PLACES.items():
+            await place.opens(chat)
+            before, focused = list(chat.app.screen_stack), chat.app.focused
+            assert "does nothing" not in chat.text, name
+            if not isinstance(chat.screen, PageScreen) and not isinstance(focused, Input):
+                await chat.presses("f6", "f6")
+                await chat.shows(NOTHING)
+                assert chat.text.count(NOTHING) == 1, name
+            await chat.presses("f1")
+            if not place.help:  # help is open already: the same key closes it
+                await chat.until(lambda: chat.screen is chat.app.chat)
+                continue
+            await chat.shows("─ Help ─")
+            page = str(chat.screen.query_one("#page").render())
+            assert page.startswith(f"{place.help}\n"), name
+            await chat.presses("escape")
+            await chat.until(lambda before=before: list(chat.app.screen_stack) == before)  # type: ignore[misc]
+            assert chat.app.focused is focused, name
+            await back_home(chat)
 
 
 async def test_what_is_typed_into_find_is_there_again(tmp_path: Path) -> None:
@@ -248,19 +262,21 @@ MODALS = {
 }
 
 
-@pytest.mark.parametrize("name", MODALS)
-async def test_what_waits_for_an_answer_comes_first(tmp_path: Path, name: str) -> None:
+async def test_what_waits_for_an_answer_comes_first(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER], ["No."]]) as chat:
         await with_everything(chat)
-        await MODALS[name](chat)
-        before = list(chat.app.screen_stack)
-        await chat.presses("f1")
-        await chat.until(lambda: len(chat.app._notifications) == 1, lambda: "nothing was told")
-        for key in (*LEADS, "ctrl+n"):
-            await chat.presses(key)
-        await chat.pilot.pause(0.1)
-        assert list(chat.app.screen_stack) == before
-        assert len(chat.app._notifications) == 1  # which is told once, and not seven times
+        for name, opens in MODALS.items():
+            chat.app.clear_notifications()
+            await opens(chat)
+            before = list(chat.app.screen_stack)
+            await chat.presses("f1")
+            await chat.until(lambda: len(chat.app._notifications) == 1, lambda: "nothing was told")
+            for key in (*LEADS, "ctrl+n"):
+                await chat.presses(key)
+            await chat.pilot.pause(0.1)
+            assert list(chat.app.screen_stack) == before, name
+            assert len(chat.app._notifications) == 1, name  # which is told once, and not seven times
+            await back_home(chat)
 
 
 async def test_what_was_typed_over_a_memory_comes_back_after_another_screen(tmp_path: Path) -> None:

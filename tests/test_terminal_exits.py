@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -82,30 +81,11 @@ def test_a_closed_terminal_keeps_part_and_draft(vouch: Vouch) -> None:
     assert drafts(vouch) == ["half a thought"]
 
 
-def test_ctrl_c_twice_on_an_empty_prompt_leaves_with_130(vouch: Vouch) -> None:
-    with vouch.terminal("chat") as person:
-        person.sees(_PROMPT)
-        person.types("\x03")
-        person.sees("Ctrl+C again or Ctrl+D leaves")
-        person.types("\x03")
-        assert person.exit_code() == 130
-        assert LEAVES_SCREEN in person.screen
-
-
 def test_the_name_alone_ends_with_the_code_of_the_chat(vouch: Vouch) -> None:
     with vouch.terminal() as person:
         person.sees(_PROMPT)
         os.kill(person._process.pid, signal.SIGTERM)
         assert person.exit_code() == 143
-
-
-def test_ctrl_d_and_ctrl_q_leave_with_0(vouch: Vouch) -> None:
-    for key in ("\x04", "\x11"):
-        with vouch.terminal() as person:  # `vouch` alone opens the chat
-            person.sees(_PROMPT)
-            person.types(key)
-            assert person.exit_code() == 0
-            assert LEAVES_SCREEN in person.screen
 
 
 def test_a_defect_gives_the_screen_back_names_its_report_and_ends_with_70(vouch: Vouch) -> None:
@@ -156,34 +136,3 @@ def test_offline_is_told_in_the_status_line(vouch: Vouch) -> None:
         person.sees("offline")
         person.types("\x11")
         assert person.exit_code() == 0
-
-
-def test_plain_mode_draws_no_screen(vouch: Vouch) -> None:
-    with vouch.terminal("chat", "--plain") as person:
-        person.sees("Plain mode, because of --plain.")
-        person.sees("You: ")
-        person.types("\x04")
-        assert person.exit_code() == 0
-        assert "\x1b[?1049h" not in person.screen
-
-
-def test_the_bytes_of_keys_reach_their_actions(vouch: Vouch) -> None:
-    with vouch.terminal("chat") as person:
-        person.sees("1 shared")  # it is ready
-        for sent, seen in (
-            ("\x1bOP", "Help"),  # F1
-            ("\x1b[15~", "Sessions"),  # F5
-            ("\x12", "Earlier prompts"),  # Ctrl+R
-            ("\x07", "no answer to rate yet"),  # Ctrl+G
-            ("one\ntwo", "two"),  # Ctrl+J is a new line, sent as LF
-            ("\x1b[200~three\r\nfour\x1b[201~", "four"),  # a bracketed paste is never sent
-        ):
-            person.types(sent)
-            person.sees(seen)
-            if seen in ("Help", "Sessions", "Earlier prompts"):
-                person.types("\x1b")
-                time.sleep(0.5)  # or it would be taken for the beginning of the next key
-                person.sees(_PROMPT)
-        person.types("\x03\x04")
-        assert person.exit_code() == 0
-    assert turns(vouch) == []

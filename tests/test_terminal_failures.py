@@ -6,9 +6,8 @@ Each test is a process at a pseudo-terminal, as a person has it.
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -116,20 +115,6 @@ def test_a_model_that_is_silent_for_seconds_may_be_loading_and_esc_ends_the_wait
     assert turns(vouch) == [("question one", "", "stopped")]
 
 
-def test_an_error_amid_a_reply_keeps_its_part_and_r_answers_again(vouch: Vouch) -> None:
-    with ScriptedServer([cuts(["Half of it"])], then=says("At ten.")) as server:
-        vouch.use_server(server.base_url)
-        with chatting(vouch) as person:
-            sends(person, "question one")
-            person.sees("Half of it")
-            person.sees("failed: ")
-            person.types("\x1b")
-            person.sees("previous")  # the keys of reading
-            person.types("r")
-            person.sees("At ten.")
-    assert turns(vouch) == [("question one", "Half of it", "failed"), ("question one", "At ten.", "done")]
-
-
 def test_a_full_disk_stops_sending_and_the_prompt_keeps_its_text(vouch: Vouch) -> None:
     is_full = Path(vouch.write("is-full", ""))
     is_full.unlink()
@@ -163,22 +148,6 @@ def test_a_full_disk_stops_sending_and_the_prompt_keeps_its_text(vouch: Vouch) -
             assert turns(vouch) == []
             is_full.unlink()
             person.types("\r")  # it stands in the prompt still
-            person.sees("At ten.")
-    assert turns(vouch) == [("question one", "At ten.", "done")]
-
-
-def test_a_store_that_another_process_locks_is_read_only_and_the_header_says_so(vouch: Vouch) -> None:
-    with ScriptedServer([says("At ten.")]) as server:
-        vouch.use_server(server.base_url)
-        with chatting(vouch) as person:
-            with closing(sqlite3.connect(vouch.data / "vouch.db", isolation_level=None)) as other:
-                other.execute("BEGIN IMMEDIATE")
-                sends(person, "question one")
-                person.sees("not sent: ")
-                other.execute("ROLLBACK")
-            assert "Read-only · New session" in person.screen
-            assert turns(vouch) == []
-            person.types("\r")
             person.sees("At ten.")
     assert turns(vouch) == [("question one", "At ten.", "done")]
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from screen_fixtures import HOLD, ChatOnScreen, on_screen
-from test_terminal_screens import SIZES, assert_golden
 
 from assistant.terminal.lists.find_screen import FindScreen
 
@@ -161,13 +160,3 @@ async def test_find_does_not_leave_a_reply_that_is_being_written(tmp_path: Path)
         await chat.presses("enter")
         await chat.shows("a reply is being written: Esc stops it")
         assert chat.app.chat.talk.session_id == 2
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_find_looks_as_it_should(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, replies=REPLIES, size=size) as chat:
-        await two_sessions(chat)
-        await finds(chat, "ladder")
-        await chat.shows("Find · 3 with ladder")
-        await chat.pilot.pause(0.2)
-        assert_golden(chat, "find")

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from screen_fixtures import ChatOnScreen, on_screen
-from test_terminal_screens import SIZES, assert_golden
 from textual.events import MouseScrollDown, MouseScrollUp
 
 from assistant.process.log import TextField, fields, start_log
@@ -59,16 +58,6 @@ SOME = (
 async def opens_log(chat: ChatOnScreen) -> None:
     await chat.presses("f8")
     await chat.until(lambda: isinstance(chat.screen, LogScreen))
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_log(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, size=size) as chat:
-        write(chat.place.state, *SOME)
-        await opens_log(chat)
-        await chat.shows("turn finished")
-        await chat.pilot.pause(0.2)
-        assert_golden(chat, "log")
 
 
 async def test_its_keys_filter_choose_levels_and_open_a_line(tmp_path: Path) -> None:

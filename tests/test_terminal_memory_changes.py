@@ -58,28 +58,15 @@ async def test_e_gives_it_another_text_and_u_brings_the_old_one_back(tmp_path: P
         await chat.shows("Undone: modify")
 
 
-async def test_what_was_typed_and_left_comes_back(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await remembered(chat, "I like tea.")
-        await opened(chat)
-        for typed in ("I like tea.", "I like tea.!"):
-            await chat.presses("e")
-            await chat.until(lambda: isinstance(chat.screen, EditText))
-            assert chat.screen.query_one(TextBox).text == typed
-            await chat.presses("!")
-            await chat.presses("escape")
-            await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
-            await chat.shows("e brings back what you typed")
-        assert texts(chat) == ["I like tea."]
-
-
-async def test_a_message_and_a_document_cannot_be_edited(tmp_path: Path) -> None:
+async def test_a_document_is_neither_edited_nor_forgotten_here(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
         await opened(chat)
         await scope(chat, "Shared")
-        await chat.presses("e")
-        await chat.shows("a document cannot be edited")
-        assert isinstance(chat.screen, MemoryScreen)
+        for key, told in (("e", "a document cannot be edited"), ("x", "is shared with every user")):
+            await chat.presses(key)
+            await chat.shows(told)
+            assert isinstance(chat.screen, MemoryScreen)
+        assert texts(chat) == [f"House rules: {HANDBOOK}"]
 
 
 async def test_another_wording_of_a_shared_fact_goes_through_the_check(tmp_path: Path) -> None:
@@ -110,24 +97,16 @@ def _shared_fact(assistant: Assistant, user: int) -> None:
         add_versions(sql, SHARED, [new], author="curator", receipt_id=receipt)
 
 
-@pytest.mark.parametrize("key", ["escape", "n", "enter"])
-async def test_forgetting_asks_and_anything_but_y_keeps(tmp_path: Path, key: str) -> None:
-    async with on_screen(tmp_path) as chat:
-        await remembered(chat, "I like tea.")
-        await opened(chat)
-        await chat.presses("x")
-        await chat.until(lambda: isinstance(chat.screen, Question))
-        assert "Forget this passage for good? This cannot be undone." in chat.text
-        assert "I like tea." in chat.text
-        await chat.presses(key)
-        await chat.shows("nothing was forgotten")
-        assert texts(chat) == ["I like tea."]
-
-
-async def test_x_and_y_forget_for_good_and_say_what_still_holds_it(tmp_path: Path) -> None:
+async def test_x_asks_y_forgets_for_good_and_anything_else_keeps(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
         (number,) = await remembered(chat, "I like tea.")
         await opened(chat)
+        for key in ("escape", "n", "enter"):
+            await chat.presses("x")
+            await chat.until(lambda: isinstance(chat.screen, Question))
+            await chat.presses(key)
+            await chat.shows("nothing was forgotten")
+            assert texts(chat) == ["I like tea."]
         await chat.presses("x")
         await chat.until(lambda: isinstance(chat.screen, Question))
         await chat.presses("y")
@@ -163,16 +142,6 @@ async def test_what_was_forgotten_stands_in_the_conversation_no_more(tmp_path: P
         await chat.until(lambda: "Zq" not in chat.text, lambda: chat.text)
 
 
-async def test_a_shared_passage_is_refused_as_by_the_command(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await opened(chat)
-        await scope(chat, "Shared")
-        await chat.presses("x")
-        await chat.shows("is shared with every user")
-        assert isinstance(chat.screen, MemoryScreen)
-        assert texts(chat) == [f"House rules: {HANDBOOK}"]
-
-
 async def test_u_takes_back_the_marked_one_alone_and_asks_where_others_are_concerned(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
         await remembered(chat, "one", "two")
@@ -196,19 +165,6 @@ async def test_u_takes_back_the_marked_one_alone_and_asks_where_others_are_conce
         await chat.until(lambda: isinstance(chat.screen, Question))
         await chat.presses("y")
         await chat.until(lambda: texts(chat) == [])
-
-
-async def test_s_offers_it_through_the_check(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, learns=True) as chat:
-        weighs_without_a_model(chat)
-        await remembered(chat, "The lift works.")
-        await opened(chat)
-        await chat.presses("s")
-        await chat.shows("it is proposal 1 now, and stays yours")
-        await scope(chat, "Waiting for check")
-        assert texts(chat) == ["The lift works."]
-        await chat.presses("a")
-        await chat.shows("ann may not decide proposals")
 
 
 async def test_r_tries_again_what_failed(tmp_path: Path) -> None:
@@ -235,10 +191,15 @@ async def test_r_tries_again_what_failed(tmp_path: Path) -> None:
 async def test_o_writes_a_new_file_that_only_its_owner_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with on_screen(tmp_path) as chat:
+    monkeypatch.chdir(tmp_path)
+    async with on_screen(tmp_path / "x") as chat:
         await remembered(chat, "I like tea.")
         await opened(chat)
-        monkeypatch.chdir(tmp_path)
+        await chat.presses("o")
+        await chat.until(lambda: isinstance(chat.screen, AskLine))
+        await chat.presses("escape")
+        await chat.shows("nothing was written")
+        assert {file.name for file in tmp_path.iterdir()} == {"x"}  # noqa: ASYNC240
         file = tmp_path / "mine.jsonl"
         for said in ("lines (yours) written to", "mine.jsonl is there already. Name another file."):
             await chat.presses("o")
@@ -252,17 +213,6 @@ async def test_o_writes_a_new_file_that_only_its_owner_reads(
         assert file.stat().st_mode & 0o777 == 0o600
         lines = [json.loads(line) for line in file.read_text().splitlines()]
         assert "I like tea." in json.dumps(lines)
-
-
-async def test_o_that_is_left_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    async with on_screen(tmp_path / "x") as chat:
-        await opened(chat)
-        await chat.presses("o")
-        await chat.until(lambda: isinstance(chat.screen, AskLine))
-        await chat.presses("escape")
-        await chat.shows("nothing was written")
-    assert {file.name for file in tmp_path.iterdir()} == {"x"}  # noqa: ASYNC240
 
 
 # Privacy ----------------------------------------------------------------------------------------
@@ -289,6 +239,10 @@ async def test_privacy_tells_what_is_kept_and_forgets_everything_only_when_it_is
             assert words in chat.text, chat.text
         await chat.presses("x")
         await chat.until(lambda: isinstance(chat.screen, AskLine))
+        await chat.presses("escape")
+        await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
+        await chat.presses("x")
+        await chat.until(lambda: isinstance(chat.screen, AskLine))
         await chat.types("yes")
         await chat.presses("enter")
         await chat.shows("nothing was changed.")
@@ -303,21 +257,6 @@ async def test_privacy_tells_what_is_kept_and_forgets_everything_only_when_it_is
         with assistant_of(chat).database.reading() as sql:
             assert [turn.message for turn in sql.query(Turn)] == [""]
             assert [feedback.reason for feedback in sql.query(Feedback)] == []
-
-
-async def test_privacy_that_is_left_forgets_nothing(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await remembered(chat, "I like tea.")
-        await opened(chat)
-        await chat.presses("p")
-        await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
-        await chat.presses("x")
-        await chat.until(lambda: isinstance(chat.screen, AskLine))
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
-        assert texts(chat) == ["I like tea."]
 
 
 # Beside a reply, and without a store ------------------------------------------------------------
@@ -354,14 +293,6 @@ async def test_a_store_that_cannot_be_read_is_told_and_read_again(
             await chat.shows("Memory cannot be read now: the database is locked by another process")
         await chat.presses("tab", "shift+tab")
         await chat.until(lambda: texts(chat) == ["I like tea."])
-
-
-async def test_f1_tells_its_keys_first(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await opened(chat)
-        await chat.presses("f1")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
-        assert chat.text.splitlines()[1].strip("│ ") == "Memory"
 
 
 # Notices ----------------------------------------------------------------------------------------

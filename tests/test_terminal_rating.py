@@ -9,7 +9,6 @@ from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from textual.events import Paste
 
 from assistant.terminal.conversation.rate_strip import RateStrip
-from assistant.terminal.engine.engine import SessionChoice
 from stores.conversation.ratings import Ratings
 
 
@@ -37,15 +36,6 @@ async def test_the_same_key_again_takes_a_rating_back(tmp_path: Path, opens: str
         await chat.presses(*(["ctrl+g"] if opens == "ctrl+g" else []), "minus")
         await chat.shows(" s · bad")
         assert standing(chat) == {1: "bad"}
-
-
-async def test_a_rating_stands_beside_its_answer_after_a_restart(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
-        await chat.presses("ctrl+g", "minus")
-        await chat.shows(" s · bad")
-    async with on_screen(tmp_path, choice=SessionChoice(last=True)) as chat:
-        await chat.shows(" s · bad")
 
 
 async def test_undo_takes_back_whichever_came_last_a_rating_or_a_write(tmp_path: Path) -> None:

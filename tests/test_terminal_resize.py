@@ -9,41 +9,12 @@ from cli_helpers import Vouch
 from screen_fixtures import QUESTION, ChatOnScreen, on_screen
 from textual.geometry import Size
 
-from assistant.terminal.lists.sessions_screen import SessionsScreen
-from assistant.terminal.why.why_view import WhyScreen
-
 SMALL, USUAL, LARGE = (40, 12), (80, 24), (200, 50)
 
 
 async def resizes(chat: ChatOnScreen, size: tuple[int, int]) -> None:
     await chat.pilot.resize_terminal(*size)
     await chat.until(lambda: chat.screen.size == size)
-
-
-async def test_the_list_of_sessions_tells_titles_and_keys_at_each_size(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[["At ten."]], size=USUAL) as chat:
-        await chat.asks(QUESTION)
-        await chat.presses("f5")
-        await chat.until(lambda: isinstance(chat.screen, SessionsScreen))
-        await chat.shows("1 turn")
-        await resizes(chat, SMALL)
-        await chat.shows("  When does the reading")
-        assert chat.text.splitlines()[-1].strip() == "Enter open  Esc back  x delete  u undo"
-        await resizes(chat, LARGE)
-        await chat.shows("1 turn  When does")
-        await chat.shows("Tab shelf  n new")
-
-
-async def test_why_tells_no_key_by_half_when_it_becomes_narrow(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[["At ten [1]."]], size=USUAL) as chat:
-        await chat.asks(QUESTION)
-        await chat.presses("f2")
-        await chat.until(lambda: isinstance(chat.screen, WhyScreen))
-        await chat.shows("c compare")
-        await resizes(chat, SMALL)
-        await chat.shows("Enter open  + -  x remove  Esc back")
-        await resizes(chat, USUAL)
-        await chat.shows("c compare")
 
 
 LINES = "\n\n".join(

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import time
 from pathlib import Path
 
-import pytest
-from cli_helpers import ENDS_WITHIN_SECONDS, Vouch
 from screen_fixtures import HOLD, ChatOnScreen, on_screen
-from test_terminal_screens import SIZES, assert_golden
-from textual.widgets import Input, OptionList
 
 from assistant.terminal.engine.engine import SessionChoice
 from assistant.terminal.lists.sessions_screen import SessionsScreen
@@ -157,17 +150,6 @@ async def test_a_session_is_archived_and_taken_out_again(tmp_path: Path) -> None
         assert len(on_shelf(chat, "open")) == 3
 
 
-async def test_where_the_session_that_is_on_was_deleted_a_new_one_begins(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await three_sessions(chat)
-        await opens_list(chat)
-        await chat.presses("x")
-        await chat.shows("deleted: “about lamps”")
-        await chat.presses("escape")
-        await chat.shows("New session")
-        assert not chat.app.chat.conversation.messages
-
-
 async def test_undo_without_a_change_says_so(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
         await opens_list(chat)
@@ -202,15 +184,6 @@ async def test_the_list_can_be_changed_while_a_reply_is_written(tmp_path: Path) 
         await chat.shows("deleted: “about lockers”")
         await chat.presses("escape")
         await chat.shows("Half")
-
-
-@pytest.mark.parametrize("size", [(40, 12), (120, 40)])
-async def test_every_shelf_and_the_counts_are_told_at_any_size(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, replies=REPLIES, size=size) as chat:
-        await three_sessions(chat)
-        await opens_list(chat)
-        await chat.shows("about lockers")
-        assert "[open 3]" in chat.text
 
 
 # What was typed
@@ -257,31 +230,6 @@ async def test_a_letter_that_is_no_command_while_reading_goes_to_the_prompt(tmp_
         assert chat.app.chat.conversation.current is None
 
 
-async def test_the_palette_says_that_nothing_matches(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await chat.presses("ctrl+p")
-        await chat.types("xyzzy")
-        await chat.shows("No matches found")
-
-
-def test_a_draft_comes_back_after_a_kill(tmp_path: Path, minilm_folder: Path) -> None:
-    vouch = Vouch(tmp_path, minilm_folder.parent)
-    with vouch.terminal("chat") as person:
-        person.sees("Ask anything")
-        person.types("half a thought")
-        person.sees("thought")
-        ends = time.monotonic() + ENDS_WITHIN_SECONDS
-        while "half a thought" not in [
-            path.read_text(encoding="utf-8") for path in (tmp_path / "state").rglob("drafts/*/*.txt")
-        ]:
-            assert time.monotonic() < ends, "it was never kept"
-            time.sleep(0.05)
-        os.kill(person._process.pid, signal.SIGKILL)
-        person.exit_code()
-    with vouch.terminal("chat") as person:
-        person.sees("half a thought")
-
-
 async def test_what_was_accepted_before_a_kill_stands_in_the_prompt_no_more(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
         await chat.asks("about lockers")
@@ -310,31 +258,3 @@ async def test_a_message_is_a_draft_until_it_is_accepted_and_no_longer(tmp_path:
         await chat.until(lambda: chat.app.chat.talk.is_idle)
         key = chat.app.chat.talk.session_id
         await chat.until(lambda: drafts.read("new") == drafts.read(key) == "")
-
-
-async def test_j_and_k_move_the_mark_and_are_letters_in_the_filter(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await three_sessions(chat)
-        await opens_list(chat)
-        options = chat.screen.query_one(OptionList)
-        await chat.presses("j")
-        assert options.highlighted == 1
-        await chat.presses("k")
-        assert options.highlighted == 0
-        await chat.presses("slash", "j")
-        assert chat.screen.query_one(Input).value == "j"
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_deleted_ones_look_as_they_should(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, replies=REPLIES, size=size) as chat:
-        await three_sessions(chat)
-        await opens_list(chat)
-        await chat.presses("down", "x")
-        await chat.shows("deleted: “about ladders”")
-        await chat.presses("tab")
-        await chat.shows("[archived 0]")
-        await chat.presses("tab")
-        await chat.shows("[deleted 1]")
-        await chat.pilot.pause(0.2)
-        assert_golden(chat, "sessions-deleted")

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from round_rows import NAMES, keep, led_by_fake, of, promoted, refused, row, running
 from screen_fixtures import ChatOnScreen, on_screen
-from test_terminal_screens import SIZES, assert_golden
 
 from agents.models.encoder import EncoderDescription
 from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE
@@ -49,36 +48,6 @@ async def opens_training(chat: ChatOnScreen) -> None:
     await chat.presses("f4")
     await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
     await chat.shows("live model")
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_training_while_a_round_runs(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, size=size) as chat:
-        keep(of(chat), refused(), promoted(), running())
-        await opens_training(chat)
-        await chat.shows("step 210 of 400")
-        await chat.pilot.pause(0.2)
-        assert_golden(chat, "training")
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_training_where_nothing_was_ever_trained(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, size=size) as chat:
-        await opens_training(chat)
-        await chat.shows("Nothing was trained yet")
-        await chat.pilot.pause(0.2)
-        assert_golden(chat, "training-first")
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_all_about_a_round(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, size=size) as chat:
-        keep(of(chat), refused(), promoted())
-        await opens_training(chat)
-        await chat.presses("enter")
-        await chat.shows("Round 2 · live")
-        await chat.pilot.pause(0.2)
-        assert_golden(chat, "training-round")
 
 
 async def test_the_page_of_a_round_tells_its_settings_hashes_and_lineage(tmp_path: Path) -> None:
@@ -139,18 +108,6 @@ async def test_the_mark_stays_with_its_round_when_another_one_begins(tmp_path: P
         await chat.shows("Loss, round 3")
 
 
-async def test_training_opens_by_its_command_and_closes_by_its_key(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await chat.sends("/training")
-        await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
-        await chat.presses("f4")
-        await chat.until(lambda: chat.screen is chat.app.chat)
-        assert chat.app.chat.prompt.has_focus
-        await opens_training(chat)
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
-
-
 # Its keys
 
 
@@ -200,18 +157,6 @@ async def test_plain_mode_that_ends_with_its_input_begins_no_round(tmp_path: Pat
             assert learner.asked == []
 
 
-async def test_space_has_training_wait_and_go_on(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        with led_by_fake(chat) as learner:
-            await opens_training(chat)
-            await chat.presses("space")
-            await chat.shows("Space go on")
-            await chat.shows("is paused until Space")
-            await chat.presses("space")
-            await chat.shows("Space pause")
-            assert learner.asked == ["pause", "go on"]
-
-
 async def test_s_during_a_pause_says_that_the_pause_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,14 +201,6 @@ async def test_b_and_c_without_another_model_say_so(tmp_path: Path) -> None:
         await chat.shows("There is no earlier model")
         await chat.presses("c")
         await chat.shows("There is no other model to compare with yet")
-
-
-async def test_c_on_a_round_whose_model_is_gone_says_so(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        keep(of(chat), refused(1))
-        await opens_training(chat)
-        await chat.presses("c")
-        await chat.shows("The model of round 1 is no longer kept")
 
 
 async def test_c_on_a_round_of_both_sides_compares_its_model_while_that_is_kept(tmp_path: Path) -> None:
@@ -519,12 +456,3 @@ def test_a_bar_and_a_time_in_words() -> None:
     assert bar(20, 10, 4) == "▕████▏"
     assert bar(1, 0, 4) == "▕    ▏"
     assert [lasting(s) for s in (9.6, 240.0, 7200.0)] == ["10 s", "4 min", "2.0 h"]
-
-
-async def test_f1_tells_all_keys_those_of_training_first(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await opens_training(chat)
-        await chat.presses("f1")
-        await chat.shows("start or stop a round  [training_start]")
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
