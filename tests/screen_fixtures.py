@@ -8,7 +8,6 @@ async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
@@ -229,9 +228,3 @@ def made_assistant(
             receipt_id=documents.open_receipt(ann, SHARED, "ingested rules.md"),
         )
     return assistant
-
-
-def without_times(screen: str) -> str:
-    """A screen with the times that an answer took, and those of its steps, made equal."""
-    screen = re.sub(r"\d\.\d s\b", "1.4 s", screen)
-    return re.sub(r" +\d+ ms", lambda found: "7 ms".rjust(len(found.group())), screen)

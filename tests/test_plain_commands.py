@@ -96,10 +96,6 @@ def test_notices_are_told_again_when_they_are_asked_for(assistant: Assistant) ->
     assert "".join(said).count("Round 3 was refused.") == 3  # at once, and whenever it is asked for
 
 
-def test_without_a_notice_that_is_told(assistant: Assistant) -> None:
-    assert "Nothing was told yet." in talk(assistant, "/notices")[0]
-
-
 def test_training_is_told_as_by_train(assistant: Assistant) -> None:
     told, _ = talk(assistant, "/training", "/train")
     first, second = told.split("You: /train\n")

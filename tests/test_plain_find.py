@@ -18,18 +18,6 @@ def assistant(tmp_path: Path) -> Iterator[Assistant]:
         yield made
 
 
-def test_find_lists_turns_of_this_session_and_of_others_by_their_numbers(assistant: Assistant) -> None:
-    talk(assistant, "The cellar is damp.", "Thank you.")
-    told, here = talk(assistant, "Is the cellar locked?", "/find cellar")
-    lines = told.splitlines()
-    assert lines[lines.index("In this session: 1") + 1].startswith("    3  ")
-    assert lines[lines.index("In this session: 1") + 1].endswith("You: Is the cellar locked?")
-    other = lines[lines.index("In other sessions: 2") + 2]  # behind the answer to what came next
-    assert other.startswith("    1  ")
-    assert "session 1, The cellar is damp.  You: The cellar is damp." in other
-    assert here == 2
-
-
 def test_find_goes_on_with_the_session_of_the_number_that_is_typed(assistant: Assistant) -> None:
     talk(assistant, "The cellar is damp.", "And the attic?")
     told, session = talk(assistant, "/find cellar", "1", echoes=False)

@@ -32,20 +32,10 @@ async def test_the_prompt_takes_keys_before_the_assistant_is_open(tmp_path: Path
         assert "waits for its turn" not in chat.text
 
 
-async def test_what_is_sent_during_a_reply_waits_and_is_sent_behind_it(tmp_path: Path) -> None:
+async def test_what_is_sent_during_a_reply_waits_is_taken_back_by_up_or_sent_behind_it(
+    tmp_path: Path,
+) -> None:
     async with on_screen(tmp_path, replies=[["First", HOLD, " done."], ["Second done."]]) as chat:
-        await chat.sends("one")
-        await chat.shows("First")
-        await chat.sends("two")
-        await chat.shows("waits for its turn")
-        assert chat.text.index("First") < chat.text.index("two")
-        chat.go_on()
-        await chat.shows("Second done.")
-        assert "First done." in chat.text
-
-
-async def test_up_on_an_empty_prompt_takes_back_what_waits(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[["First", HOLD]]) as chat:
         await chat.sends("one")
         await chat.shows("First")
         await chat.sends("two")
@@ -53,6 +43,12 @@ async def test_up_on_an_empty_prompt_takes_back_what_waits(tmp_path: Path) -> No
         await chat.presses("up")
         assert chat.prompt == "two"
         assert "waits for its turn" not in chat.text
+        await chat.presses("enter")
+        await chat.shows("waits for its turn")
+        assert chat.text.index("First") < chat.text.index("two")
+        chat.go_on()
+        await chat.shows("Second done.")
+        assert "First done." in chat.text
 
 
 async def test_escape_stops_the_reply_and_keeps_its_part(tmp_path: Path) -> None:
@@ -117,10 +113,6 @@ async def test_a_draft_comes_back_and_what_waited_with_it(tmp_path: Path) -> Non
         assert chat.prompt == "two\n\nhalf a thou"
     async with on_screen(tmp_path) as chat:
         assert chat.prompt == ""  # of another session
-
-
-async def test_the_draft_of_a_session_without_a_turn_comes_back_in_the_next_new_one(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
         await chat.types("half")
         chat.app.leave(0)
         await chat.until(lambda: not chat.app.is_running)
@@ -156,6 +148,10 @@ async def test_following_ends_when_somebody_scrolls_up_and_end_follows_again(tmp
         await chat.presses("end")
         await chat.shows("And the end.")
         assert "End to follow" not in chat.text
+        words = chat.app.chat.conversation.query(AnswerText).last()
+        width = words.size.width
+        await words.remove()  # what was taken off the screen is painted as nothing
+        assert [strip.text for strip in words.render_lines(Region(0, 0, width, 1))] == [" " * width]
 
 
 def learned(receipt_id: int, text: str = "The room closes at four.") -> Learned:
@@ -199,7 +195,9 @@ async def test_of_several_notices_the_newest_is_shown_and_the_others_wait_behind
         assert chat.app.chat.prompt.has_focus
 
 
-async def test_a_notice_stays_ten_seconds_at_least_and_until_the_next_message(tmp_path: Path) -> None:
+async def test_a_notice_stays_ten_seconds_and_until_the_next_message_and_a_new_one_comes_first(
+    tmp_path: Path,
+) -> None:
     moment = [0.0]
     async with on_screen(tmp_path) as chat:
         line = chat.app.chat.notices
@@ -209,57 +207,26 @@ async def test_a_notice_stays_ten_seconds_at_least_and_until_the_next_message(tm
         line.look()
         assert line.current == Notice("one")  # nothing was sent
         line.done()
-        line.put(Notice("two"))
-        line.message_sent()
-        assert line.current == Notice("two")
-        moment[0] = 69.9
-        line.look()
-        assert line.current == Notice("two")
-        moment[0] = 70.0
-        line.look()
-        assert line.current is None
-
-
-async def test_a_new_notice_comes_first_and_those_behind_it_do_not_outstay_their_message(
-    tmp_path: Path,
-) -> None:
-    moment = [0.0]
-    async with on_screen(tmp_path) as chat:
-        line = chat.app.chat.notices
-        line.clock = lambda: moment[0]
         for words in ("one", "two", "three"):
             line.put(Notice(words))
-        assert line.current == Notice("three")
         line.message_sent()
         assert line.current == Notice("three")
         line.put(Notice("four"))  # of that message
-        shown = []
-        for moment[0] in (10.0, 20.0):
+        for moment[0] in (69.9, 80.0):
             line.look()
-            shown.append(line.current)
-        assert shown == [Notice("four"), Notice("four")]  # until the next message
+            assert line.current == Notice("four")  # until the next message
         line.message_sent()
         shown = [line.current]
-        for moment[0] in (29.9, 30.0, 40.0, 50.0):
+        for moment[0] in (89.9, 90.0, 100.0, 110.0):
             line.look()
             shown.append(line.current)
         assert shown == [Notice("three"), Notice("three"), Notice("two"), Notice("one"), None]
 
 
-@pytest.mark.parametrize("follows", [True, False])
-async def test_what_is_sent_is_in_view(tmp_path: Path, follows: bool) -> None:
+async def test_what_is_sent_is_in_view(tmp_path: Path) -> None:
     long = "\n\n".join(f"Line {n}." for n in range(40))
-    async with on_screen(tmp_path, replies=[[long], ["Yes."]], follows=follows) as chat:
+    async with on_screen(tmp_path, replies=[[long], ["Yes."]], follows=False) as chat:
         await chat.asks("one")
         await chat.presses("pageup")
         await chat.sends("the second question")
         await chat.shows("the second question")
-
-
-async def test_an_answer_that_was_taken_off_the_screen_is_painted_as_nothing(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[["One."]]) as chat:
-        await chat.asks("question")
-        words = chat.app.chat.conversation.query_one(AnswerText)
-        width = words.size.width
-        await words.remove()
-        assert [strip.text for strip in words.render_lines(Region(0, 0, width, 1))] == [" " * width]

@@ -121,11 +121,11 @@ async def test_names_are_hidden_until_a_choice_was_made_and_v_shows_them(
 ) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await compares(chat)
+        assert begun == [{"user": "ann", "session": 1, "against": "previous", "turn_id": None, "newest": 50}]
         await chat.shows("names hidden")
         assert "─ live 12" not in chat.text
         await chat.presses("v")
         await chat.shows("─ live 12")
-        await chat.shows("─ previous untrained")
         await chat.shows("judged passages help")
         await chat.presses("v")
         await chat.shows("names hidden")
@@ -247,20 +247,17 @@ async def test_progress_is_shown_and_esc_leaves_off_and_ends_the_process(
         await chat.until(lambda: not is_there(pid))
 
 
-async def test_why_it_could_not_be_compared_is_told(tmp_path: Path, begun: list[dict[str, Any]]) -> None:
+async def test_why_it_could_not_be_compared_and_that_nothing_changed_is_told(
+    tmp_path: Path, begun: list[dict[str, Any]]
+) -> None:
     complaint = json.dumps({"error": "the model [b]fell[/b] over", "code": 1, "hint": "Train another one."})
     CHILD["made"] = lambda: playing(then=f"print({complaint!r}, file=sys.stderr)\nsys.exit(1)")
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await compares(chat)
         await chat.shows("They could not be compared: the model [b]fell[/b] over. Train another one.")
         await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
-
-
-async def test_where_nothing_changed_that_is_said(tmp_path: Path, begun: list[dict[str, Any]]) -> None:
-    CHILD["made"] = lambda: playing(ALIKE)
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await compares(chat)
+        CHILD["made"] = lambda: playing(ALIKE)
+        await chat.sends("/compare")
         await chat.shows("Nothing changed: all 1 messages are answered alike.")
         await chat.presses("1", "n", "f")
         await chat.shows("No answer is known to be worse")
@@ -299,7 +296,7 @@ def test_the_coin_falls_the_same_way_each_time_and_on_both_sides() -> None:
     assert 25 < sum(thrown) < 75
 
 
-async def test_a_choice_leaves_what_was_said_of_a_passage_as_it_is(tmp_path: Path) -> None:
+async def test_a_choice_leaves_what_was_said_of_a_passage_and_what_others_chose(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await chat.asks(QUESTION)
         assistant = of(chat)
@@ -309,34 +306,19 @@ async def test_a_choice_leaves_what_was_said_of_a_passage_as_it_is(tmp_path: Pat
         assert choices.choose(1, 1, [CITED]) == 1
         assert choices.choose(1, 1, [CITED]) == 1  # in place of the earlier one
         assert [kept[3] for kept in ratings(chat)] == [False, True]
+        eve = assistant.journal.user_id("eve")
+        with assistant.database.writing() as sql:
+            hers = Feedback(turn_id=1, user_id=eve, rating="good", created_at=now())
+            hers.version_id, hers.reason = 1, REASON
+            sql.add(hers)
         assert choices.choose(1, 1, []) == 0
+        assert [kept[3] for kept in ratings(chat)] == [False, False, True]
+        with pytest.raises(Exception, match="no turn 1 of yours"):
+            choices.choose(eve, 1, [CITED])
         assistant.journal.rate(1, 1, "bad", version_id=1)
         assert choices.choose(1, 1, [CITED]) == 0
         (found,) = choices.found(1, 1)
         assert found.helps is False
-        with assistant.database.reading() as sql:
-            assert {f.reason for f in sql.query(Feedback) if f.rating == "good"} == {REASON}
-
-
-async def test_a_choice_takes_back_nothing_of_another_user(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await chat.asks(QUESTION)
-        eve = of(chat).journal.user_id("eve")
-        with of(chat).database.writing() as sql:
-            for user in (1, eve):
-                kept = Feedback(turn_id=1, user_id=user, rating="good", created_at=now())
-                kept.version_id, kept.reason = 1, REASON
-                sql.add(kept)
-        assert PairChoices(of(chat).database).choose(1, 1, []) == 0
-        assert [kept[3] for kept in ratings(chat)] == [False, True]
-
-
-async def test_nobody_chooses_for_another_user(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await chat.asks(QUESTION)
-        eve = of(chat).journal.user_id("eve")
-        with pytest.raises(Exception, match="no turn 1 of yours"):
-            PairChoices(of(chat).database).choose(eve, 1, [CITED])
 
 
 async def test_a_process_that_ends_without_a_word_is_told_too() -> None:

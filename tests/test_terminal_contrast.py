@@ -11,15 +11,9 @@ from pathlib import Path
 
 import pytest
 from golden_screens import GOLDENS, read_golden
-from screen_fixtures import ChatOnScreen, on_screen
-from test_terminal_everywhere import PLACES, back_home, with_everything
+from screen_fixtures import ChatOnScreen
 
 LEAST = 4.5
-RICH = (
-    "# Heading\n\nIt **opens** at *10:00* [1], not [9?], says `July` and [a page](https://example.org).\n\n"
-    "> quoted\n\n```python\ndef opens(day):  # a comment\n    return f'at {10}'\n```\n\n"
-    "| day | hour |\n|---|---|\n| Saturday | 10 |"
-)
 
 
 def luminance(red: int, green: int, blue: int) -> float:
@@ -82,19 +76,3 @@ def test_every_word_of_every_golden_scene_can_be_read() -> None:
     """In the scene that is left out, frames behind the veil have the colour of the box."""
     files = [file for file in GOLDENS.glob("*.txt") if file.stem != "training-question"]
     assert [line for file in files for line in faint_styles(file)] == []
-
-
-@pytest.mark.parametrize("theme", ["textual-dark", "textual-light"])
-@pytest.mark.usefixtures("no_children")
-async def test_every_word_of_an_answer_and_of_the_screens_can_be_read(tmp_path: Path, theme: str) -> None:
-    async with on_screen(tmp_path, replies=[[RICH], ["No."]], theme=theme, size=(80, 40)) as chat:
-        await with_everything(chat)
-        await chat.presses("escape", "g", "j")
-        await chat.shows("Saturday")
-        assert set(faint_words(chat)) == set()
-        await chat.presses("escape")
-        for name, place in PLACES.items():
-            await place.opens(chat)
-            await chat.pilot.pause(0.1)
-            assert set(faint_words(chat)) == set(), name
-            await back_home(chat)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from pressed_keys import Act, back_to_the_prompt
 from round_rows import keep, of, promoted
 from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from test_terminal_compare import ALIKE, ASKED, ASKED_AGAIN, playing
+from test_terminal_contrast import faint_words
 from test_terminal_log import SOME, write
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, TextArea
@@ -77,7 +77,7 @@ def typing(*keys: str) -> Act:
 
 async def round_page(chat: ChatOnScreen) -> None:
     await keys_to(TrainingScreen, "f4")(chat)
-    await chat.shows("Enter details")
+    await chat.shows("> 12 ")
     await keys_to(PageScreen, "enter")(chat)
 
 
@@ -203,7 +203,7 @@ async def test_f1_tells_the_keys_of_each_screen_and_f6_that_it_does_nothing_ther
             await place.opens(chat)
             before, focused = list(chat.app.screen_stack), chat.app.focused
             assert "does nothing" not in chat.text, name
-            if not isinstance(chat.screen, PageScreen) and not isinstance(focused, Input):
+            if name in TELL_OF_UNKNOWN_KEYS:
                 await chat.presses("f6", "f6")
                 await chat.shows(NOTHING)
                 assert chat.text.count(NOTHING) == 1, name
@@ -254,6 +254,7 @@ async def test_a_title_that_is_typed_is_not_left_behind(tmp_path: Path) -> None:
         await keys_to(MemoryScreen, "f3")(chat)
 
 
+TELL_OF_UNKNOWN_KEYS = ("why", "memory", "privacy", "training", "sessions", "log", "find")
 MODALS = {
     "edit": in_turn(memory, keys_to(ModalScreen, "e")),
     "question": in_turn(memory, keys_to(ModalScreen, "x")),
@@ -340,10 +341,6 @@ async def test_a_session_that_was_deleted_is_left_by_any_key(tmp_path: Path) -> 
         await chat.until(lambda: chat.app.chat.talk.session_id != session)
 
 
-def palette_rows(chat: ChatOnScreen) -> Iterable[str]:
-    return [f"{command.title} {command.help}" for command in chat.app.get_system_commands(chat.screen)]
-
-
 async def test_the_palette_leads_from_a_screen_as_the_keys_do(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await chat.asks(QUESTION)
@@ -374,3 +371,36 @@ async def test_why_opens_over_a_source_that_was_opened_while_reading(tmp_path: P
         await keys_to(PageScreen, "escape", "1")(chat)
         await keys_to(WhyScreen, "f2")(chat)
         assert kinds(chat) == ["ChatScreen", "WhyScreen"]
+
+
+RICH = (
+    "# Heading\n\nIt **opens** at *10:00* [1], not [9?], says `July` and [a page](https://example.org).\n\n"
+    "> quoted\n\n```python\ndef opens(day):  # a comment\n    return f'at {10}'\n```\n\n"
+    "| day | hour |\n|---|---|\n| Saturday | 10 |"
+)
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light"])
+async def test_every_word_of_an_answer_can_be_read_and_in_light_of_every_screen(
+    tmp_path: Path, theme: str
+) -> None:
+    async with on_screen(tmp_path, replies=[[RICH], ["No."]], theme=theme, size=(80, 40)) as chat:
+        await with_everything(chat)
+        await chat.shows("Saturday")
+        assert set(faint_words(chat)) == set()
+        for name, place in PLACES.items() if theme == "textual-light" else ():
+            await place.opens(chat)
+            await chat.pilot.pause(0.1)
+            assert set(faint_words(chat)) == set(), name
+            await back_home(chat)
+
+
+async def test_every_screen_opens_and_is_left_where_there_is_hardly_any_room(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER], ["No."]]) as chat:
+        await with_everything(chat)
+        await chat.pilot.resize_terminal(40, 12)
+        for name, place in PLACES.items():
+            await place.opens(chat)
+            assert all(len(row) <= 40 for row in chat.text.splitlines()), name
+            await back_home(chat)
+            assert chat.app.chat.prompt.region.height

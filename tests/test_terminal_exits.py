@@ -117,6 +117,7 @@ def test_what_cannot_be_opened_is_said_behind_the_screen_with_its_code(vouch: Vo
 
 def test_a_key_or_theme_that_there_is_not_is_named_before_any_screen(vouch: Vouch) -> None:
     for settings, said in (
+        ("[terminal\n", "settings.toml"),
         ('[terminal.keys]\nwy = "f9"\n', "settings.toml line 2: terminal.keys.wy is the id of no key"),
         (
             '[terminal]\ntheme = "textual-drak"\n',

@@ -14,14 +14,13 @@ from typing import Any
 
 import pytest
 from cli_helpers import HANDBOOK, QUESTION, Person, Vouch
-from scripted_server import ScriptedServer, cuts, hangs, refuses, says
+from screen_fixtures import HOLD, on_screen
+from scripted_server import ScriptedServer, cuts, says
 
 from assistant.terminal.app.app import ChatApp
 from assistant.terminal.engine.retrying import wait_seconds
 from stores.base.errors import ModelBusy
 from stores.database.tables import Turn
-
-_PROMPT = "Ask anything"
 
 
 @pytest.fixture(scope="module")
@@ -81,40 +80,6 @@ def test_a_model_that_cannot_be_reached_is_replaced_for_one_turn_and_asked_again
     assert "opens at 10:00" in first[1]
 
 
-def test_a_rate_limit_is_counted_down_and_tried_again_by_itself(vouch: Vouch) -> None:
-    busy = refuses(429, "slow down", headers={"retry-after": "2"})
-    with ScriptedServer([busy], then=says("At ten.")) as server:
-        vouch.use_server(server.base_url)
-        with chatting(vouch) as person:
-            sends(person, "question one")
-            person.sees("trying again in 2 s · Esc stops trying")
-            person.sees("At ten.")
-    assert [state for _, _, state in turns(vouch)] == ["failed", "done"]
-
-
-def test_esc_stops_trying_a_busy_model(vouch: Vouch) -> None:
-    busy = refuses(429, "slow down", headers={"retry-after": "600"})
-    with ScriptedServer([busy]) as server:
-        vouch.use_server(server.base_url)
-        with chatting(vouch) as person:
-            sends(person, "question one")
-            person.sees("trying again in 600 s")
-            person.types("\x1b")
-            person.sees("failed")
-    assert turns(vouch) == [("question one", "", "failed")]
-
-
-def test_a_model_that_is_silent_for_seconds_may_be_loading_and_esc_ends_the_wait(vouch: Vouch) -> None:
-    with ScriptedServer([hangs()]) as server:
-        vouch.use_server(server.base_url)
-        with chatting(vouch) as person:
-            sends(person, "question one")
-            person.sees("s: the model may be loading · Esc stops")
-            person.types("\x1b")
-            person.sees("stopped")
-    assert turns(vouch) == [("question one", "", "stopped")]
-
-
 def test_a_full_disk_stops_sending_and_the_prompt_keeps_its_text(vouch: Vouch) -> None:
     is_full = Path(vouch.write("is-full", ""))
     is_full.unlink()
@@ -152,14 +117,6 @@ def test_a_full_disk_stops_sending_and_the_prompt_keeps_its_text(vouch: Vouch) -
     assert turns(vouch) == [("question one", "At ten.", "done")]
 
 
-def test_settings_that_cannot_be_read_are_told_before_the_screen_with_2(vouch: Vouch) -> None:
-    vouch.set("[terminal\n")
-    with vouch.terminal("chat") as person:
-        assert person.exit_code() == 2
-        assert "settings.toml" in person.screen
-        assert "\x1b[?1049h" not in person.screen
-
-
 def test_a_busy_model_is_waited_for_as_long_as_it_says_and_else_longer_each_time() -> None:
     assert wait_seconds(ModelBusy("busy", retry_after_seconds=20.0), 3) == 20.0
     assert [wait_seconds(ModelBusy("busy"), tries) for tries in range(5)] == [5.0, 10.0, 20.0, 40.0, 60.0]
@@ -176,3 +133,22 @@ def test_an_end_of_the_library_that_hangs_is_broken_off(monkeypatch: pytest.Monk
     app: Any = SimpleNamespace(_driver=SimpleNamespace(stop_application_mode=fails))
     ChatApp._break_off(app, 129)
     assert done == ["screen given back", 129]
+
+
+async def test_a_busy_model_is_tried_again_by_itself_and_esc_ends_every_wait(tmp_path: Path) -> None:
+    soon, late = (ModelBusy("slow down", retry_after_seconds=seconds) for seconds in (2.0, 600.0))
+    async with on_screen(tmp_path, replies=[[soon], ["At ten."], [late], [HOLD]]) as chat:
+        await chat.sends("question one")
+        await chat.shows("trying again in 2 s · Esc stops trying")
+        await chat.shows("At ten.")
+        await chat.sends("question two")
+        await chat.shows("trying again in 600 s")
+        await chat.presses("escape")
+        await chat.until(lambda: chat.app.chat.talk.is_idle)
+        await chat.sends("question three")
+        await chat.shows("s: the model may be loading · Esc stops")
+        await chat.presses("escape")
+        await chat.until(lambda: chat.app.chat.talk.is_idle)
+        with chat.app.chat.desk._known_assistant.database.reading() as sql:
+            states = [turn.state for turn in sql.query(Turn).order_by(Turn.id)]  # type: ignore[arg-type]
+    assert states == ["failed", "done", "failed", "stopped"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from round_rows import of
 from screen_fixtures import ChatOnScreen, on_screen
 
@@ -25,22 +24,14 @@ def go_live(chat: ChatOnScreen, version: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("width", "told"), [(80, "0 yours · 1 shared · scripted · model 2"), (44, "scripted · model 2")]
-)
-async def test_the_header_tells_which_trained_model_is_live(tmp_path: Path, width: int, told: str) -> None:
-    async with on_screen(tmp_path, size=(width, 24)) as chat:
+async def test_the_header_tells_which_trained_model_is_live(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
         assert "model" not in chat.text.splitlines()[0]  # none was trained
         go_live(chat, "first-1111")
         go_live(chat, "second-2222")
         chat.app.chat.heard_of_training("Round 2 went live.")
+        told = "0 yours · 1 shared · scripted · model 2"
         await chat.until(lambda: chat.text.splitlines()[0].endswith(told))
-
-
-async def test_after_a_step_back_the_header_tells_the_model_before(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        go_live(chat, "first-1111")
-        go_live(chat, "second-2222")
         of(chat).live_models.step_back("query encoder")
         chat.app.chat.heard_of_training("told")
         await chat.until(lambda: chat.text.splitlines()[0].endswith(" · model 1"))

@@ -46,7 +46,7 @@ async def test_what_is_typed_behind_a_key_goes_to_where_that_key_leads(tmp_path:
         await chat.shows("[open 1]")
         await back_to_the_prompt(chat)
         comes_at_once(chat, "ctrl+g", "minus")
-        await chat.shows("noted for turn 2: bad")
+        await chat.shows("noted for turn 1: bad")
         assert chat.prompt == ""
         await reads(chat)
         comes_at_once(chat, *"ijust")

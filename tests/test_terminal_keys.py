@@ -24,10 +24,6 @@ def ratings(chat: ChatOnScreen) -> list[tuple[int, str, int | None]]:
         return [(f.turn_id, f.rating, f.version_id) for f in sql.query(Feedback).order_by(Feedback.id)]
 
 
-def shape(chat: ChatOnScreen) -> str:
-    return type(chat.screen).__name__
-
-
 # In the prompt ----------------------------------------------------------------------------------
 
 

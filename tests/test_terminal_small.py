@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from golden_screens import to_the_prompt
 from pressed_keys import Act, before
 from screen_fixtures import QUESTION, ChatOnScreen, on_screen
-from test_terminal_everywhere import PLACES, back_home, with_everything
 
 
 async def remembered(chat: ChatOnScreen) -> None:
@@ -51,17 +49,5 @@ async def test_the_main_keys_are_told_where_there_is_little_room_and_the_prompt_
             assert all(len(row) <= 40 for row in chat.text.splitlines())
             await to_the_prompt(chat)
             assert chat.app.chat.prompt.region.height
-        await chat.asks("/private")
+        await chat.sends("/private")
         await chat.shows(" Private: not remembered or trained on\n")
-
-
-@pytest.mark.usefixtures("no_children")
-async def test_every_screen_opens_and_is_left_where_there_is_hardly_any_room(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[["It opens at ten [1]."], ["No."]]) as chat:
-        await with_everything(chat)
-        await chat.pilot.resize_terminal(38, 10)
-        for place in PLACES.values():
-            await place.opens(chat)
-            assert all(len(row) <= 38 for row in chat.text.splitlines())
-            await back_home(chat)
-            assert chat.app.chat.prompt.region.height

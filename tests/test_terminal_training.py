@@ -135,56 +135,44 @@ async def test_s_begins_a_round_and_ends_the_one_that_runs_once_that_is_sure(
             await chat.shows("1  stopped")
 
 
-async def test_s_says_at_once_that_there_are_too_few_lessons(tmp_path: Path) -> None:
+async def test_s_says_what_a_round_lacks_and_space_what_it_cannot_hold_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with on_screen(tmp_path) as chat:
         with led_by_fake(chat) as learner:
             await opens_training(chat)
             await chat.presses("s")
             await chat.shows("No round was begun: there are 0 lessons, and a round wants 100.")
             assert learner.asked == []
-            keep(of(chat), running(1))
-            assert next(steer_training(of(chat), "start")).startswith("A round begins")  # one goes on
-            assert learner.asked == ["begin"]
-
-
-async def test_plain_mode_that_ends_with_its_input_begins_no_round(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        with led_by_fake(chat) as learner:
+            with monkeypatch.context() as changed:
+                lacks = "assistant.terminal.comparison.training_commands._lacks"
+                changed.setattr(lacks, lambda assistant: "")
+                await chat.presses("space")
+                await chat.shows("Space go on")
+                await chat.presses("s")
+                await chat.shows("The pause ends, and a round begins in the background")
             keep(of(chat), running(1))  # one goes on: no lessons are wanted for that
+            learner.asked.clear()
             with pytest.raises(VouchError, match="it would need a chat that stays open") as refused:
                 list(steer_training(of(chat), "start", stays=False))
             assert refused.value.hint == "`vouch train` trains a round now."
             assert learner.asked == []
-
-
-async def test_s_during_a_pause_says_that_the_pause_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("assistant.terminal.comparison.training_commands._lacks", lambda assistant: "")
-    async with on_screen(tmp_path) as chat:
-        with led_by_fake(chat):
-            await opens_training(chat)
-            await chat.presses("space")
-            await chat.shows("Space go on")
-            await chat.presses("s")
-            await chat.shows("The pause ends, and a round begins in the background")
-
-
-async def test_space_says_that_it_cannot_hold_up_another_process(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        with led_by_fake(chat):
-            keep(of(chat), running(1))
-            await opens_training(chat)
+            assert next(steer_training(of(chat), "start")).startswith("A round begins")
+            assert learner.asked == ["begin"]
+            await chat.shows("step 210 of 400")
             await chat.presses("space")
             await chat.shows("Another process trains this round")
 
 
 async def test_b_goes_back_to_the_model_before_and_says_which(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
-        keep(of(chat), promoted(1, NAMES[0]), promoted(2, NAMES[1]))
         await opens_training(chat)
+        await chat.presses("b")
+        await chat.shows("There is no earlier model")
+        await chat.presses("c")
+        await chat.shows("There is no other model to compare with yet")
+        keep(of(chat), promoted(1, NAMES[0]), promoted(2, NAMES[1]))
         await chat.shows("b back to 1")
-        await chat.shows("one step back")  # beside round 1
         await chat.presses("b")
         await chat.shows("live model: 1")
         await chat.shows("Vouch uses the model of round 1 again")
@@ -192,15 +180,6 @@ async def test_b_goes_back_to_the_model_before_and_says_which(tmp_path: Path) ->
         assert LiveModels(of(chat).database).live("query encoder") == NAMES[0]
         await chat.presses("b")
         await chat.shows("live model: 2")
-
-
-async def test_b_and_c_without_another_model_say_so(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await opens_training(chat)
-        await chat.presses("b")
-        await chat.shows("There is no earlier model")
-        await chat.presses("c")
-        await chat.shows("There is no other model to compare with yet")
 
 
 async def test_c_on_a_round_of_both_sides_compares_its_model_while_that_is_kept(tmp_path: Path) -> None:
@@ -267,13 +246,6 @@ async def test_the_status_line_shows_a_round_gives_way_to_what_is_told_and_ends_
         await chat.shows("training: round 1")
         keep(of(chat), promoted(1))
         await chat.until(lambda: "training:" not in chat.text)
-
-
-def test_a_status_line_of_a_round_that_broke_off_says_so() -> None:
-    assert status_line(running(13), 120, is_broken_off=True) == (
-        "training: round 13 broke off at step 210 of 400",
-        "",
-    )
 
 
 def test_a_status_line_has_more_where_there_is_room() -> None:
