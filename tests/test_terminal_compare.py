@@ -155,28 +155,6 @@ async def test_a_choice_is_kept_for_what_the_better_answer_cites_and_can_be_chan
         await chat.shows("Neither is better")
 
 
-async def test_n_goes_on_f_shows_worse_ones_alone_and_alike_ones_are_only_counted(
-    tmp_path: Path, begun: list[dict[str, Any]]
-) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await compares(chat)
-        await chat.shows("1 of 2 answers that changed")
-        for counted in ("same 1", "only other words 1"):
-            await chat.shows(counted)
-        await chat.presses("n")
-        await chat.shows("2 of 2 answers")
-        await chat.shows("Yes, there is one.")
-        await chat.presses("n")
-        await chat.shows("1 of 2 answers")
-        await chat.presses("N")
-        await chat.shows("2 of 2 answers")
-        await chat.presses("f")
-        await chat.shows("1 of 1 answers that are worse")  # the passage that it does not cite was judged
-        await chat.shows("It is closed.")
-        await chat.presses("f")
-        await chat.shows("1 of 2 answers that changed")
-
-
 async def test_one_turn_alone_by_its_number_and_while_it_is_read(
     tmp_path: Path, begun: list[dict[str, Any]]
 ) -> None:

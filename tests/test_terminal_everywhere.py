@@ -220,9 +220,20 @@ async def test_f1_tells_the_keys_of_each_screen_and_f6_that_it_does_nothing_ther
             await back_home(chat)
 
 
-async def test_what_is_typed_into_find_is_there_again(tmp_path: Path) -> None:
+async def test_what_is_typed_on_a_screen_is_not_left_behind_and_the_later_of_two_keys_counts(
+    tmp_path: Path,
+) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await chat.asks(QUESTION)
+        for pressed, kind in ((("f4", "f3"), MemoryScreen), (("f2", "f8"), LogScreen)):
+            await chat.presses(*pressed)
+            await chat.until(lambda kind=kind: isinstance(chat.screen, kind))  # type: ignore[misc]
+            await chat.pilot.pause(0.2)
+            assert [type(screen) for screen in chat.app.screen_stack[1:]] == [kind]
+            await back_to_the_prompt(chat)
+        await keys_to(PageScreen, "escape", "1")(chat)
+        await keys_to(WhyScreen, "f2")(chat)
+        assert kinds(chat) == ["ChatScreen", "WhyScreen"]  # the source gave way
         await keys_to(FindScreen, "ctrl+f")(chat)
         await chat.types("reading ro")
         await keys_to(MemoryScreen, "f3")(chat)
@@ -231,11 +242,6 @@ async def test_what_is_typed_into_find_is_there_again(tmp_path: Path) -> None:
         await chat.shows("with reading ro")
         await chat.types("x")  # in place of it, as it is marked
         assert chat.screen.query_one(Input).value == "x"
-
-
-async def test_a_title_that_is_typed_is_not_left_behind(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
         await keys_to(SessionsScreen, "f5")(chat)
         await chat.shows("open 1")
         await chat.presses("e")
@@ -251,7 +257,11 @@ async def test_a_title_that_is_typed_is_not_left_behind(tmp_path: Path) -> None:
         assert chat.screen.query_one(Input).value.endswith("!!")
         await chat.presses("enter")
         await chat.shows("renamed: “")
-        await keys_to(MemoryScreen, "f3")(chat)
+        session = chat.app.chat.talk.session_id
+        await chat.presses("x")
+        await chat.shows("deleted: “")
+        await keys_to(MemoryScreen, "f3")(chat)  # any key leaves a session that was deleted
+        await chat.until(lambda: chat.app.chat.talk.session_id != session)
 
 
 TELL_OF_UNKNOWN_KEYS = ("why", "memory", "privacy", "training", "sessions", "log", "find")
@@ -307,17 +317,6 @@ async def test_why_beside_the_conversation_opens_from_another_screen_and_stays(t
         await chat.until(lambda: not panel.has_class("-open"))
 
 
-async def test_the_later_of_two_quick_keys_counts(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
-        for pressed, kind in ((("f4", "f3"), MemoryScreen), (("f2", "f8"), LogScreen)):
-            await chat.presses(*pressed)
-            await chat.until(lambda kind=kind: isinstance(chat.screen, kind))  # type: ignore[misc]
-            await chat.pilot.pause(0.2)
-            assert [type(screen) for screen in chat.app.screen_stack[1:]] == [kind]
-            await back_to_the_prompt(chat)
-
-
 async def test_a_key_that_settings_moved_leads_from_every_screen_and_closes_its_own(tmp_path: Path) -> None:
     async with on_screen(tmp_path, keys={"memory": "f9", "training": "f7"}) as chat:
         await opened(chat, key="f9")
@@ -327,18 +326,6 @@ async def test_a_key_that_settings_moved_leads_from_every_screen_and_closes_its_
         await opened(chat, key="f9")
         await chat.presses("f9")
         await chat.until(lambda: chat.screen is chat.app.chat)
-
-
-async def test_a_session_that_was_deleted_is_left_by_any_key(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
-        session = chat.app.chat.talk.session_id
-        await keys_to(SessionsScreen, "f5")(chat)
-        await chat.shows("open 1")
-        await chat.presses("x")
-        await chat.shows("deleted: “")
-        await keys_to(MemoryScreen, "f3")(chat)
-        await chat.until(lambda: chat.app.chat.talk.session_id != session)
 
 
 async def test_the_palette_leads_from_a_screen_as_the_keys_do(tmp_path: Path) -> None:
@@ -363,14 +350,6 @@ async def test_the_palette_leads_from_a_screen_as_the_keys_do(tmp_path: Path) ->
                     lambda: f"{kinds(chat)}\n{chat.text}",
                 )
                 await back_to_the_prompt(chat)
-
-
-async def test_why_opens_over_a_source_that_was_opened_while_reading(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
-        await keys_to(PageScreen, "escape", "1")(chat)
-        await keys_to(WhyScreen, "f2")(chat)
-        assert kinds(chat) == ["ChatScreen", "WhyScreen"]
 
 
 RICH = (

@@ -58,13 +58,6 @@ def sends(person: Person, text: str) -> None:
     person.types("\r")
 
 
-def test_without_a_reply_model_the_status_says_so_and_what_was_found_is_quoted(vouch: Vouch) -> None:
-    with chatting(vouch) as person:
-        person.sees("no reply model")
-        sends(person, QUESTION)
-        person.sees("[1] shared")
-
-
 def test_a_model_that_cannot_be_reached_is_replaced_for_one_turn_and_asked_again_by_the_next(
     vouch: Vouch,
 ) -> None:

@@ -11,6 +11,7 @@ from textual import events
 from assistant.terminal.engine.engine import SessionChoice
 from assistant.terminal.engine.near_commands import did_you_mean
 from assistant.terminal.input.keys import PLACES, keymap, shown
+from assistant.terminal.why.why_view import WhyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import Question
 from stores.base.errors import WrongUsage
@@ -236,6 +237,10 @@ async def test_a_key_is_changed_by_its_id_and_help_and_the_line_of_keys_tell_the
         await chat.until(lambda: isinstance(chat.screen, PageScreen))
         await chat.presses("escape", "ctrl+t")
         await chat.shows("Last answer:")
+        await chat.presses("escape", "f2")
+        await chat.until(lambda: isinstance(chat.screen, WhyScreen))
+        await chat.presses("f6")
+        await chat.shows("F6 does nothing here · F9 lists keys")
 
 
 def test_an_id_that_there_is_not_is_named_with_the_nearest() -> None:

@@ -94,19 +94,6 @@ async def test_an_empty_memory_says_how_to_begin(tmp_path: Path) -> None:
         await chat.shows("there is nothing to undo")
 
 
-async def test_only_messages_are_told_of_and_v_lists_them(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[["Noted."]]) as chat:
-        await chat.asks("My cat is called Ada.")
-        await opened(chat)
-        await chat.shows("1 message and passages of your documents are kept beside it: v shows them.")
-        await chat.presses("v")
-        await settled(chat)
-        assert texts(chat) == ["My cat is called Ada."]
-        await chat.presses("v")
-        await settled(chat)
-        assert texts(chat) == []
-
-
 # The list ---------------------------------------------------------------------------------------
 
 

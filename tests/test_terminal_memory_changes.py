@@ -324,23 +324,18 @@ async def test_no_notice_offers_an_undo_that_is_done_already(tmp_path: Path) -> 
         await chat.presses("y")
         await chat.until(lambda: isinstance(chat.screen, PageScreen))
         await chat.until(lambda: notices.current is None)
+        for receipt in (1_001, 1_002, 1_003):
+            notices.put(Notice(f"Learned {receipt}.", receipt, None))
+        notices.done()  # what is done with is counted on
+        assert notices.right.startswith("2 of 3")
+        notices.withdraw({1_001})
+        assert notices.right.startswith("2 of 2")
+        notices.withdraw({1_002})
+        await chat.until(lambda: not notices.display)
 
 
 def _written(assistant: Assistant, user: int, *, text: str) -> int:
     return assistant.knowledge.remember(user, text)[1]
-
-
-async def test_a_notice_that_is_done_with_is_counted_on(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        notices = chat.app.chat.notices
-        for receipt in (1_001, 1_002, 1_003):
-            notices.put(Notice(f"Learned {receipt}.", receipt, None))
-        notices.done()
-        await chat.shows("2 of 3")
-        notices.withdraw({1_001})
-        await chat.shows("2 of 2")
-        notices.withdraw({1_002})
-        await chat.until(lambda: not notices.display)
 
 
 # Proposals --------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memory_on_screen import opened, remembered, texts
+from memory_on_screen import opened
 from pressed_keys import back_to_the_prompt
 from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from test_terminal_everywhere import keys_to
@@ -18,7 +18,6 @@ from assistant.terminal.input.keys import PLACES, READING
 from assistant.terminal.lists.find_screen import FindScreen
 from assistant.terminal.lists.log_screen import LogScreen
 from assistant.terminal.lists.sessions_screen import SessionsScreen
-from assistant.terminal.memory.memory_questions import EditText
 from assistant.terminal.memory.memory_screen import MemoryScreen
 from assistant.terminal.memory.privacy_screen import PrivacyScreen
 from assistant.terminal.training.training_screen import TrainingScreen
@@ -148,19 +147,6 @@ async def finds(chat: ChatOnScreen, words: str) -> list[str]:
 async def best_first(provider: InOrder, words: str) -> list[Hit | DiscoveryHit]:
     hits = [hit async for hit in provider.search(words)]
     return sorted(hits, key=lambda hit: hit.score, reverse=True)  # as the palette orders them
-
-
-async def test_a_memory_that_is_marked_is_edited(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await remembered(chat, "I like tea.", "I like coffee.")
-        await opened(chat)
-        await chat.presses("down")
-        await chooses(chat, "edit new version", f"Memory · {words_of('memory_edit')}")
-        await chat.until(lambda: isinstance(chat.screen, EditText))
-        assert "I like tea." in chat.text
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
-        assert sorted(texts(chat)) == ["I like coffee.", "I like tea."]
 
 
 async def test_the_chat_tells_what_reading_does_with_the_last_answer(tmp_path: Path) -> None:

@@ -401,13 +401,3 @@ async def test_chromium_paints_the_chat_and_hands_it_keys(vouch: Vouch) -> None:
             assert tell_to_end(process, signal.SIGINT) == 0
     [(user, message, _, _)] = turns(vouch)
     assert (user, message) == ("ann", "question one")
-
-
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed")
-async def test_chromium_paints_no_terminal_without_the_token(vouch: Vouch) -> None:
-    with serving(vouch) as (printed, _process):
-        async with page_in_chromium(vouch.folder) as page:
-            await page.opens(f"{base_of(printed)}/?token=wrong")
-            told = await page.until("document.body?.innerText")
-            assert "it holds a token" in told
-            assert await page.evaluates(_INK) is None

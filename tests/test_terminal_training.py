@@ -153,6 +153,7 @@ async def test_s_says_what_a_round_lacks_and_space_what_it_cannot_hold_up(
                 await chat.shows("The pause ends, and a round begins in the background")
             keep(of(chat), running(1))  # one goes on: no lessons are wanted for that
             learner.asked.clear()
+            learner.is_paused = False
             with pytest.raises(VouchError, match="it would need a chat that stays open") as refused:
                 list(steer_training(of(chat), "start", stays=False))
             assert refused.value.hint == "`vouch train` trains a round now."

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from screen_fixtures import ANSWER, QUESTION, on_screen
+from screen_fixtures import on_screen
 
 from assistant.terminal.training.training_screen import TrainingScreen
-from assistant.terminal.why.why_view import WhyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import Question
 
@@ -52,15 +51,3 @@ async def test_a_page_says_what_leads_back_and_a_question_stays_a_question(tmp_p
         assert "does nothing" not in chat.text
         await chat.presses("x")  # text is no answer
         await chat.until(lambda: chat.screen is chat.app.chat)
-
-
-async def test_the_key_that_the_settings_give_to_help_is_named(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, keys={"help": "f9"}, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
-        await chat.presses("f2")
-        await chat.until(lambda: isinstance(chat.screen, WhyScreen))
-        await chat.presses("f6")
-        await chat.shows("F6 does nothing here · F9 lists keys")
-        await chat.presses("f9")
-        await chat.shows("─ Help ─")
-        assert isinstance(chat.screen, PageScreen)
