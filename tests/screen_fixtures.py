@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from agent_fakes import FakeChat, FixedEncoder
 from store_fixtures import document, fresh_database
@@ -82,6 +83,27 @@ class ChatOnScreen:
 
     async def presses(self, *keys: str) -> None:
         await self.pilot.press(*keys)
+
+    async def opens(self, kind: type[Screen[Any]], *keys: str) -> None:
+        """Keys, and the screen that they lead to."""
+        await self.presses(*keys)
+        await self.until(
+            lambda: isinstance(self.screen, kind), lambda: f"{keys} open no {kind.__name__}:\n{self.text}"
+        )
+
+    async def goes_back(self) -> None:
+        """Esc, and the chat."""
+        await self.presses("escape")
+        await self.until(lambda: self.screen is self.app.chat)
+
+    async def reads(self) -> None:
+        """Out of the prompt, into the conversation."""
+        await self.presses("escape")
+        await self.until(lambda: self.app.chat.conversation.has_focus)
+
+    async def begins_session(self) -> None:
+        await self.presses("ctrl+n")
+        await self.until(lambda: not self.app.chat.conversation.messages)
 
     async def types(self, text: str) -> None:
         """What arrives as keys."""

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from golden_screens import GOLDENS, Act, Scene, at_noon, check_scene, read_golden
 from memory_on_screen import opened, remembered, settled, stored
-from pressed_keys import nothing
+from pressed_keys import before, nothing
 from round_rows import FakeLearner, keep, of, promoted, refused, running
 from screen_fixtures import ANSWER, HOLD, QUESTION, ChatOnScreen
 from test_terminal_compare import ALIKE, ASKED, ASKED_AGAIN, playing
+from test_terminal_everywhere import in_turn, keys_to
 from test_terminal_log import SOME, write
 from textual.command import CommandPalette
 from textual.widgets import Input
@@ -21,12 +22,10 @@ from textual.widgets import Input
 from assistant.terminal.comparison.comparison_process import ComparisonChild
 from assistant.terminal.conversation.notice_line import Notice
 from assistant.terminal.lists.find_screen import FindScreen
-from assistant.terminal.lists.log_screen import LogScreen
 from assistant.terminal.lists.sessions_screen import SessionsScreen
 from assistant.terminal.memory.memory_questions import AskLine, EditText
 from assistant.terminal.memory.privacy_screen import PrivacyScreen
 from assistant.terminal.training.training_screen import TrainingScreen
-from assistant.terminal.widgets.page_screen import PageScreen
 from assistant.terminal.widgets.questions import PastPrompts, Question
 from assistant.wiring.assistant import Assistant
 from stores.base.clock import now
@@ -62,40 +61,9 @@ async def private(chat: ChatOnScreen) -> None:
     await chat.until(lambda: chat.app.chat.talk.is_idle)
 
 
-async def reading(chat: ChatOnScreen) -> None:
-    await chat.presses("escape", "k")
-    await chat.until(lambda: chat.app.chat.conversation.has_focus)
-
-
-async def rating(chat: ChatOnScreen) -> None:
-    await chat.presses("ctrl+g")
-    await chat.shows("t teach  w why")
-
-
-async def why(chat: ChatOnScreen) -> None:
-    await chat.presses("f2")
-    await chat.shows("used from")
-
-
-async def passage(chat: ChatOnScreen) -> None:
-    await chat.presses("escape", "1")
-    await chat.until(lambda: isinstance(chat.screen, PageScreen))
-
-
-async def helped(chat: ChatOnScreen) -> None:
-    await chat.presses("f1")
-    await chat.until(lambda: isinstance(chat.screen, PageScreen))
-
-
-async def palette(chat: ChatOnScreen) -> None:
-    await chat.presses("ctrl+p")
-    await chat.until(lambda: isinstance(chat.screen, CommandPalette))
-    await chat.shows("/bad")
-
-
-async def earlier_prompts(chat: ChatOnScreen) -> None:
-    await chat.presses("ctrl+r")
-    await chat.until(lambda: isinstance(chat.screen, PastPrompts))
+async def sessions(chat: ChatOnScreen) -> None:
+    await keys_to(SessionsScreen, "f5")(chat)
+    await chat.shows("[open ")
 
 
 async def remembers(chat: ChatOnScreen) -> None:
@@ -113,15 +81,8 @@ async def asks_before_forgetting(chat: ChatOnScreen) -> None:
 async def two_sessions(chat: ChatOnScreen) -> None:
     await chat.asks("Where is the ladder that reaches the lamps of the reading room?")
     await chat.asks("And the long ladder?")
-    await chat.presses("ctrl+n")
-    await chat.until(lambda: not chat.app.chat.conversation.messages)
+    await chat.begins_session()
     await chat.asks("What became of the ladder?")
-
-
-async def sessions(chat: ChatOnScreen) -> None:
-    await chat.presses("f5")
-    await chat.until(lambda: isinstance(chat.screen, SessionsScreen))
-    await chat.shows("Sessions · 2")
 
 
 async def sessions_filter(chat: ChatOnScreen) -> None:
@@ -131,49 +92,29 @@ async def sessions_filter(chat: ChatOnScreen) -> None:
     await chat.shows("Sessions · 1")
 
 
-async def renames(chat: ChatOnScreen) -> None:
-    await sessions(chat)
-    await chat.presses("e")
-    await chat.pilot.pause()
-
-
 async def one_deleted(chat: ChatOnScreen) -> None:
     await two_sessions(chat)
     await sessions(chat)
     await chat.presses("down", "x")
     await chat.shows("deleted")
-    await chat.presses("escape")
-    await chat.until(lambda: chat.screen is chat.app.chat)
+    await chat.goes_back()
 
 
 async def deleted(chat: ChatOnScreen) -> None:
-    await chat.presses("f5")
-    await chat.until(lambda: isinstance(chat.screen, SessionsScreen))
+    await sessions(chat)
     await chat.shows("[open 1]")
     await chat.presses("shift+tab")
     await chat.shows("[deleted 1]")
 
 
 async def find(chat: ChatOnScreen) -> None:
-    await chat.presses("ctrl+f")
-    await chat.until(lambda: isinstance(chat.screen, FindScreen))
+    await chat.opens(FindScreen, "ctrl+f")
     await chat.types("ladder")
     await chat.shows("with ladder")
 
 
-async def documents(chat: ChatOnScreen) -> None:
-    await chat.presses("f9")
-    await chat.shows("Documents · 1")
-
-
 async def logged(chat: ChatOnScreen) -> None:
     write(chat.place.state, *SOME)
-
-
-async def log(chat: ChatOnScreen) -> None:
-    await chat.presses("f8")
-    await chat.until(lambda: isinstance(chat.screen, LogScreen))
-    await chat.shows("of 3 lines")
 
 
 # Memory -----------------------------------------------------------------------------------------
@@ -254,49 +195,17 @@ async def gone(chat: ChatOnScreen) -> None:
     await settled(chat)
 
 
-async def one_whole(chat: ChatOnScreen) -> None:
-    await second_marked(chat)
-    await chat.presses("enter")
-    await chat.until(lambda: isinstance(chat.screen, PageScreen))
-
-
-async def edited(chat: ChatOnScreen) -> None:
-    await second_marked(chat)
-    await chat.presses("e")
-    await chat.until(lambda: isinstance(chat.screen, EditText))
-
-
-async def forgets(chat: ChatOnScreen) -> None:
-    await second_marked(chat)
-    await chat.presses("x")
-    await chat.until(lambda: isinstance(chat.screen, Question))
-
-
 async def exports(chat: ChatOnScreen) -> None:
     await opened(chat)
-    await chat.presses("o")
-    await chat.until(lambda: isinstance(chat.screen, AskLine))
+    await chat.opens(AskLine, "o")
     chat.screen.query_one(Input).value = "memory.jsonl"
-
-
-async def privacy(chat: ChatOnScreen) -> None:
-    await opened(chat)
-    await chat.presses("p")
-    await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
-
-
-async def forgets_everything(chat: ChatOnScreen) -> None:
-    await privacy(chat)
-    await chat.presses("x")
-    await chat.until(lambda: isinstance(chat.screen, AskLine))
 
 
 # Training and before/after ----------------------------------------------------------------------
 
 
 async def training(chat: ChatOnScreen) -> None:
-    await chat.presses("f4")
-    await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
+    await chat.opens(TrainingScreen, "f4")
     await chat.shows("live model")
 
 
@@ -325,18 +234,6 @@ def is_led_here(chat: ChatOnScreen) -> FakeLearner:
     of(chat).__dict__["background_learner"].close()
     of(chat).__dict__["background_learner"] = learner
     return learner
-
-
-async def a_round(chat: ChatOnScreen) -> None:
-    await training(chat)
-    await chat.presses("enter")
-    await chat.until(lambda: isinstance(chat.screen, PageScreen))
-
-
-async def ends_one(chat: ChatOnScreen) -> None:
-    await training(chat)
-    await chat.presses("s")
-    await chat.until(lambda: isinstance(chat.screen, Question))
 
 
 async def two_answers(chat: ChatOnScreen) -> None:
@@ -371,46 +268,56 @@ OPENINGS = {
     "new": Opening(
         [
             Scene("first-start"),
-            Scene("help", helped),
-            Scene("palette", palette),
+            Scene("help", before("f1")),
+            Scene("palette", keys_to(CommandPalette, "ctrl+p")),
             Scene("memory-empty", opens_memory),
             Scene("training-first", training),
-            Scene("documents", documents),
+            Scene("documents", before("f9")),
         ]
     ),
     "written": Opening([Scene("chat", leaves=nothing)], writing, [[LIST], WRITTEN]),
     "queued": Opening([Scene("chat-queued", leaves=nothing)], queued, [WRITTEN]),
     "private": Opening([Scene("chat-private")], private),
     "asked": Opening(
-        [Scene("reading", reading), Scene("rating", rating), Scene("why", why)], asked, [[LIST]]
+        [
+            Scene("reading", before("escape", "k")),
+            Scene("rating", before("ctrl+g")),
+            Scene("why", before("f2")),
+        ],
+        asked,
+        [[LIST]],
     ),
     "cited": Opening(
-        [Scene("passage", passage), Scene("earlier-prompts", earlier_prompts)], asked, [[ANSWER]]
+        [Scene("passage", before("escape", "1")), Scene("earlier-prompts", keys_to(PastPrompts, "ctrl+r"))],
+        asked,
+        [[ANSWER]],
     ),
     "remembered": Opening([Scene("forget-question", asks_before_forgetting)], remembers),
     "sessions": Opening(
         [
             Scene("sessions", sessions),
             Scene("sessions-filter", sessions_filter),
-            Scene("sessions-rename", renames),
+            Scene("sessions-rename", in_turn(sessions, before("e"))),
             Scene("find", find),
         ],
         two_sessions,
         TOLD,
     ),
     "one deleted": Opening([Scene("sessions-deleted", deleted)], one_deleted, TOLD),
-    "logged": Opening([Scene("log", log)], logged),
+    "logged": Opening([Scene("log", before("f8"))], logged),
     "memories": Opening(
         [
             Scene("memory", second_marked),
             Scene("memory-waiting", waiting),
             Scene("memory-gone", gone),
-            Scene("memory-one", one_whole),
-            Scene("memory-edit", edited),
-            Scene("memory-forget-question", forgets),
+            Scene("memory-one", in_turn(second_marked, before("enter"))),
+            Scene("memory-edit", in_turn(second_marked, keys_to(EditText, "e"))),
+            Scene("memory-forget-question", in_turn(second_marked, before("x"))),
             Scene("memory-export-question", exports),
-            Scene("privacy", privacy),
-            Scene("privacy-question", forgets_everything),
+            Scene("privacy", in_turn(opens_memory, before("p"))),
+            Scene(
+                "privacy-question", in_turn(opens_memory, keys_to(PrivacyScreen, "p"), keys_to(AskLine, "x"))
+            ),
             Scene("memory-filter", filtered),
         ],
         some_memories,
@@ -418,9 +325,13 @@ OPENINGS = {
     ),
     "one runs": Opening([Scene("training", training)], one_runs),
     "one is paused": Opening([Scene("training-paused", training)], one_is_paused_here),
-    "one is led": Opening([Scene("training-question", ends_one)], one_is_led_here),
+    "one is led": Opening([Scene("training-question", in_turn(training, before("s")))], one_is_led_here),
     "one went live": Opening(
-        [Scene("training-between-rounds", training), Scene("training-round", a_round)], one_went_live
+        [
+            Scene("training-between-rounds", training),
+            Scene("training-round", in_turn(training, before("enter"))),
+        ],
+        one_went_live,
     ),
     "compared": Opening(
         [Scene("compare", compare), Scene("compare-names", compare_with_names)], two_answers, COMPARED

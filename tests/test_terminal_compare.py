@@ -162,12 +162,9 @@ async def test_one_turn_alone_by_its_number_and_while_it_is_read(
         await compares(chat, line="/compare 2")
         await chat.shows("turn 2")
         await chat.shows("Yes, there is one.")
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
-        await chat.presses("escape")
-        await chat.until(lambda: chat.app.chat.conversation.has_focus)
-        await chat.presses("g", "j", "b")
-        await chat.until(lambda: isinstance(chat.screen, CompareScreen))
+        await chat.goes_back()
+        await chat.reads()
+        await chat.opens(CompareScreen, "g", "j", "b")
         await chat.shows("turn 1")
         assert [asked["turn_id"] for asked in begun] == [2, 1]
 
@@ -184,10 +181,8 @@ async def test_c_in_training_compares_with_the_model_of_the_marked_round(
         version = checkpoints.keep("retriever", made, {"encoder_version": "none"})
         refused = row(13, "refused", "Refused: it lost.", {"version": version})
         keep(of(chat), promoted(12), refused)
-        await chat.presses("f4")
-        await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
-        await chat.presses("c")
-        await chat.until(lambda: isinstance(chat.screen, CompareScreen))
+        await chat.opens(TrainingScreen, "f4")
+        await chat.opens(CompareScreen, "c")
         await chat.presses("v")
         await chat.shows("─ candidate 13")
         await chat.presses("escape", "down", "c")
@@ -220,8 +215,7 @@ async def test_progress_is_shown_and_esc_leaves_off_and_ends_the_process(
         await chat.until(lambda: (tmp_path / "pid").exists() and bool((tmp_path / "pid").read_text()))
         pid = int((tmp_path / "pid").read_text())
         await chat.presses("1", "n", "f", "v")  # nothing to act on yet
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.goes_back()
         await chat.until(lambda: not is_there(pid))
 
 
@@ -322,8 +316,7 @@ async def test_of_a_long_session_the_newest_messages_are_played_and_that_is_told
         await compares(chat)
         await chat.shows("The newest 1 messages of session 1 are answered anew")
         await chat.shows("message 1 of 1")
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.goes_back()
         CHILD["made"] = lambda: playing(ASKED_AGAIN)
         await chat.sends("/compare")
         await chat.shows("the newest 1 messages; /replay plays every one")

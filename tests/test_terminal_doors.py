@@ -29,8 +29,7 @@ async def test_a_title_the_archive_and_privacy_can_be_typed_and_chosen_in_the_pa
         await chat.until(lambda: chat.prompt == "/rename ")
         await chat.sends("/privacy")
         await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.goes_back()
 
 
 async def test_what_was_learned_and_each_block_of_code_can_be_asked_for(tmp_path: Path) -> None:
@@ -43,8 +42,7 @@ async def test_what_was_learned_and_each_block_of_code_can_be_asked_for(tmp_path
             await chat.sends(line)
             await chat.until(lambda: isinstance(chat.screen, PageScreen))
             await chat.shows(f"Learned from turn {turn}")
-            await chat.presses("escape")
-            await chat.until(lambda: chat.screen is chat.app.chat)
+            await chat.goes_back()
         await chat.sends("/learned 99")
         await chat.shows("there is no turn 99")
         for number, block in enumerate(("code one", "code two", "code one")):

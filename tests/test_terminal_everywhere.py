@@ -337,8 +337,7 @@ async def test_the_palette_leads_from_a_screen_as_the_keys_do(tmp_path: Path) ->
             ("/remember", None),
         ):
             await keys_to(LogScreen, "f8")(chat)
-            await chat.presses("ctrl+p")
-            await chat.until(lambda: isinstance(chat.screen, ModalScreen))
+            await chat.opens(ModalScreen, "ctrl+p")
             chat.screen.query_one(Input).value = words.partition(" F4")[0]
             await chat.pilot.pause(0.5)
             await chat.presses("enter")

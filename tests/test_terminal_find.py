@@ -16,8 +16,7 @@ async def two_sessions(chat: ChatOnScreen) -> None:
     """Two turns about a ladder in the first, one in the second, which is on."""
     await chat.asks("Where is the ladder?")
     await chat.asks("And the long ladder?")
-    await chat.presses("ctrl+n")
-    await chat.until(lambda: not chat.app.chat.conversation.messages)
+    await chat.begins_session()
     await chat.asks("What became of the ladder?")
 
 
@@ -128,8 +127,7 @@ async def test_a_private_session_is_not_searched_and_says_so(tmp_path: Path) -> 
 async def test_find_does_not_leave_a_reply_that_is_being_written(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[["One."], ["Half", HOLD]]) as chat:
         await chat.asks("the ladder")
-        await chat.presses("ctrl+n")
-        await chat.until(lambda: not chat.app.chat.conversation.messages)
+        await chat.begins_session()
         await chat.sends("go on")
         await chat.shows("Half")
         await finds(chat, "ladder")

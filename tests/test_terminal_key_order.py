@@ -22,18 +22,13 @@ def comes_at_once(chat: ChatOnScreen, *keys: str) -> None:
         chat.app.post_message(Key(_NAMES.get(key, key), key if len(key) == 1 else None))
 
 
-async def reads(chat: ChatOnScreen) -> None:
-    await chat.presses("escape")
-    await chat.until(lambda: chat.app.chat.conversation.has_focus)
-
-
 async def test_what_is_typed_behind_a_key_goes_to_where_that_key_leads(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await chat.asks("/remember I keep the key under the mat.")
         await chat.asks(QUESTION)
         for keys in (("slash", *"under"), ("ctrl+f", *"under")):
             if keys[0] == "slash":
-                await reads(chat)
+                await chat.reads()
             comes_at_once(chat, *keys)
             await chat.until(lambda: isinstance(chat.screen, FindScreen))
             await chat.until(lambda: chat.screen.query_one(Input).value == "under")
@@ -48,11 +43,11 @@ async def test_what_is_typed_behind_a_key_goes_to_where_that_key_leads(tmp_path:
         comes_at_once(chat, "ctrl+g", "minus")
         await chat.shows("noted for turn 1: bad")
         assert chat.prompt == ""
-        await reads(chat)
+        await chat.reads()
         comes_at_once(chat, *"ijust")
         await chat.until(lambda: chat.prompt == "just")
         chat.app.chat.prompt.put("")
-        await reads(chat)
+        await chat.reads()
         chat.app.post_message(Paste("/under"))
         await chat.until(lambda: chat.prompt == "/under")
         assert chat.screen is chat.app.chat
@@ -63,7 +58,7 @@ async def test_a_key_that_never_comes_to_its_end_holds_the_others_for_a_moment_o
 ) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await chat.asks(QUESTION)
-        await reads(chat)
+        await chat.reads()
         monkeypatch.setattr(chat.app, "_follow", lambda node, way: None)
         comes_at_once(chat, *"ijust")
         await chat.until(lambda: chat.prompt == "just")

@@ -233,12 +233,10 @@ async def test_a_key_is_changed_by_its_id_and_help_and_the_line_of_keys_tell_the
         assert "^T rate" in chat.text
         await chat.presses("f1")
         assert chat.screen is chat.app.chat
-        await chat.presses("f9")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.opens(PageScreen, "f9")
         await chat.presses("escape", "ctrl+t")
         await chat.shows("Last answer:")
-        await chat.presses("escape", "f2")
-        await chat.until(lambda: isinstance(chat.screen, WhyScreen))
+        await chat.opens(WhyScreen, "escape", "f2")
         await chat.presses("f6")
         await chat.shows("F6 does nothing here · F9 lists keys")
 

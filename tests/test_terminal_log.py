@@ -56,8 +56,7 @@ SOME = (
 
 
 async def opens_log(chat: ChatOnScreen) -> None:
-    await chat.presses("f8")
-    await chat.until(lambda: isinstance(chat.screen, LogScreen))
+    await chat.opens(LogScreen, "f8")
 
 
 async def test_its_keys_filter_choose_levels_and_open_a_line(tmp_path: Path) -> None:
@@ -78,12 +77,10 @@ async def test_its_keys_filter_choose_levels_and_open_a_line(tmp_path: Path) -> 
         await chat.shows("1 of 3 lines")
         await chat.presses("enter", "enter")
         await chat.shows('"characters": 31')
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, LogScreen))
+        await chat.opens(LogScreen, "escape")
         await chat.presses("slash", "escape")  # out of the filter first
         await chat.until(lambda: isinstance(chat.screen, LogScreen))
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.goes_back()
 
 
 async def test_it_follows_until_somebody_goes_up_and_again_with_f_or_the_wheel(tmp_path: Path) -> None:

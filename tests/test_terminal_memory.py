@@ -52,13 +52,11 @@ async def test_the_command_takes_words_and_a_number(tmp_path: Path) -> None:
         await chat.presses("escape")
         await settled(chat)
         assert len(texts(chat)) == 2
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.goes_back()
         await chat.sends(f"/memory {tea}")
         await chat.until(lambda: isinstance(chat.screen, PageScreen))
         await chat.shows(f"Memory {tea}")
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+        await chat.opens(MemoryScreen, "escape")
 
 
 async def test_a_number_that_names_no_memory_is_looked_for_or_told_in_the_chat(tmp_path: Path) -> None:
@@ -226,8 +224,7 @@ async def test_what_a_server_was_asked_with_is_told(tmp_path: Path) -> None:
         await opened(chat)
         await scope(chat, "Shared")
         await chat.shows("api.example.com (scripted), with 1 answer, last")
-        await chat.presses("p")
-        await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
+        await chat.opens(PrivacyScreen, "p")
         assert "Api.example.com (scripted), with 1 answer" in chat.text
 
 
@@ -241,8 +238,7 @@ async def test_the_page_tells_all_versions_and_text_from_outside_steers_nothing(
         await stored(chat, lambda assistant, user: assistant.knowledge.edit(user, number, hostile))
         await opened(chat)
         assert chat.text.count(shown) == 2
-        await chat.presses("enter")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.opens(PageScreen, "enter")
         for told in (f"Memory {number}", shown, "“I like tea.”", "Version 2 by user", "Version 1 by user"):
             assert told in chat.text
         assert "Receipt 3: modify" in chat.text

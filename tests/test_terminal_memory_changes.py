@@ -42,14 +42,12 @@ async def test_e_gives_it_another_text_and_u_brings_the_old_one_back(tmp_path: P
     async with on_screen(tmp_path) as chat:
         (number,) = await remembered(chat, "I like tea.")
         await opened(chat)
-        await chat.presses("e")
-        await chat.until(lambda: isinstance(chat.screen, EditText))
+        await chat.opens(EditText, "e")
         assert chat.screen.query_one(TextBox).text == "I like tea."
         await chat.types(" A")
         await chat.presses("ctrl+j")
         await chat.types("lot")
-        await chat.presses("enter")
-        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+        await chat.opens(MemoryScreen, "enter")
         await chat.until(lambda: texts(chat) == ["I like tea. A lot"])
         line = await stored(chat, lambda assistant, user: assistant.catalogue.line(user, number))
         assert line.text == "I like tea. A\nlot"
@@ -78,8 +76,7 @@ async def test_another_wording_of_a_shared_fact_goes_through_the_check(tmp_path:
         await chat.presses("e")
         await chat.shows("goes through the check")
         await chat.types(" On Mondays.")
-        await chat.presses("enter")
-        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+        await chat.opens(MemoryScreen, "enter")
         await chat.shows("stays yours")
         with assistant_of(chat).database.reading() as sql:
             [claim] = sql.query(StatedClaim).all()
@@ -102,15 +99,12 @@ async def test_x_asks_y_forgets_for_good_and_anything_else_keeps(tmp_path: Path)
         (number,) = await remembered(chat, "I like tea.")
         await opened(chat)
         for key in ("escape", "n", "enter"):
-            await chat.presses("x")
-            await chat.until(lambda: isinstance(chat.screen, Question))
+            await chat.opens(Question, "x")
             await chat.presses(key)
             await chat.shows("nothing was forgotten")
             assert texts(chat) == ["I like tea."]
-        await chat.presses("x")
-        await chat.until(lambda: isinstance(chat.screen, Question))
-        await chat.presses("y")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.opens(Question, "x")
+        await chat.opens(PageScreen, "y")
         assert "Forgotten: “I like tea.”." in chat.text
         assert "Out of reach:" in chat.text
         await chat.presses("escape")
@@ -131,12 +125,9 @@ async def test_what_was_forgotten_stands_in_the_conversation_no_more(tmp_path: P
         await opened(chat)
         await chat.presses("v")
         await chat.until(lambda: texts(chat) == ["My secret is Zq."])
-        await chat.presses("x")
-        await chat.until(lambda: isinstance(chat.screen, Question))
-        await chat.presses("y")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+        await chat.opens(Question, "x")
+        await chat.opens(PageScreen, "y")
+        await chat.opens(MemoryScreen, "escape")
         await chat.presses("f3")
         await chat.until(lambda: chat.screen is chat.app.chat)
         await chat.until(lambda: "Zq" not in chat.text, lambda: chat.text)
@@ -156,13 +147,11 @@ async def test_u_takes_back_the_marked_one_alone_and_asks_where_others_are_conce
         await chat.presses("u")
         await chat.shows("has no write that can be taken back")
         await scope(chat, "Shared")
-        await chat.presses("u")
-        await chat.until(lambda: isinstance(chat.screen, Question))
+        await chat.opens(Question, "u")
         assert "ingested rules.md" in chat.text
         await chat.presses("n")
         await chat.shows("nothing was undone")
-        await chat.presses("u")
-        await chat.until(lambda: isinstance(chat.screen, Question))
+        await chat.opens(Question, "u")
         await chat.presses("y")
         await chat.until(lambda: texts(chat) == [])
 
@@ -195,20 +184,17 @@ async def test_o_writes_a_new_file_that_only_its_owner_reads(
     async with on_screen(tmp_path / "x") as chat:
         await remembered(chat, "I like tea.")
         await opened(chat)
-        await chat.presses("o")
-        await chat.until(lambda: isinstance(chat.screen, AskLine))
+        await chat.opens(AskLine, "o")
         await chat.presses("escape")
         await chat.shows("nothing was written")
         assert {file.name for file in tmp_path.iterdir()} == {"x"}  # noqa: ASYNC240
         file = tmp_path / "mine.jsonl"
         for said in ("lines (yours) written to", "mine.jsonl is there already. Name another file."):
-            await chat.presses("o")
-            await chat.until(lambda: isinstance(chat.screen, AskLine))
+            await chat.opens(AskLine, "o")
             field = chat.screen.query_one(Input)
             assert field.value.startswith("vouch-memory-")
             field.value = file.name
-            await chat.presses("enter")
-            await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+            await chat.opens(MemoryScreen, "enter")
             await chat.shows(said)
         assert file.stat().st_mode & 0o777 == 0o600
         lines = [json.loads(line) for line in file.read_text().splitlines()]
@@ -228,8 +214,7 @@ async def test_privacy_tells_what_is_kept_and_forgets_everything_only_when_it_is
         chat.app.chat.drafts.write("another session", "Zq too")
         await remembered(chat, "I like Zq tea.")
         await opened(chat)
-        await chat.presses("p")
-        await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
+        await chat.opens(PrivacyScreen, "p")
         for words in (
             "Only you can find: 1 message, 1 note.",
             "Conversations: 1 turn in 1 session, and in 0 private sessions.",
@@ -237,18 +222,14 @@ async def test_privacy_tells_what_is_kept_and_forgets_everything_only_when_it_is
             "No round saw it.",
         ):
             assert words in chat.text, chat.text
-        await chat.presses("x")
-        await chat.until(lambda: isinstance(chat.screen, AskLine))
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
-        await chat.presses("x")
-        await chat.until(lambda: isinstance(chat.screen, AskLine))
+        await chat.opens(AskLine, "x")
+        await chat.opens(PrivacyScreen, "escape")
+        await chat.opens(AskLine, "x")
         await chat.types("yes")
         await chat.presses("enter")
         await chat.shows("nothing was changed.")
         chat.screen.query_one(Input).value = SENTENCE
-        await chat.presses("enter")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.opens(PageScreen, "enter")
         assert "Forgotten: 2 passages." in chat.text
         await chat.presses("escape", "escape")
         await chat.shows("0 yours · 1 shared")
@@ -319,10 +300,8 @@ async def test_no_notice_offers_an_undo_that_is_done_already(tmp_path: Path) -> 
         await chat.shows(f"Learned {three}.")
         assert " of " not in chat.text.splitlines()[-6]
         await opened(chat)
-        await chat.presses("x")
-        await chat.until(lambda: isinstance(chat.screen, Question))
-        await chat.presses("y")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.opens(Question, "x")
+        await chat.opens(PageScreen, "y")
         await chat.until(lambda: notices.current is None)
         for receipt in (1_001, 1_002, 1_003):
             notices.put(Notice(f"Learned {receipt}.", receipt, None))

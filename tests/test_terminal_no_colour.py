@@ -58,19 +58,25 @@ def test_no_colour_reaches_the_terminal(tmp_path: Path, minilm_folder: Path) -> 
     assert [numbers for numbers in sent if _COLOURS.search(numbers)] == []
 
 
-@pytest.mark.parametrize(("told", "is_coloured"), [("1", False), ("", True)])
+def test_an_empty_no_colour_takes_no_colour_away(tmp_path: Path, minilm_folder: Path) -> None:
+    vouch = Vouch(tmp_path, minilm_folder.parent)
+    vouch.environment["NO_COLOR"] = ""
+    with vouch.terminal("chat") as person:
+        person.sees("Ask anything")
+        person.types("\x11")
+        assert person.exit_code() == 0
+    assert [numbers for numbers in _SGR.findall(person.screen) if _COLOURS.search(numbers)]
+
+
 async def test_without_colour_the_marked_row_and_what_is_selected_are_reversed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str, is_coloured: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NO_COLOR", told)
+    monkeypatch.setenv("NO_COLOR", "1")
     async with on_screen(tmp_path, replies=[["At ten."]]) as chat:
         await chat.asks(QUESTION)
         await chat.presses("f5")
         await chat.shows("1 turn")
-        styles = styled(chat, "")
-        assert any(style.color or style.bgcolor for style in styles) is is_coloured
-        if is_coloured:
-            return
+        assert not any(style.color or style.bgcolor for style in styled(chat, ""))
         assert [style.reverse for style in styled(chat, "When does")] == [True]
         await chat.presses("slash")
         await chat.types("when")

@@ -43,8 +43,7 @@ def of_place(chat: ChatOnScreen, place: str) -> list[str]:
 
 async def chooses(chat: ChatOnScreen, words: str, title: str) -> None:
     """Types words into the palette, and takes the first row that they find."""
-    await chat.presses("ctrl+p")
-    await chat.until(lambda: isinstance(chat.screen, CommandPalette))
+    await chat.opens(CommandPalette, "ctrl+p")
     chat.screen.query_one(Input).value = words
     await chat.until(lambda: first_row(chat) == title, lambda: f"{first_row(chat)!r} comes first")
     await chat.presses("enter")
@@ -168,8 +167,7 @@ async def test_while_reading_a_row_acts_on_the_message_that_is_read(tmp_path: Pa
     async with on_screen(tmp_path, replies=[["First."], ["Second."]]) as chat:
         await chat.asks("one")
         await chat.asks("two")
-        await chat.presses("escape")
-        await chat.until(lambda: chat.app.chat.conversation.has_focus)
+        await chat.reads()
         await chat.presses("k", "k")
         await chat.until(lambda: chat.app.chat.conversation.current is chat.app.chat.conversation.messages[1])
         first = [key for key in READING if _is_listed(key)]

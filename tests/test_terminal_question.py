@@ -109,8 +109,7 @@ async def test_keys_that_are_queued_when_the_question_comes_do_not_answer_it(tmp
 async def test_typing_on_touches_nothing_of_a_screen_whose_letters_are_keys(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await chat.asks(QUESTION)
-        await chat.presses("escape")
-        await chat.until(lambda: chat.app.chat.conversation.has_focus)
+        await chat.reads()
         answers: list[bool | None] = []
         chat.app.push_screen(Question("Forget it?", yes="forget", no="keep"), answers.append)
         await chat.shows("y forget")

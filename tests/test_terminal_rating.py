@@ -38,8 +38,7 @@ async def test_a_rating_is_of_its_own_answer_taken_back_by_its_key_and_not_from_
         assert "good" not in label(chat, 1)
         await chat.presses("escape", "ctrl+g", "minus")
         await chat.until(lambda: standing(chat) == {2: "bad"})
-        await chat.presses("ctrl+n")
-        await chat.until(lambda: not chat.app.chat.conversation.messages)
+        await chat.begins_session()
         await chat.asks("What is three?")
         await chat.asks("/undo")
         assert standing(chat) == {2: "bad"}

@@ -61,12 +61,10 @@ async def test_a_store_that_is_locked_opens_to_be_read_and_the_header_says_so(tm
                 chat.app.chat.tell("")
                 await chat.presses(*keys)
                 await chat.shows("read-only: a new session begins once the store can be written again")
-            await chat.presses("escape")
-            await chat.until(lambda: chat.screen is chat.app.chat)
+            await chat.goes_back()
             await chat.presses("f5")  # what is there can be looked at
             await chat.shows("When does the reading room open")
-            await chat.presses("escape")
-            await chat.until(lambda: chat.screen is chat.app.chat)
+            await chat.goes_back()
             await chat.shows("Read-only · New session")
             assert "there is no session" not in chat.text
             await chat.presses("ctrl+f")

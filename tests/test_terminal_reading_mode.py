@@ -19,8 +19,7 @@ async def test_a_command_that_is_typed_while_reading_leads_back_to_the_prompt(tm
         for typed, name in (("/undo", "/undo"), ("/un", "/undo"), ("/New talk", "/new")):
             await reads_and_types(chat, typed)
             await chat.shows(f"nothing with {typed[1:]} · {name} is a command: Esc Esc, then type it")
-            await chat.presses("escape")
-            await chat.until(lambda: chat.screen is chat.app.chat)
+            await chat.goes_back()
             await chat.shows(READS)
             assert ASKS not in chat.text
             await chat.presses("escape")
@@ -29,8 +28,7 @@ async def test_a_command_that_is_typed_while_reading_leads_back_to_the_prompt(tm
         await chat.shows("nothing with whenx")
         assert "command" not in chat.text
         await back_to_the_prompt(chat)
-        await chat.presses("ctrl+f")
-        await chat.until(lambda: isinstance(chat.screen, FindScreen))
+        await chat.opens(FindScreen, "ctrl+f")
         await chat.types("new")
         await chat.shows("nothing with new")
         assert "command" not in chat.text
@@ -46,7 +44,6 @@ async def test_the_keys_that_it_names_are_those_of_the_settings(tmp_path: Path) 
 
 
 async def reads_and_types(chat: ChatOnScreen, typed: str) -> None:
-    await chat.presses("escape")
-    await chat.until(lambda: chat.app.chat.conversation.has_focus)
+    await chat.reads()
     await chat.types(typed)
     await chat.until(lambda: isinstance(chat.screen, FindScreen))

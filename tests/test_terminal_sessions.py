@@ -17,14 +17,12 @@ async def three_sessions(chat: ChatOnScreen) -> None:
     """The last of them is on."""
     for number, message in enumerate(("about lockers", "about ladders", "about lamps")):
         if number:
-            await chat.presses("ctrl+n")
-            await chat.until(lambda: not chat.app.chat.conversation.messages)
+            await chat.begins_session()
         await chat.asks(message)
 
 
 async def opens_list(chat: ChatOnScreen) -> None:
-    await chat.presses("f5")
-    await chat.until(lambda: isinstance(chat.screen, SessionsScreen))
+    await chat.opens(SessionsScreen, "f5")
     await chat.shows("[open ")
 
 
@@ -56,8 +54,7 @@ async def test_questions_of_the_command_stand_on_a_shelf_of_their_own(tmp_path: 
         await chat.asks("about lockers")
         await chat.presses("f5")
         await chat.shows("[open 1]  archived 0")  # no shelf where nothing was asked so
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.goes_back()
         asked = chat.app.chat.desk._known_assistant.journal.open_session(1, is_asked=True)
         chat.app.chat.switch_session(asked)
         await chat.until(lambda: chat.app.chat.talk.session_id == asked)
@@ -105,8 +102,7 @@ async def test_a_session_is_deleted_or_archived_and_brought_back_by_undo_or_late
         await chat.shows("nothing to undo here")
         for key in ("x", "z", "e", "enter"):
             await chat.presses(key)  # there is no session yet
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.goes_back()
         await three_sessions(chat)
         await opens_list(chat)
         await chat.presses("down", "x")
@@ -151,8 +147,7 @@ async def test_a_long_list_is_told_page_by_page(tmp_path: Path) -> None:
 async def test_the_list_can_be_changed_while_a_reply_is_written(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[["1"], ["Half", HOLD]]) as chat:
         await chat.asks("about lockers")
-        await chat.presses("ctrl+n")
-        await chat.until(lambda: not chat.app.chat.conversation.messages)
+        await chat.begins_session()
         await chat.sends("go on")
         await chat.shows("Half")
         await opens_list(chat)
@@ -198,8 +193,7 @@ async def test_what_is_typed_on_behind_escape_stays_in_the_prompt(tmp_path: Path
 async def test_a_letter_that_is_no_command_while_reading_goes_to_the_prompt(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await chat.asks("about lockers")
-        await chat.presses("escape")
-        await chat.until(lambda: chat.app.chat.conversation.has_focus)
+        await chat.reads()
         await chat.types("quiet")  # of these letters e, t and u would be commands
         await chat.until(lambda: chat.prompt == "quiet")
         assert chat.app.chat.prompt.has_focus

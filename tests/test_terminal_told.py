@@ -52,8 +52,7 @@ async def test_what_was_told_goes_after_a_while_and_what_holds_stays(tmp_path: P
 
 async def test_ctrl_c_on_another_screen_names_the_keys_that_lead_out(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
-        await chat.presses("f3")
-        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+        await chat.opens(MemoryScreen, "f3")
         await chat.presses("ctrl+c")
         await chat.shows("Esc goes back · Ctrl+Q leaves")
         assert "Do you want to quit" not in chat.text
@@ -141,8 +140,7 @@ async def test_where_it_is_cut_the_list_of_notices_tells_it_whole(tmp_path: Path
         chat.app.chat.heard_of_training(LONG)
         await chat.shows("Round 3 was refused")
         assert "…" in chat.text
-        await chat.presses("ctrl+g", "n")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.opens(PageScreen, "ctrl+g", "n")
         await chat.until(lambda: LONG in squeezed(chat.text.replace("│", " ")))
         await chat.presses("escape")
         await chat.sends("/notices")

@@ -45,8 +45,7 @@ def in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 async def opens_training(chat: ChatOnScreen) -> None:
-    await chat.presses("f4")
-    await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
+    await chat.opens(TrainingScreen, "f4")
     await chat.shows("live model")
 
 
@@ -124,8 +123,7 @@ async def test_s_begins_a_round_and_ends_the_one_that_runs_once_that_is_sure(
             await chat.shows("s stop")
             await chat.presses("s")
             await chat.shows("End round 1?")
-            await chat.presses("n")
-            await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
+            await chat.opens(TrainingScreen, "n")
             assert of(chat).rounds.latest(1)[0].state == "running"
             await chat.presses("s")
             await chat.shows("End round 1?")
@@ -226,8 +224,7 @@ async def test_text_in_a_round_is_no_markup_and_steers_no_terminal(tmp_path: Pat
         keep(of(chat), row(1, "failed", "[b]its[/b] files \x1b[31mcould not be kept", {"phase": "[/]"}))
         await opens_training(chat)
         await chat.shows("[b]its[/b] files [31mcould not be kept")
-        await chat.presses("enter")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.opens(PageScreen, "enter")
         await chat.shows("[b]its[/b] files [31mcould not be kept")
 
 

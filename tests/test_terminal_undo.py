@@ -30,12 +30,10 @@ async def undoes(chat: ChatOnScreen) -> str:
 async def edits_on_f3(chat: ChatOnScreen, text: str) -> None:
     """Gives the marked memory another text."""
     await opened(chat)
-    await chat.presses("e")
-    await chat.until(lambda: isinstance(chat.screen, EditText))
+    await chat.opens(EditText, "e")
     await chat.presses("ctrl+u")
     await chat.types(text)
-    await chat.presses("enter")
-    await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+    await chat.opens(MemoryScreen, "enter")
     await chat.until(lambda: texts(chat) == [text])
     await chat.presses("f3")
     await chat.until(lambda: chat.screen is chat.app.chat)
@@ -124,8 +122,7 @@ async def test_x_on_a_shared_passage_asks_and_anything_but_y_proposes_nothing(tm
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await asks_and_opens(chat)
         for key in ("n", "escape", "enter"):
-            await chat.presses("home", "x")
-            await chat.until(lambda: isinstance(chat.screen, Question))
+            await chat.opens(Question, "home", "x")
             assert "Propose to remove, for every user" in chat.text
             await chat.presses(key)
             await chat.shows("nothing was proposed")
@@ -137,8 +134,7 @@ async def test_a_proposal_is_taken_back_by_u_by_undo_and_by_its_name(tmp_path: P
         waiting = assistant_of(chat).proposals.open
         await asks_and_opens(chat)
         for number in (1, 2, 3):
-            await chat.presses("home", "x")
-            await chat.until(lambda: isinstance(chat.screen, Question))
+            await chat.opens(Question, "home", "x")
             await chat.presses("y")
             await chat.shows(f"Proposed for removal, as proposal {number}")
             if number == 1:

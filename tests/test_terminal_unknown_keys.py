@@ -25,8 +25,7 @@ async def test_f6_and_f7_select_in_the_prompt_and_say_so_where_it_is_empty(tmp_p
 
 async def test_a_letter_is_told_too_and_a_key_that_moves_is_not(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
-        await chat.presses("f4")
-        await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
+        await chat.opens(TrainingScreen, "f4")
         await chat.presses("q")
         await chat.shows("q does nothing here · F1 lists keys")
         await chat.presses("ctrl+g")
@@ -38,8 +37,7 @@ async def test_a_letter_is_told_too_and_a_key_that_moves_is_not(tmp_path: Path) 
 
 async def test_a_page_says_what_leads_back_and_a_question_stays_a_question(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
-        await chat.presses("f1")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.opens(PageScreen, "f1")
         await chat.presses("f6")
         await chat.shows("F6 does nothing here · Esc goes back")
         await chat.presses("escape")

@@ -25,8 +25,7 @@ async def asks_and_opens(chat: ChatOnScreen) -> None:
     """An answer made from a shared passage and from a note, and why."""
     await chat.asks(f"/remember {NOTE}")
     await chat.asks(QUESTION)
-    await chat.presses("f2")
-    await chat.until(lambda: isinstance(chat.screen, WhyScreen))
+    await chat.opens(WhyScreen, "f2")
 
 
 def own_texts(chat: ChatOnScreen) -> list[str]:
@@ -54,15 +53,13 @@ async def test_the_route_tells_what_the_message_was_taken_for(tmp_path: Path) ->
 async def test_a_passage_tells_which_rounds_saw_it_and_how_it_was_marked(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await chat.asks(QUESTION)
-        await chat.presses("f2")
-        await chat.until(lambda: isinstance(chat.screen, WhyScreen))
+        await chat.opens(WhyScreen, "f2")
         await chat.presses("enter")
         await chat.shows("Seen in training: no round. Marked as helping: 0, as not: 0.")
         keep(of(chat), promoted(1, "first-1111"), promoted(2, "second-2222"))  # both were shown passage 1
         await chat.presses("escape", "plus")
         await chat.shows("[1] +shared")
-        await chat.presses("enter")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.opens(PageScreen, "enter")
         await chat.shows("Seen in training: rounds 1, 2. Marked as helping: 1, as not: 0.")
 
 
@@ -107,8 +104,7 @@ async def test_c_compares_the_turn_with_the_previous_model(
         await chat.presses("c")
         await chat.shows("there is no model before the live one")
         keep(of(chat), promoted(1, "first-1111"), promoted(2, "second-2222"))
-        await chat.presses("c")
-        await chat.until(lambda: isinstance(chat.screen, CompareScreen))
+        await chat.opens(CompareScreen, "c")
         assert [(how["turn_id"], how["against"]) for how in asked] == [(1, "previous")]
 
 
@@ -116,8 +112,7 @@ async def test_c_compares_the_turn_with_the_previous_model(
 
 
 async def opens_passage(chat: ChatOnScreen, *keys: str) -> None:
-    await chat.presses(*keys)
-    await chat.until(lambda: isinstance(chat.screen, PassagePage))
+    await chat.opens(PassagePage, *keys)
 
 
 async def test_an_opened_passage_is_marked_by_the_same_keys_also_while_reading(tmp_path: Path) -> None:
