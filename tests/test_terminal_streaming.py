@@ -167,6 +167,8 @@ async def test_a_link_shows_its_address_first_and_what_the_mouse_selects_is_copi
         await chat.pilot.click(offset=(place.x + 2 + len("See h"), place.y))
         await chat.shows("https://example.org/a?b=1")
         await chat.presses("n")
+        await chat.until(lambda: chat.screen is chat.app.chat)
+        chat.app.chat.prompt.focus()  # which the click had left
         await chat.asks("two")
         shown = chat.app.chat.conversation._views[-1].query_one(AnswerText)
         x, y = shown.content_region.offset
