@@ -1,15 +1,12 @@
-"""Scenes of the screens beside the golden ones in tests/goldens, at three sizes and in three looks.
+"""Scenes of the screens beside the golden ones in tests/goldens, at 80x24 and in dark.
 
-    Scene("help", opens=help_page)
-    await check_scene(scene, "light", tmp_path, monkeypatch)
+    await check_scene(chat, Scene("help", opens=help_page))
 
-A file holds the words of a scene, which are the same in each look, and its styles in each look: one line a
-style, with the colours, the attributes, a digest of the cells that have it, and the first words that do.
-Nothing there changes from run to run: the clock stands still, each step of a turn takes as long, and no
-cursor blinks.
+A file holds the words of a scene and its styles: one line a style, with the colours, the attributes, a
+digest of the cells that have it, and the first words that do. Nothing there changes from run to run: the
+clock stands still, each step of a turn takes as long, and no cursor blinks.
 
-VOUCH_WRITE_SCREENS=1 writes them anew; look at what changed before keeping it. VOUCH_SHOW_SCREENS=FOLDER
-keeps an SVG of each beside that.
+VOUCH_WRITE_SCREENS=1 writes them anew; look at what changed before keeping it.
 """
 
 from __future__ import annotations
@@ -38,8 +35,6 @@ from stores.base.clock import time_by
 from stores.base.errors import VouchError
 
 GOLDENS = Path(__file__).parent / "goldens"
-SIZES = [(40, 12), (80, 24), (120, 40)]
-LOOKS = ["dark", "light", "no-colour"]
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 MATCHES_WITHIN_SECONDS = 60.0  # generous: only a screen that never becomes its golden one fails by it
 _WORDS_SHOWN = 40
@@ -66,49 +61,35 @@ async def to_the_prompt(chat: ChatOnScreen) -> None:
 
 @dataclass(frozen=True)
 class Scene:
-    """What is done once, then at each size to have it on the screen and to be back at the prompt."""
+    """What is done to have it on the screen, and to be back at the prompt."""
 
     name: str
-    opens: Act
-    prepares: Act = _nothing
+    opens: Act = _nothing
     leaves: Act = to_the_prompt
-    replies: Sequence[Sequence[str | VouchError]] = ()
 
 
-async def check_scene(scene: Scene, look: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The scene at each size is the golden one."""
-    async with in_a_look(look, folder, monkeypatch, replies=scene.replies) as chat:
-        await scene.prepares(chat)
-        for size in SIZES:
-            await chat.pilot.resize_terminal(*size)
-            await chat.until(lambda size=size: tuple(chat.app.screen.size) == size)  # type: ignore[misc]
-            await _stop_blinking(chat)
-            await scene.opens(chat)
-            await _stop_blinking(chat)
-            await _assert_golden(chat, scene.name, look)
-            await scene.leaves(chat)
+async def check_scene(chat: ChatOnScreen, scene: Scene) -> None:
+    """The scene is the golden one."""
+    await _stop_blinking(chat)
+    await scene.opens(chat)
+    await _stop_blinking(chat)
+    await _assert_golden(chat, scene.name)
+    await scene.leaves(chat)
 
 
 @asynccontextmanager
-async def in_a_look(
-    look: str,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    replies: Sequence[Sequence[str | VouchError]] = (),
+async def at_noon(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *, replies: Sequence[Sequence[str | VouchError]] = ()
 ) -> AsyncIterator[ChatOnScreen]:
-    """The chat in dark, light, or without colour, where it is always noon and each step takes 0.1 s."""
+    """The chat where it is always noon and each step takes 0.1 s."""
     moments = itertools.count()
     clock = SimpleNamespace(monotonic=lambda: next(moments) / 10)
     with monkeypatch.context() as changed:
         changed.setenv("TZ", "UTC")
         time.tzset()
         changed.setattr("assistant.turns.turn_in_progress.time", clock)
-        if look == "no-colour":
-            changed.setenv("NO_COLOR", "1")
-        theme = "textual-light" if look == "light" else "textual-dark"
         with time_by(lambda: NOON):
-            async with on_screen(folder, replies=replies, theme=theme) as chat:
+            async with on_screen(folder, replies=replies) as chat:
                 yield chat
     time.tzset()
 
@@ -121,28 +102,20 @@ async def _stop_blinking(chat: ChatOnScreen) -> None:
     await chat.pilot.pause()
 
 
-async def _assert_golden(chat: ChatOnScreen, name: str, look: str) -> None:
+async def _assert_golden(chat: ChatOnScreen, name: str) -> None:
     """Waits until the screen is the golden one, since what is painted comes in parts."""
-    width, height = chat.app.size
-    size, file = f"{width}x{height}", GOLDENS / f"{name}.txt"
+    file = GOLDENS / f"{name}.txt"
     if os.environ.get("VOUCH_WRITE_SCREENS"):
         await chat.pilot.pause(0.6)
-        sections = read_golden(file) if file.exists() else {}
-        if look == LOOKS[0]:
-            sections[f"{size} words"] = words_of(chat)
-        sections[f"{size} {look}"] = styles_of(chat)
-        _write(file, sections)
-    if folder := os.environ.get("VOUCH_SHOW_SCREENS"):
-        await chat.pilot.pause(0.3)
-        chat.app.save_screenshot(f"{name}-{size}-{look}.svg", folder)
-    sections = read_golden(file)
-    golden = (sections[f"{size} words"], sections[f"{size} {look}"])
+        lines = ["@@ words", *words_of(chat), "@@ styles", *styles_of(chat)]
+        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    golden = read_golden(file)
     ends = time.monotonic() + MATCHES_WITHIN_SECONDS
     while (words_of(chat), styles_of(chat)) != golden and time.monotonic() < ends:
         await chat.pilot.pause(0.02)
     for known, found in zip(golden, (words_of(chat), styles_of(chat)), strict=True):
         differs = "\n".join(difflib.unified_diff(known, found, "golden", "screen", lineterm=""))
-        assert not differs, f"{name}, {size}, {look}:\n{differs}"
+        assert not differs, f"{name}:\n{differs}"
 
 
 @dataclass(frozen=True)
@@ -208,18 +181,7 @@ def _digest(places: Sequence[tuple[int, int, int]]) -> str:
     return hashlib.sha256(repr(places).encode()).hexdigest()[:8]
 
 
-def read_golden(file: Path) -> dict[str, list[str]]:
-    """The sections of a golden file by their names: `80x24 words`, `80x24 dark`, and so on."""
-    found: dict[str, list[str]] = {}
-    for line in file.read_text(encoding="utf-8").split("\n")[:-1]:
-        if line.startswith("@@ "):
-            found[line[3:]] = lines = []
-        else:
-            lines.append(line)
-    return found
-
-
-def _write(file: Path, sections: dict[str, list[str]]) -> None:
-    order = [f"{w}x{h} {part}" for w, h in SIZES for part in ("words", *LOOKS)]
-    told = [line for name in order if name in sections for line in (f"@@ {name}", *sections[name])]
-    file.write_text("".join(f"{line}\n" for line in told), encoding="utf-8")
+def read_golden(file: Path) -> tuple[list[str], list[str]]:
+    """The words of a golden scene and its styles."""
+    words, _, styles = file.read_text(encoding="utf-8").removeprefix("@@ words\n").partition("@@ styles\n")
+    return words.splitlines(), styles.splitlines()

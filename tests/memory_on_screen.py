@@ -35,8 +35,7 @@ async def remembered(chat: ChatOnScreen, *texts: str, **told: Any) -> list[int]:
 
 
 async def opened(chat: ChatOnScreen, *, key: str = "f3") -> MemoryScreen:
-    await chat.presses(key)
-    await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+    await chat.opens(MemoryScreen, key)
     await settled(chat)
     assert isinstance(chat.screen, MemoryScreen)
     return chat.screen

@@ -1,4 +1,4 @@
-"""A replay that may be killed: python tests/replay_child.py HOME OUT [--user-feedback] [--rafe] [--last]
+"""A replay that may be killed: python tests/replay_child.py HOME OUT [--user-feedback]
 
 HOME/cache holds the encoders, HOME/towns the data set. The training is a stand-in that takes no time:
 questions are encoded with a shift that hangs on the lessons. OUT/trained.log tells of each training.
@@ -75,9 +75,7 @@ class ChildReplay(Replay):
         return replace(parts, train=train, load=lambda folder: Shifted(self._encoder, folder))
 
 
-def child_replay(
-    home: Path, out: Path, *, hears: bool = False, rafe: bool = False, **plan: Any
-) -> ChildReplay:
+def child_replay(home: Path, out: Path, *, hears: bool = False, **plan: Any) -> ChildReplay:
     towns = home / "towns"
     streamed = read_inputs(
         [str(towns / "towns.jsonl")],
@@ -87,10 +85,9 @@ def child_replay(
         passages=towns / "passages.jsonl",
         passage_columns={"id": "id", "title": "title"},
     )
-    chosen = [MethodChoice.read("rafe" if rafe else "luf")]
     told = {"judge": "simulated", "accuracy": 0.7, "answers": "simulated", "interval": 6} | plan
     return ChildReplay(
-        ReplayPlan(methods=tuple(chosen), user_feedback=hears, **told),
+        ReplayPlan(methods=(MethodChoice.read("luf"),), user_feedback=hears, **told),
         streamed,
         out,
         settings=Settings(),
@@ -106,12 +103,6 @@ def locations(home: Path) -> Locations:
 
 if __name__ == "__main__":
     out = Path(sys.argv[2])
-    played = child_replay(
-        Path(sys.argv[1]),
-        out,
-        hears="--user-feedback" in sys.argv,
-        rafe="--rafe" in sys.argv,
-        remembers="last" if "--last" in sys.argv else "all",
-    )
+    played = child_replay(Path(sys.argv[1]), out, hears="--user-feedback" in sys.argv)
     runs = played.play()
     (out / "report.json").write_bytes(encoded(report_of(played.identity, runs)))

@@ -8,11 +8,11 @@ async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from agent_fakes import FakeChat, FixedEncoder
 from store_fixtures import document, fresh_database
@@ -83,6 +83,27 @@ class ChatOnScreen:
 
     async def presses(self, *keys: str) -> None:
         await self.pilot.press(*keys)
+
+    async def opens(self, kind: type[Screen[Any]], *keys: str) -> None:
+        """Keys, and the screen that they lead to."""
+        await self.presses(*keys)
+        await self.until(
+            lambda: isinstance(self.screen, kind), lambda: f"{keys} open no {kind.__name__}:\n{self.text}"
+        )
+
+    async def goes_back(self) -> None:
+        """Esc, and the chat."""
+        await self.presses("escape")
+        await self.until(lambda: self.screen is self.app.chat)
+
+    async def reads(self) -> None:
+        """Out of the prompt, into the conversation."""
+        await self.presses("escape")
+        await self.until(lambda: self.app.chat.conversation.has_focus)
+
+    async def begins_session(self) -> None:
+        await self.presses("ctrl+n")
+        await self.until(lambda: not self.app.chat.conversation.messages)
 
     async def types(self, text: str) -> None:
         """What arrives as keys."""
@@ -229,9 +250,3 @@ def made_assistant(
             receipt_id=documents.open_receipt(ann, SHARED, "ingested rules.md"),
         )
     return assistant
-
-
-def without_times(screen: str) -> str:
-    """A screen with the times that an answer took, and those of its steps, made equal."""
-    screen = re.sub(r"\d\.\d s\b", "1.4 s", screen)
-    return re.sub(r" +\d+ ms", lambda found: "7 ms".rjust(len(found.group())), screen)

@@ -164,8 +164,7 @@ async def nothing_copied(chat: ChatOnScreen) -> None:
 
 
 async def found(chat: ChatOnScreen) -> None:
-    await chat.presses("slash")
-    await chat.until(lambda: isinstance(chat.screen, FindScreen))
+    await chat.opens(FindScreen, "slash")
     if not chat.screen.query_one("Input").value:  # type: ignore[attr-defined]
         await chat.types("answer")
     await chat.shows("Find · 2 with answer")

@@ -70,8 +70,7 @@ async def asked_with_two_models(chat: ChatOnScreen) -> None:
 
 
 async def why(chat: ChatOnScreen) -> None:
-    await chat.presses("f2")
-    await chat.until(lambda: isinstance(chat.screen, WhyScreen))
+    await chat.opens(WhyScreen, "f2")
 
 
 def rated(key: str, mark: str) -> Act:
@@ -105,8 +104,7 @@ async def many_ladders(chat: ChatOnScreen) -> None:
 
 
 async def find(chat: ChatOnScreen) -> None:
-    await chat.presses("ctrl+f")
-    await chat.until(lambda: isinstance(chat.screen, FindScreen))
+    await chat.opens(FindScreen, "ctrl+f")
     if not chat.screen.query_one(Input).value:
         await chat.types("ladder")
     await chat.shows("Find · 15 with ladder")
@@ -130,8 +128,7 @@ FIND = {
 
 async def two_sessions(chat: ChatOnScreen) -> None:
     await chat.asks("about ladders")
-    await chat.presses("ctrl+n")
-    await chat.until(lambda: not chat.app.chat.conversation.messages)
+    await chat.begins_session()
     await chat.asks("about lamps")
 
 
@@ -254,8 +251,7 @@ MEMORY = {
 
 async def privacy(chat: ChatOnScreen) -> None:
     await opened(chat)
-    await chat.presses("p")
-    await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
+    await chat.opens(PrivacyScreen, "p")
 
 
 PRIVACY = {
@@ -273,8 +269,7 @@ async def one_round_runs(chat: ChatOnScreen) -> None:
 
 
 async def training(chat: ChatOnScreen) -> None:
-    await chat.presses("f4")
-    await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
+    await chat.opens(TrainingScreen, "f4")
     await chat.shows("step 210 of 400")
 
 
@@ -336,8 +331,7 @@ async def logged(chat: ChatOnScreen) -> None:
 
 
 async def log(chat: ChatOnScreen) -> None:
-    await chat.presses("f8")
-    await chat.until(lambda: isinstance(chat.screen, LogScreen))
+    await chat.opens(LogScreen, "f8")
     await chat.shows("event 4")
 
 

@@ -103,7 +103,7 @@ def batches(draw: st.DrawFn, *, questions: int = 4, documents: int = 6) -> Batch
 
 
 any_batch = given(batches())
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=30, deadline=None)
 
 
 # By hand
@@ -392,9 +392,8 @@ def test_cosines_far_apart_do_not_overflow_in_single_precision() -> None:
     assert all(loss.isfinite() for loss in found.every())
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_gradients_are_those_of_finite_differences(seed: int) -> None:
-    generator = torch.Generator().manual_seed(seed)
+def test_gradients_are_those_of_finite_differences() -> None:
+    generator = torch.Generator().manual_seed(1)
     found = Batch(
         torch.rand(3, 5, generator=generator, dtype=torch.float64),
         torch.randint(0, 4, (3, 5), generator=generator),

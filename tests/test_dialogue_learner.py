@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from store_fixtures import Stores
 from test_dialogue_from_use import SHIPS
 from test_knowledge_bases import add
+from test_lessons import found_in_order
 
 from agents.models.dialogue_generator import WEIGHTS
 from assistant.learning.outcome import Compared
-from assistant.learning.round_runner import TooFewLessons
 from assistant.learning.shipped_learner import ShippedLearner, Training
 from assistant.learning.trained import DIALOGUE, IS_OF_OWN, SHIPPED
 from assistant.replay.metrics.bootstrap import Promotion
@@ -39,7 +39,7 @@ from assistant.replay.metrics.held_out_replies import (
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
-from stores.conversation.journal import FoundPassage, Journal, Outcome
+from stores.conversation.journal import Journal, Outcome
 from stores.forgetting.forgetting import Forgetting
 from stores.learning.checkpoints import Checkpoints
 from stores.learning.dialogue_lessons import DialogueLesson, DialogueLessons
@@ -54,27 +54,29 @@ def tell(journal: Journal, user: int, versions: Sequence[int], number: int) -> i
     """A question over ships, in a session of its own, and how it should have been answered."""
     ship = SHIPS[number % len(SHIPS)]
     asked = [f"where does {ship.name} lie?", f"which berth has {ship.name}?"][number // 5 % 2]
-    turn = journal.accept(user, journal.open_session(user), asked, parts=[asked]).turn_id
     first = number % len(SHIPS)
     order = [versions[first], *(v for i, v in enumerate(versions) if i != first)]
-    found = [
-        FoundPassage(
-            version_id=version, found_rank=rank, dense=0.5, lexical=1.0, lift=0.0, score=1 / rank,
-            final_rank=rank, citation=rank,
-        )
-        for rank, version in enumerate(order, start=1)
-    ]  # fmt: skip
-    told: dict[str, Any] = {"name": "ships", "entities": 5, "meeting": 0, "constraints": {}}
+    wanted = f"Ahoy, {ship.name} is moored at berth {ship.values['berth']}."
+    return corrected(
+        journal, user, order, asked, answer=f"{ship.name}: deck {ship.values['deck']} [1]", wanted=wanted
+    )
+
+
+def corrected(
+    journal: Journal, user: int, versions: Sequence[int], asked: str, *, answer: str, wanted: str
+) -> int:
+    """A question over ships for which these were found, and how it should have been answered."""
+    turn = journal.accept(user, journal.open_session(user), asked, parts=[asked]).turn_id
+    told = {"name": "ships", "entities": 5, "meeting": 0, "constraints": {}, "is_generated": False}
     outcome = Outcome(
         state="done",
-        answer=f"{ship.name}: deck {ship.values['deck']} [1]",
+        answer=answer,
         query=asked,
         encoder_version="e-1",
-        found=found,
-        details={"cited": [1], "knowledge_base": told | {"is_generated": False}},
+        found=found_in_order(versions),
+        details={"cited": [1], "knowledge_base": told},
     )
     journal.finish(turn, outcome)
-    wanted = f"Ahoy, {ship.name} is moored at berth {ship.values['berth']}."
     journal.rate(user, turn, "taught", correction=wanted)
     return turn
 
@@ -186,11 +188,6 @@ def test_a_round_that_was_left_is_what_who_asks_for_one_goes_on_with(tmp_path: P
         assert (assistant.recipe_due(), assistant.recipe_wanted()) == ("", DIALOGUE.recipe)
     finally:
         assistant.close()
-
-
-def test_with_too_few_none_begins(harbour: Harbour) -> None:
-    with pytest.raises(TooFewLessons, match=f"there are {DIALOGUES} lessons, and a round wants 99"):
-        harbour.learner(fewest=99).run()
 
 
 def test_what_learned_over_a_users_own_base_is_marked(stores: Stores, tmp_path: Path) -> None:

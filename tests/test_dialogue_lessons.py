@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from store_fixtures import Stores
 from test_knowledge_bases import add
+from test_lessons import found_in_order
 
 from assistant.learning.recipes.dialogue.lessons import lesson_of
 from stores.base.entities import Entity
-from stores.conversation.journal import FoundPassage, Outcome
+from stores.conversation.journal import Outcome
 from stores.conversation.ratings import Ratings
 from stores.forgetting.forgetting import Forgetting
 from stores.learning.dialogue_lessons import DialogueLesson, DialogueLessons
@@ -37,20 +38,13 @@ class Cafes:
 
     def ask(self, message: str, answer: str, *, is_generated: bool = True) -> int:
         accepted = self.stores.journal.accept(self.ann, self.session, message, parts=[message])
-        found = [
-            FoundPassage(
-                version_id=version, found_rank=rank, dense=0.5, lexical=1.0, lift=0.0, score=1 / rank,
-                final_rank=rank, citation=rank,
-            )
-            for rank, version in enumerate(self.versions, start=1)
-        ]  # fmt: skip
         told = {"name": "cafes", "entities": 2, "meeting": 1, "constraints": {"food": "japanese"}}
         outcome = Outcome(
             state="done",
             answer=answer,
             query=message,
             encoder_version="e-1",
-            found=found,
+            found=found_in_order(self.versions),
             details={"cited": [1], "knowledge_base": told | {"is_generated": is_generated}},
         )
         self.stores.journal.finish(accepted.turn_id, outcome)

@@ -81,45 +81,34 @@ def slow_before(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, holds: 
     monkeypatch.setattr(owner, name, slow)
 
 
-async def test_a_draft_stays_with_its_session_however_long_the_next_takes_to_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with on_screen(tmp_path, replies=[["First."], ["Second."]]) as chat:
-        first, second = await two_sessions(chat)
-        main, looks = chat.app.chat, Looks(monkeypatch)
-        main.prompt.put("another thought")
-        slow_before(monkeypatch, Desk, "open_session", lambda: looks.were(3))
-        main.switch_session(first)
-        await chat.until(lambda: main.talk.session_id == first)
-        assert (main.prompt.text, main.drafts.read(second)) == ("half a thought", "another thought")
-
-
-async def test_a_draft_is_brought_however_long_the_messages_take_to_be_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with on_screen(tmp_path, replies=[["First."], ["Second."]]) as chat:
-        first, _ = await two_sessions(chat)
-        main, looks = chat.app.chat, Looks(monkeypatch)
-        slow_before(monkeypatch, Conversation, "show", lambda: looks.were(3))
-        main.switch_session(first)
-        await chat.until(lambda: looks.were(3))
-        await chat.until(lambda: main.prompt.text == "half a thought")
-        assert main.drafts.read(first) == "half a thought"
-
-
-async def test_where_a_session_cannot_be_opened_the_draft_stays(
+async def test_a_draft_stays_with_its_session_however_long_the_next_takes_to_open_and_to_be_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refuses(_desk: Desk, _session_id: int | None) -> None:
         raise TryAgain("another program writes")
 
     async with on_screen(tmp_path, replies=[["First."], ["Second."]]) as chat:
-        first, _ = await two_sessions(chat)
-        chat.app.chat.prompt.put("another thought")
-        monkeypatch.setattr(Desk, "open_session", refuses)
-        chat.app.chat.switch_session(first)
-        await chat.shows("another program writes")
-        assert chat.prompt == "another thought"
+        first, second = await two_sessions(chat)
+        main = chat.app.chat
+        main.prompt.put("another thought")
+        with monkeypatch.context() as changed:
+            changed.setattr(Desk, "open_session", refuses)
+            main.switch_session(first)
+            await chat.shows("another program writes")
+            assert chat.prompt == "another thought"
+        with monkeypatch.context() as changed:
+            opening = Looks(changed)
+            slow_before(changed, Desk, "open_session", lambda: opening.were(3))
+            main.switch_session(first)
+            await chat.until(lambda: main.talk.session_id == first)
+            assert (main.prompt.text, main.drafts.read(second)) == ("half a thought", "another thought")
+        with monkeypatch.context() as changed:
+            shown = Looks(changed)
+            slow_before(changed, Conversation, "show", lambda: shown.were(3))
+            main.switch_session(second)
+            await chat.until(lambda: shown.were(3))
+            await chat.until(lambda: main.prompt.text == "another thought")
+            assert main.drafts.read(second) == "another thought"
 
 
 async def test_what_is_typed_during_the_first_answer_is_kept_under_its_session(tmp_path: Path) -> None:

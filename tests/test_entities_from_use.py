@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from test_dialogue_from_use import SHIPS
+from test_dialogue_learner import corrected
 
 from agents.base.interfaces import Vector
 from agents.models.entity_map import EntityMap, turned
@@ -34,7 +35,7 @@ from assistant.replay.metrics.held_out_entities import ToldReply, decided
 from assistant.settings.config import Settings
 from assistant.settings.locations import find_locations
 from assistant.wiring.assistant import Assistant
-from stores.conversation.journal import FoundPassage, Journal, Outcome
+from stores.conversation.journal import Journal
 from stores.learning.dialogue_lessons import DialogueLessons
 from stores.search.knowledge_bases import KnowledgeBases
 
@@ -133,9 +134,7 @@ def test_a_training_that_is_stopped_goes_on_and_ends_the_same(tmp_path: Path) ->
     assert states[0].read_bytes() == states[1].read_bytes()
 
 
-@pytest.mark.parametrize(
-    "content", ["no JSON", "[1]", '{"query": "", "measured": false, "right": [0]}', "{}"]
-)
+@pytest.mark.parametrize("content", ["no JSON", '{"query": "", "measured": false, "right": [0]}'])
 def test_what_holds_no_lessons_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "lessons.jsonl").write_text(content)
     with pytest.raises(CannotTrain, match="holds no lessons"):
@@ -185,27 +184,8 @@ def tell_of(journal: Journal, user: int, versions: Sequence[int], number: int) -
     """A question after a ship by its nickname, in a session of its own, and how it should be answered."""
     at = number % len(SHIPS)
     asked = ASKED[number // len(SHIPS) % len(ASKED)].format(NICKNAMES[at])
-    turn = journal.accept(user, journal.open_session(user), asked, parts=[asked]).turn_id
-    found = [
-        FoundPassage(
-            version_id=version, found_rank=rank, dense=0.5, lexical=1.0, lift=0.0, score=1 / rank,
-            final_rank=rank, citation=rank,
-        )
-        for rank, version in enumerate(versions, start=1)
-    ]  # fmt: skip
-    told = {"name": "ships", "entities": 5, "meeting": 0, "constraints": {}, "is_generated": False}
-    outcome = Outcome(
-        state="done",
-        answer="The Heron [1]",
-        query=asked,
-        encoder_version="e-1",
-        found=found,
-        details={"cited": [1], "knowledge_base": told},
-    )
-    journal.finish(turn, outcome)
     wanted = f"{SHIPS[at].name} is at berth {SHIPS[at].values['berth']}."
-    journal.rate(user, turn, "taught", correction=wanted)
-    return turn
+    return corrected(journal, user, versions, asked, answer="The Heron [1]", wanted=wanted)
 
 
 @pytest.fixture

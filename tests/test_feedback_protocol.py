@@ -9,19 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.base.claim_interfaces import Claim, Weighed
-from agents.base.sentences import is_question
 from assistant.replay.simulation.feedback import (
-    ASIDES,
-    STATED,
     UNRELATED,
-    Feedback,
-    answerable,
     said_after,
     simulated,
 )
-from assistant.replay.simulation.participants import FeedbackKind, feedback_counts
+from assistant.replay.simulation.participants import feedback_counts
 from assistant.replay.streams.datasets import ReplayQuestion
-from benchmarks.feedback_protocol import Outcome, accuracy, confusion, status_at
 from benchmarks.feedback_said import became, counted
 from benchmarks.questions import holds_answer
 
@@ -37,12 +31,6 @@ def record(number: int, question: str, answer: str, doc: str = "") -> dict[str, 
 
 CITIES = ["Rome", "Oslo", "Lima", "Bern", "Kyiv", "Doha", "Riga", "Cairo", "Quito", "Sofia"]
 QUESTIONS = [record(n, f"What is the capital of land {n}?", city) for n, city in enumerate(CITIES)]
-
-
-def test_there_are_at_least_twenty_wordings_and_none_of_them_asks() -> None:
-    assert len(set(STATED)) + len(set(ASIDES)) >= 20
-    for form in STATED:
-        assert not is_question(form.format(said="the pool is heated", Said="The pool is heated"))
 
 
 def test_questions_in_the_same_words_are_each_given_feedback() -> None:
@@ -72,21 +60,6 @@ def test_what_became_of_feedback_hangs_on_its_claims() -> None:
     assert (table["right"]["correct"], table["right"]["own"], sum(table["wrong"].values())) == (2, 1, 0)
 
 
-@given(st.integers(0, 5000))
-def test_counts_are_whole_and_within_one_of_their_shares(total: int) -> None:
-    found = feedback_counts(total)
-    assert sum(found.values()) == total
-    assert abs(found["right"] - total * 0.4) < 1
-    assert abs(found["unrelated"] - total * 0.2) < 1
-
-
-def test_of_ten_questions_four_are_right_four_wrong_two_unrelated() -> None:
-    found = simulated(QUESTIONS, QUESTIONS, seed=1)
-    assert Counter(one.kind for one in found) == {"right": 4, "wrong": 4, "unrelated": 2}
-    assert found == simulated(QUESTIONS, QUESTIONS, seed=1)
-    assert found != simulated(QUESTIONS, QUESTIONS, seed=2)
-
-
 @given(st.integers(0, 200))
 def test_right_claims_hold_their_answer_and_wrong_ones_another(seed: int) -> None:
     for one in simulated(QUESTIONS, QUESTIONS, seed=seed):
@@ -99,53 +72,3 @@ def test_right_claims_hold_their_answer_and_wrong_ones_another(seed: int) -> Non
             assert one.message in UNRELATED
         else:
             assert one.claim.rstrip(".").casefold() in one.message.casefold()
-
-
-def test_a_wrong_answer_is_of_the_same_kind_and_may_be_of_the_same_article() -> None:
-    years = [record(20 + n, "When was it built?", str(1900 + n), doc="tower") for n in range(3)]
-    shares: dict[FeedbackKind, float] = {"right": 0.0, "wrong": 1.0, "unrelated": 0.0}
-    found = simulated(years[:1], [*QUESTIONS, *years], seed=1, shares=shares)
-    assert "1901" in found[0].claim or "1902" in found[0].claim
-    near = simulated(QUESTIONS[:1], QUESTIONS, seed=1, shares=shares, is_near=True)
-    assert near == []  # no other answer of that article is known
-
-
-def test_what_cannot_be_stated_is_said_by_naming_question_and_answer() -> None:
-    odd = [record(30, "Why is the sky blue", "scattering")]
-    shares: dict[FeedbackKind, float] = {"right": 1.0, "wrong": 0.0, "unrelated": 0.0}
-    (one,) = simulated(odd, odd, seed=1, shares=shares)
-    assert one.claim == 'The answer to "Why is the sky blue?" is scattering.'
-    assert not one.is_statement
-
-
-def test_what_is_too_long_to_be_said_in_passing_is_left_out() -> None:
-    assert answerable([record(1, "q", " ".join(["word"] * 13)), {**QUESTIONS[0], "passage_ids": []}]) == []
-    assert answerable(QUESTIONS) == QUESTIONS
-
-
-def outcome(kind: FeedbackKind, known: Weighed) -> Outcome:
-    feedback = Feedback(kind, "", "", "", (), frozenset())
-    return Outcome(feedback, True, known, known, known, known, 1.0)
-
-
-def test_accuracy_counts_unknown_as_wrong_and_apart() -> None:
-    outcomes = [
-        outcome("right", Weighed("correct", 0.9)),
-        outcome("right", Weighed("correct", 0.4)),
-        outcome("wrong", Weighed("incorrect", 0.8)),
-        outcome("wrong", Weighed("correct", 0.7)),
-        outcome("unrelated", Weighed("unknown", 0.1)),
-    ]
-    table = confusion(outcomes, lambda o: o.known, correct_from=0.5, incorrect_from=0.5)
-    assert table["right"] == {"correct": 1, "incorrect": 0, "unknown": 1}
-    assert table["wrong"] == {"correct": 1, "incorrect": 1, "unknown": 0}
-    assert table["unrelated"] == {"correct": 0, "incorrect": 0, "unknown": 1}
-    share, of_decided, decided = accuracy(table)
-    assert (share, of_decided, decided) == (2 / 4, 2 / 3, 3)
-
-
-def test_a_status_holds_from_its_threshold_on() -> None:
-    assert status_at(Weighed("correct", 0.7), 0.7, 1.0) == "correct"
-    assert status_at(Weighed("correct", 0.69), 0.7, 0.0) == "unknown"
-    assert status_at(Weighed("incorrect", 0.7), 1.0, 0.7) == "incorrect"
-    assert status_at(Weighed("unknown", 0.0), 0.0, 0.0) == "unknown"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from tiny_dialogues import write_dialogues
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
@@ -97,12 +94,6 @@ def test_replies_are_different_and_the_likeliest_comes_first(model: FusionInDeco
     assert len(model.different(inputs("japanese food"), groups=1)) == 1
 
 
-def test_a_context_without_entities_is_read_alone(model: FusionInDecoder) -> None:
-    read = model.encoded([inputs("hello", rows=0)])
-    assert read.mask.shape[:2] == (1, 1)
-    assert read.mask.any()
-
-
 @pytest.mark.slow
 def test_it_learns_to_copy_the_entity_that_is_asked_for(folder: Path) -> None:
     torch.manual_seed(2)
@@ -130,22 +121,3 @@ def test_it_learns_to_copy_the_entity_that_is_asked_for(folder: Path) -> None:
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="config"):
         FusionInDecoder.load(tmp_path)
-
-
-@pytest.mark.slow
-def test_it_is_trained_by_the_command_and_goes_on(folder: Path, tmp_path: Path) -> None:
-    data = write_dialogues(tmp_path)
-
-    def run(out: str, *options: str) -> str:
-        command = [sys.executable, "-m", "assistant.learning.recipes.dialogue.train_dialogue", str(data)]
-        wanted = ["--out", str(tmp_path / out), "--base", str(folder), "--epochs", "2", *options]
-        ran = subprocess.run(
-            [*command, *wanted], capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent
-        )
-        return ran.stdout
-
-    assert "camrest test, 8 turns" in run("whole", "--test")
-    assert "out of time" in run("parts", "--minutes", "0.0001")
-    assert "epoch 2" in run("parts")
-    whole, parts = (tmp_path / name / "state.safetensors" for name in ("whole", "parts"))
-    assert whole.read_bytes() == parts.read_bytes()

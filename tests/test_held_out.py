@@ -106,10 +106,6 @@ def test_one_that_finds_the_same_is_refused(found: list[int]) -> None:
     assert "not surely above" in came.promotion.reason
 
 
-def test_one_that_finds_less_is_refused() -> None:
-    assert not compared(lessons(), FixedRetriever(FIRST), FixedRetriever(LAST)).promotion.is_promoted
-
-
 def test_questions_that_were_learned_from_are_not_asked() -> None:
     live = FixedRetriever(LAST)
     found = compared([*lessons(3, is_held_out=False), lesson(9)], live, FixedRetriever(FIRST))
@@ -275,18 +271,6 @@ def test_nobody_asked_and_nothing_found_are_refused() -> None:
     for asked, found in (([], FIRST), (lessons(), [])):
         came = compared(asked, FixedRetriever(found), FixedRetriever(found))
         assert (came.promotion.is_promoted, came.questions) == (False, 0)
-
-
-def test_it_tells_how_far_it_is() -> None:
-    told: list[tuple[int, int]] = []
-    compare(
-        lessons(3),
-        domains=dict.fromkeys(range(3), "rules"),
-        **told_to(FixedRetriever(LAST), FixedRetriever(FIRST)),
-        judge=FixedJudge({1: "answer"}),
-        tell=lambda done, of: told.append((done, of)),
-    )
-    assert told == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_a_judge_that_fails_fails_the_comparison() -> None:

@@ -9,29 +9,35 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from threading import Barrier, Event, Thread
 from typing import Any
 
+import numpy as np
 import pytest
-from store_fixtures import DIMENSION, ENCODER, Stores, document, findable
+from store_fixtures import DIMENSION, ENCODER, Stores, document
 from test_lessons import ask
 
 from assistant.learning import training_process
 from assistant.learning.learner import Learner
 from assistant.learning.outcome import Compared, Ended
-from assistant.learning.progress import Progress
+from assistant.learning.progress import MOST_POINTS, LossCurve, Progress
 from assistant.learning.promotion import ROLE, UNTRAINED
 from assistant.learning.round_runner import TooFewLessons
 from assistant.learning.training_process import TrainingFailed, train_apart
 from assistant.replay.metrics.bootstrap import Promotion
 from stores.base.clock import now
-from stores.base.errors import CannotUndo, OverTime, TryAgain
+from stores.base.errors import OverTime, TryAgain
 from stores.base.passages import own_space
-from stores.database.tables import Round
+from stores.database.database import Database
+from stores.database.tables import Judgement, PassageVersion, Round, Turn
+from stores.forgetting.forgetting import Forgetting
 from stores.learning.checkpoints import Checkpoints
 from stores.learning.lessons import Lesson, Lessons, is_held_out, tells_when_to_end
 from stores.learning.rounds import Rounds
@@ -78,21 +84,39 @@ class FakeTraining:
         return candidate_in(folder, self.content, start=self.start, best_epoch=self.best_epoch)
 
 
+def judge_questions(stores: Stores) -> None:
+    ann = stores.journal.user_id("ann")
+    stores.add(ann, document("rules", "The room opens at ten.", "The cellar floods."))
+    opens, floods = sorted(stores.texts())
+    for question in QUESTIONS:
+        ask(stores, ann, [(floods, "irrelevant"), (opens, "answer")], question=question)
+
+
+@cache
+def judged_database() -> bytes:
+    """A database with judged turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        stores = Stores.fresh(Path(folder))
+        judge_questions(stores)
+        stores.database.close()
+        return (Path(folder) / "vouch.db").read_bytes()
+
+
 class World:
     """A learner over a database with judged turns."""
 
     def __init__(self, stores: Stores, folder: Path, decision: Promotion = BETTER) -> None:
         self.stores, self.folder = stores, folder
-        ann = stores.journal.user_id("ann")
-        stores.add(ann, document("rules", "The room opens at ten.", "The cellar floods."))
-        opens, floods = sorted(stores.texts())
-        for question in QUESTIONS:
-            ask(stores, ann, [(floods, "irrelevant"), (opens, "answer")], question=question)
         self.rounds, self.live = Rounds(stores.database), LiveModels(stores.database)
         self.checkpoints = Checkpoints(folder / "models")
         self.training = FakeTraining()
         self.decision = decision
         self.compared: list[tuple[Path, list[Lesson]]] = []
+
+    @classmethod
+    def fresh(cls, folder: Path) -> World:
+        (folder / "vouch.db").write_bytes(judged_database())
+        return cls(Stores.over(Database.at(folder)), folder)
 
     def compare(self, served: Path, lessons: Sequence[Lesson], tell: Callable[[int, int], None]) -> Compared:
         self.compared.append((served, list(lessons)))
@@ -126,7 +150,7 @@ class World:
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    return World(Stores.fresh(tmp_path), tmp_path)
+    return World.fresh(tmp_path)
 
 
 def expire(stores: Stores) -> None:
@@ -164,13 +188,6 @@ def test_stepping_back_goes_to_the_one_before_and_forward_again(world: World) ->
     versions = [world.run(content).version for content in ("one", "two")]
     assert world.live.step_back(ROLE) == versions[0]
     assert world.live.step_back(ROLE) == versions[1]
-
-
-def test_the_first_one_can_be_stepped_back_from_as_well(world: World) -> None:
-    with pytest.raises(CannotUndo):
-        world.live.step_back(ROLE)
-    world.run()
-    assert world.live.step_back(ROLE) == UNTRAINED
 
 
 def test_the_live_one_is_never_promoted_again(world: World) -> None:
@@ -225,12 +242,6 @@ def test_one_does_not_go_live_whose_encoder_was_replaced_while_it_was_compared(w
     ended = world.learner(compare=compare).run()
     assert (ended.state, ended.reason) == ("refused", "Refused: the live model changed meanwhile.")
     assert (world.last.state, world.live.live(ROLE)) == ("refused", None)
-
-
-def test_vectors_and_texts_stay_what_they_are(world: World) -> None:
-    before = findable(world.stores.database)
-    assert world.run().state == "promoted"
-    assert findable(world.stores.database) == before
 
 
 def test_going_live_and_the_round_s_end_are_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,11 +335,10 @@ def test_of_two_learners_at_once_one_is_sent_away(
 ) -> None:
     if kind == "postgresql":
         server = request.getfixturevalue("postgres")
-        from stores.database.database import Database
-
         stores = Stores.over(Database(server.new_database(template="vouch_empty")))
     else:
         stores = Stores.fresh(tmp_path)
+    judge_questions(stores)
     world = World(stores, tmp_path)
     both, is_sent_away, ends = Barrier(2), Event(), list[Any]()
 
@@ -445,13 +455,6 @@ def test_who_interrupts_twice_leaves_no_round_that_is_said_to_run(
     assert (world.last.state, world.last.reason) == ("stopped", "it was interrupted")
 
 
-def test_progress_is_told_and_kept(world: World) -> None:
-    told: list[Progress] = []
-    world.run(tell=told.append)
-    assert [progress.phase for progress in told] == ["reading", "training", "training", "comparing"]
-    assert world.last.figures["progress"] == {"questions": 1, "questions_in_all": 2}
-
-
 # The files
 
 
@@ -477,16 +480,6 @@ def test_refused_ones_do_not_pile_up_and_those_in_use_stay(world: World) -> None
     world.decision = WORSE
     refused = [world.run(f"refused {number}").version for number in range(6)]
     assert set(world.checkpoints.versions("retriever")) == {*live, *refused[-3:]}
-
-
-def test_old_models_that_cannot_be_deleted_change_no_decision(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fails(*_: Any, **__: Any) -> None:
-        raise OSError("not now")
-
-    monkeypatch.setattr(world.checkpoints, "prune", fails)
-    assert world.run().state == "promoted"
 
 
 def test_a_damaged_candidate_is_written_anew(world: World) -> None:
@@ -653,3 +646,161 @@ def test_a_killed_learner_leaves_a_round_that_the_next_goes_on_with(
     assert (ended.state, ended.round_id) == ("promoted", killed.id)
     assert [row.state for row in world.rounds.latest()] == ["promoted", "promoted"]
     assert world.live.previous(ROLE) == live
+
+
+# What is shown to the child
+
+
+def test_questions_lie_on_no_disk_longer_than_the_process_that_reads_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[Path] = []
+
+    @contextmanager
+    def broken(command: Sequence[str], *given: Any) -> Iterator[None]:
+        shown.extend(path for path in tmp_path.iterdir() if path.stat().st_size)
+        raise RuntimeError("the machine is out of processes")
+        yield
+
+    monkeypatch.setattr(training_process, "_child", broken)
+    vector = np.zeros(4, dtype=np.float32).tobytes()
+    with pytest.raises(RuntimeError):
+        training_process.train_apart(tmp_path, [], {1: vector}, dimension=4, settings={}, threads=1)
+    assert shown
+    assert not any(path.exists() for path in shown)
+
+
+# The losses in few points
+
+
+def test_a_short_curve_is_kept_as_it_is() -> None:
+    curve = LossCurve()
+    curve.add(1, 2.0)
+    curve.add(2, 1.0)
+    assert curve.points == [(1, 2.0, 1), (2, 1.0, 1)]
+
+
+def test_a_long_one_has_the_means_of_neighbours_and_stays_short() -> None:
+    curve = LossCurve()
+    for step in range(1, MOST_POINTS + 2):
+        curve.add(step, float(step))
+    assert curve.points[:2] == [(2, 1.5, 2), (4, 3.5, 2)]  # the means of 1, 2 and of 3, 4
+    assert curve.points[-1] == (MOST_POINTS + 1, MOST_POINTS + 1.0, 1)
+    curve.add(MOST_POINTS + 2, 0.0)  # it fills the last point up first
+    assert curve.points[-1] == (MOST_POINTS + 2, (MOST_POINTS + 1) / 2, 2)
+    for step in range(MOST_POINTS + 3, 20 * MOST_POINTS):
+        curve.add(step, 1.0)
+        assert len(curve.points) <= MOST_POINTS
+    assert sum(of for _, _, of in curve.points) == 20 * MOST_POINTS - 1  # no step was lost
+    assert [step for step, _, _ in curve.points] == sorted({step for step, _, _ in curve.points})
+
+
+def test_a_round_that_is_gone_on_with_replaces_what_it_trains_again() -> None:
+    curve = LossCurve([[1, 2.0, 1], [2, 1.0, 1], [3, 0.5, 1]])
+    curve.add(2, 1.25)
+    assert curve.points == [(1, 2.0, 1), (2, 1.25, 1)]
+
+
+def test_a_round_keeps_its_curve_and_what_was_measured_between(tmp_path: Path) -> None:
+    world = World.fresh(tmp_path)
+    measured = {"epoch": 0, "recall_at_5": 0.5, "ndcg_at_10": 0.25, "among": 2}
+
+    def trained(folder: Path, lessons: Any, vectors: Any, **more: Any) -> Path:
+        more["tell"]({"kind": "held_out", **measured})
+        for step in (1, 2):
+            more["tell"]({"kind": "step", "step": step, "steps": 2, "loss": 1.0 / step})
+        return world.training(folder, lessons, vectors, **more)
+
+    world.learner(train=trained).run()
+    assert world.last.figures["curve"] == [[1, 0.5, 1]]  # the fake trains step 1 once more, with this loss
+    assert world.last.figures["measured"] == [measured]
+
+
+# What is forgotten meanwhile
+
+
+MESSAGE = "Refused: a message that it learns from was forgotten meanwhile."
+PASSAGE = "Refused: a passage that it learns from was forgotten or undone meanwhile."
+
+
+def passage_of(stores: Stores, text: str) -> int:
+    with stores.database.reading() as sql:
+        return sql.query(PassageVersion).filter_by(text=text).one().passage_id
+
+
+def ended_when(world: World, change: Callable[[], Any]) -> Any:
+    """A round whose candidate wins, while this happens."""
+
+    def compare(*given: Any) -> Compared:
+        found = world.compare(*given)
+        change()
+        return found
+
+    return world.learner(compare=compare).run()
+
+
+def question(*, held_out: bool) -> str:
+    return next(each for each in QUESTIONS if is_held_out(each) == held_out)
+
+
+def forget(world: World, text: str) -> None:
+    ann = world.stores.journal.user_id("ann")
+    Forgetting(world.stores.database).forget(ann, [passage_of(world.stores, text)])
+
+
+def test_a_message_that_was_forgotten_meanwhile_refuses_the_winner(world: World) -> None:
+    ended = ended_when(world, lambda: forget(world, question(held_out=False)))
+    assert (ended.state, ended.reason) == ("refused", MESSAGE)
+    assert (world.last.state, world.last.reason) == ("refused", MESSAGE)
+    assert world.live.live(ROLE) is None
+    assert world.checkpoints.versions("retriever") == []
+
+
+def test_a_passage_that_was_forgotten_meanwhile_refuses_it_too(world: World) -> None:
+    ended = ended_when(world, lambda: forget(world, "The cellar floods."))
+    assert (ended.reason, world.live.live(ROLE)) == (PASSAGE, None)
+
+
+def test_a_passage_that_was_undone_meanwhile_refuses_it_too(world: World) -> None:
+    ann = world.stores.journal.user_id("ann")
+    receipt, _ = world.stores.add(ann, document("more", "It shuts at six."))
+    shuts = next(version for version, text in world.stores.texts().items() if text == "It shuts at six.")
+    ask(world.stores, ann, [(shuts, "answer")], question=f"{question(held_out=False)} and shut?")
+    ended = ended_when(world, lambda: world.stores.knowledge.undo(ann, receipt))
+    assert (ended.reason, world.live.live(ROLE)) == (PASSAGE, None)
+
+
+def test_what_the_training_never_saw_may_be_forgotten(world: World) -> None:
+    assert ended_when(world, lambda: forget(world, question(held_out=True))).state == "promoted"
+
+
+def test_what_was_only_rated_anew_goes_live(world: World) -> None:
+    def rate_anew() -> None:
+        with world.stores.database.writing() as sql:
+            for row in sql.query(Judgement):
+                row.label = "irrelevant"
+
+    assert ended_when(world, rate_anew).state == "promoted"
+
+
+def test_the_live_model_s_files_stay_where_the_next_one_is_refused(world: World) -> None:
+    first = world.run("first")
+    world.training.content = "second"
+    second = ended_when(world, lambda: forget(world, question(held_out=False)))
+    assert second.reason == MESSAGE
+    assert world.checkpoints.versions("retriever") == [first.version]
+    assert world.live.live(ROLE) == first.version
+
+
+def test_it_is_seen_in_the_very_transaction_of_the_swap(world: World) -> None:
+    """Nobody looks before that: what is forgotten last is seen as well."""
+    promote = world.rounds.promote
+
+    def forgotten_just_before(*given: Any, **more: Any) -> bool:
+        with world.stores.database.writing() as sql:
+            taught = next(t for t in sql.query(Turn) if not is_held_out(t.message))
+            taught.message = taught.standalone = ""
+        return promote(*given, **more)
+
+    world.rounds.promote = forgotten_just_before  # type: ignore[method-assign]
+    assert world.run().reason == MESSAGE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store_fixtures import ENCODER, Stores
+from store_fixtures import ENCODER
 from test_learner import QUESTIONS, WORSE, FakeTraining, World, expire
 from test_lessons import ask
 
@@ -24,11 +23,10 @@ from assistant.learning.lineage import learnable
 from assistant.learning.promotion import ROLE
 from assistant.learning.schedule import Occasions, Today
 from assistant.learning.steering import ANSWERING, ASKED, Budget, Steering
-from assistant.replay.metrics.bootstrap import promotion
 from stores.base.clock import now
 from stores.base.errors import EncoderUnavailable
 from stores.database.tables import Round
-from stores.learning.lessons import DECIDING, HeldOut, Lessons, TooFewHeldOut, is_held_out
+from stores.learning.lessons import HeldOut, Lessons, TooFewHeldOut, is_held_out
 from stores.learning.rounds import Rounds
 
 LED = """
@@ -108,23 +106,12 @@ END = 'tell(phase="training", step=3, steps=9); tell(state={!r}, reason={!r})'
     ("script", "notice"),
     [
         (
-            END.format("promoted", "Promoted: nDCG@10 +0.02."),
-            "Learned to find better, in round 4. /train back takes it back.",
-        ),
-        (
             END.format("refused", "Refused: it does not win."),
             "Round 4 is over, and the model in use stays. /training tells why.",
         ),
         (
             END.format("failed", "the loss is nan") + "; sys.exit(1)",
             "Round 4 broke off at step 3 of 9: the loss is nan. The model in use is untouched; "
-            "training starts again at the next occasion.",
-        ),
-        (
-            'tell(phase="exporting"); print(json.dumps({"error": "a defect of ours: KeyError", "code": 70}), '
-            "file=sys.stderr); sys.exit(70)",
-            "Round 4 broke off while writing the candidate down: a defect of ours: KeyError. "
-            "The model in use is untouched; "
             "training starts again at the next occasion.",
         ),
     ],
@@ -153,11 +140,10 @@ def test_a_round_that_began_by_itself_and_was_refused_is_told_to_the_log_alone(
     chat.until(lambda: len(chat.notices) == 1)
 
 
-@pytest.mark.parametrize("code", [2, 70])
 def test_a_process_that_begins_no_round_is_told_of_and_waits_for_another_occasion(
-    chat_with: Callable[..., Chat], code: int
+    chat_with: Callable[..., Chat],
 ) -> None:
-    said = f"print(json.dumps({{'error': 'it cannot be'}}), file=sys.stderr); sys.exit({code})"
+    said = "print(json.dumps({'error': 'it cannot be'}), file=sys.stderr); sys.exit(70)"
     chat = chat_with(said, by_itself=True)
     chat.is_due = True
     chat.until(lambda: chat.in_vain > 0)
@@ -183,18 +169,6 @@ def test_a_chat_that_does_not_learn_by_itself_learns_when_asked(chat_with: Calla
     assert chat.phases() == []
     chat.learner.begin()
     chat.until(lambda: bool(chat.notices))
-
-
-def test_what_cannot_begin_is_told_to_who_asked(chat_with: Callable[..., Chat]) -> None:
-    script = 'print(json.dumps({"error": "there are 3 lessons", "code": 1}), file=sys.stderr); sys.exit(1)'
-    chat = chat_with(script, by_itself=True)
-    chat.is_due = True
-    chat.until(lambda: chat.in_vain > 0)
-    chat.is_due = False
-    assert chat.notices == []
-    chat.learner.begin()
-    chat.until(lambda: bool(chat.notices))
-    assert chat.notices == ["No round was begun: there are 3 lessons."]
 
 
 def test_who_asks_for_a_round_that_is_led_is_told_of_it_and_gets_no_second_one(
@@ -227,29 +201,6 @@ wait_for({str(gone)!r})
     gone.touch()
     chat.until(lambda: len(chat.notices) == 3)
     assert chat.phases().count("reading") == 3
-
-
-def test_who_asks_is_told_of_a_round_that_began_by_itself(
-    chat_with: Callable[..., Chat], tmp_path: Path
-) -> None:
-    over = tmp_path / "over"
-    chat = chat_with(
-        f"""
-import os
-tell(phase="reading")
-while not os.path.exists({str(over)!r}):
-    time.sleep(0.01)
-tell(state="refused", reason="Refused.")
-""",
-        by_itself=True,
-    )
-    chat.is_due = True
-    chat.until(lambda: chat.phases() == ["reading"])
-    chat.is_due = False
-    chat.learner.begin()
-    over.touch()
-    chat.until(lambda: bool(chat.notices))
-    assert chat.phases().count("reading") == 1
 
 
 def test_a_round_waits_while_an_answer_is_written(chat_with: Callable[[str], Chat]) -> None:
@@ -318,7 +269,7 @@ def test_a_round_whose_chat_was_killed_is_left_too(tmp_path: Path) -> None:
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    return World(Stores.fresh(tmp_path), tmp_path)  # with 20 lessons
+    return World.fresh(tmp_path)  # with 20 lessons
 
 
 def occasions(world: World, **more: Any) -> Occasions:
@@ -355,36 +306,6 @@ def test_no_round_begins_by_itself_that_could_not_be_decided(world: World) -> No
     fewer = occasions(world, deciding=kept + 3, fewest=1000)
     assert fewer.awaited().lack is None  # the others are waited for longer
     assert fewer.warning() == ""  # none can be begun
-
-
-def test_a_round_begins_by_itself_with_so_many_held_out_questions_as_decide() -> None:
-    assert inspect.signature(promotion).parameters["fewest_questions"].default == DECIDING
-
-
-@pytest.mark.parametrize(
-    ("lack", "sentence", "warning"),
-    [
-        (
-            TooFewHeldOut(128, HeldOut(25, 25), 30),
-            "128 lessons, 25 of them held out; a round by itself needs 30 held out, about 25 more lessons",
-            "This round cannot go live: 25 questions are held out, and 30 are needed, about 25 more lessons.",
-        ),
-        (
-            TooFewHeldOut(1, HeldOut(0, 0), 30),
-            "1 lesson, 0 of them held out; a round by itself needs 30 held out, about 150 more lessons",
-            "This round cannot go live: 0 questions are held out, and 30 are needed, about 150 more lessons.",
-        ),
-        (
-            TooFewHeldOut(160, HeldOut(31, 15), 30),
-            "160 lessons, 31 of them held out, 15 with an answer; a round by itself needs 30 of these, "
-            "about 150 more lessons",
-            "This round can hardly go live: 31 questions are held out, 15 with an answer, and 30 are needed, "
-            "about 150 more lessons.",
-        ),
-    ],
-)
-def test_what_is_lacking_is_told_in_numbers(lack: TooFewHeldOut, sentence: str, warning: str) -> None:
-    assert (lack.sentence, lack.warning) == (sentence, warning)
 
 
 def test_what_a_round_would_repeat_is_told_and_not_begun_by_itself(world: World) -> None:
@@ -427,13 +348,6 @@ def test_one_whose_model_went_live_would_make_it_again(world: World) -> None:
     assert occasions(world).warning() == told
     world.live.step_back(ROLE)
     assert occasions(world).warning() == ""
-
-
-def test_one_that_another_model_overtook_is_no_repetition(world: World) -> None:
-    world.live.make_live("encoder", ENCODER)
-    world.training.on_step = lambda: world.live.make_live("encoder", "another")
-    assert world.run().state == "refused"
-    assert occasions(world).repeated() is None
 
 
 def test_what_would_be_repeated_is_not_known_without_the_encoder(world: World) -> None:

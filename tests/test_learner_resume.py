@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from store_fixtures import Stores
 from test_learner import QUESTIONS, FakeTraining, World
 from test_lessons import ask
+from tiny_sources import tiny_berts
 
 from assistant.learning.progress import Progress
 from assistant.learning.promotion import RECIPE, ROLE
@@ -25,12 +23,10 @@ from assistant.learning.training_process import Left, TimeOver, TrainingKilled, 
 from stores.database.tables import Judgement, Turn
 from stores.learning.lessons import Lesson, LessonDocument
 
-MAKER = Path(__file__).with_name("tiny_bert.py")
-
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    return World(Stores.fresh(tmp_path), tmp_path)
+    return World.fresh(tmp_path)
 
 
 def leave(world: World) -> int:
@@ -256,12 +252,9 @@ def trained(
     return (folder / "candidate.training" / "checkpoint.safetensors").read_bytes()
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tiny")
-    (folder / "texts.json").write_text('["the key"]')
-    subprocess.run([sys.executable, MAKER, folder, folder / "texts.json"], check=True, capture_output=True)
-    return folder / "mean"
+@pytest.fixture
+def tiny() -> Path:
+    return tiny_berts() / "mean"
 
 
 def test_a_training_broken_off_twice_ends_with_the_same_weights(tiny: Path, tmp_path: Path) -> None:

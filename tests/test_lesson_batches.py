@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -85,19 +84,7 @@ def many_lessons(draw: st.DrawFn) -> list[Lesson]:
 
 
 any_lessons = given(lessons=many_lessons(), capacity=st.integers(1, 7))
-quick = settings(max_examples=150, deadline=None)
-
-
-def clustered(*, clusters: int, size: int, seed: int) -> list[Lesson]:
-    """Questions that have two or three of the ten documents of their cluster."""
-    chance = random.Random(seed)
-    return [
-        lesson(
-            f"{cluster}-{n}", *chance.sample(range(10 * cluster, 10 * cluster + 10), chance.choice([2, 3]))
-        )
-        for cluster in range(clusters)
-        for n in range(size)
-    ]
+quick = settings(max_examples=60, deadline=None)
 
 
 # Grouping
@@ -108,26 +95,9 @@ def test_lessons_that_share_documents_come_together() -> None:
     assert ids(group(lessons, capacity=2)) == [["a", "c"], ["b", "d"]]
 
 
-def test_a_full_batch_is_closed() -> None:
-    lessons = [lesson(name, 1) for name in "abcde"]
-    assert ids(group(lessons, capacity=2)) == [["a", "b"], ["c", "d"], ["e"]]
-
-
-def test_of_equal_gains_the_smaller_batch_and_then_the_earlier_is_chosen() -> None:
-    first = [lesson("a", 1, 2, 3), lesson("b", 4, 5, 6)]
-    assert ids(group([*first, lesson("c", 3, 4)], capacity=4)) == [["a", "c"], ["b"]]
-    larger = [*first, lesson("c", 1, 2), lesson("d", 3, 4)]
-    assert ids(group(larger, capacity=4)) == [["a", "c"], ["b", "d"]]
-
-
 def test_what_shares_nothing_fills_free_places_in_order() -> None:
     lessons = [lesson("x", 7), lesson("a", 1, 2), lesson("y", 8), lesson("b", 1)]
     assert ids(group(lessons, capacity=3)) == [["a", "b", "x"], ["y"]]
-
-
-def test_small_batches_are_merged() -> None:
-    lessons = [lesson(f"{n}{name}", n) for n in range(3) for name in "ab"]
-    assert ids(group(lessons, capacity=6)) == [["0a", "0b", "1a", "1b"], ["2a", "2b"]]
 
 
 def test_a_lesson_without_a_positive_is_dropped_and_counted() -> None:
@@ -135,41 +105,9 @@ def test_a_lesson_without_a_positive_is_dropped_and_counted() -> None:
     assert (ids(found), found.dropped) == ([["a"]], 2)
 
 
-def test_what_helps_is_shared_like_what_answers() -> None:
-    helped = Lesson("b", "b?", (document(1, "relevant"),))
-    assert helped.positives == {1}
-    assert shared_positives([lesson("a", 1), helped]) == 1
-
-
-def shared_positives(lessons: Sequence[Lesson]) -> int:
-    """What Eq. 1 makes large: how many each pair of these lessons shares, in all."""
-    return sum(len(a.positives & b.positives) for a, b in combinations(lessons, 2))
-
-
-def test_nothing_makes_no_batches() -> None:
-    assert group([], capacity=4) == Grouping((), 0)
-
-
 def test_an_id_that_comes_twice_is_refused() -> None:
     with pytest.raises(ValueError, match="two lessons a"):
         group([lesson("a", 1), lesson("b", 1), lesson("a", 2)], capacity=4)
-
-
-@quick
-@any_lessons
-def test_every_lesson_with_a_positive_is_in_one_batch(lessons: list[Lesson], capacity: int) -> None:
-    found = group(lessons, capacity=capacity)
-    members = sorted(name for batch in ids(found) for name in batch)
-    assert members == sorted(x.id for x in lessons if x.positives)
-    assert found.dropped == sum(not x.positives for x in lessons)
-
-
-@quick
-@any_lessons
-def test_no_batch_is_too_large_and_one_at_most_is_small(lessons: list[Lesson], capacity: int) -> None:
-    sizes = [len(batch) for batch in group(lessons, capacity=capacity).batches]
-    assert all(1 <= size <= capacity for size in sizes)
-    assert sum(2 * size < capacity for size in sizes) <= 1
 
 
 @quick
@@ -186,19 +124,6 @@ def test_the_order_of_the_lessons_makes_no_difference(
 @any_lessons
 def test_the_gain_is_that_of_equation_1(lessons: list[Lesson], capacity: int) -> None:
     assert ids(group(lessons, capacity=capacity)) == by_brute_force(lessons, capacity)
-
-
-@settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 2**32), size=st.integers(3, 20))
-def test_clustered_lessons_share_more_than_in_a_random_partition(seed: int, size: int) -> None:
-    lessons = clustered(clusters=8, size=size, seed=seed)
-    batches = group(lessons, capacity=16).batches
-    shuffled = lessons.copy()
-    random.Random(seed).shuffle(shuffled)
-    at_random, rest = [], iter(shuffled)
-    for batch in batches:  # of the same sizes
-        at_random.append([next(rest) for _ in batch])
-    assert sum(map(shared_positives, batches)) >= sum(map(shared_positives, at_random))
 
 
 # The labels of a batch
@@ -303,14 +228,11 @@ def test_held_out_lessons_are_read_apart_and_never_in_a_batch(tmp_path: Path) ->
         ({"documents": [{"id": 1}]}, "missing"),
         ({"documents": [line()["documents"][0] | {"label": "maybe"}]}, "label"),
         ({"documents": [line()["documents"][0] | {"score": 1.5}]}, "score"),
-        ({"documents": [line()["documents"][0] | {"score": float("nan")}]}, "score"),
+        ({"documents": [3]}, "mapping"),
         ({"documents": [line()["documents"][0] | {"rank": 0}]}, "rank"),
-        ({"documents": [line()["documents"][0] | {"rank": 1.5}]}, "rank"),
         ({"documents": [line()["documents"][0] | {"id": "1"}]}, "id"),
         ({"documents": [line()["documents"][0] | {"text": None}]}, "strings"),
         ({"documents": [line()["documents"][0]] * 2}, "twice"),
-        ({"question": None}, "strings"),
-        ({"documents": None}, "iterable"),
     ],
 )
 def test_a_malformed_lesson_is_named_with_its_line(
@@ -318,11 +240,6 @@ def test_a_malformed_lesson_is_named_with_its_line(
 ) -> None:
     with pytest.raises(ValueError, match=f"(?s)line 2 of .*{reason}"):
         read_lessons(written(tmp_path, line(), line("b", **changed)), capacity=4)
-
-
-def test_what_is_no_object_is_named_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="line 1 of"):
-        read_lessons(written(tmp_path, ["a"]), capacity=4)
 
 
 def test_a_file_with_nothing_to_learn_is_refused(tmp_path: Path) -> None:

@@ -9,10 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from store_fixtures import Stores, document, passages_by_text
 
+from stores.base.passages import own_space
 from stores.conversation.journal import FoundPassage, Judged, Outcome
 from stores.conversation.ratings import Ratings
 from stores.forgetting.forgetting import Forgetting
-from stores.learning.lessons import HELD_OUT, HeldOut, Lesson, Lessons, is_held_out, what_is_lacking
+from stores.learning.lesson_domains import NOTHING_HELPED, OWN, collection_of, domain_of, lesson_domains
+from stores.learning.lessons import HELD_OUT, HeldOut, Lesson, LessonDocument, Lessons, is_held_out
+from stores.memory.documents import NewDocument, NewPassage
 
 QUESTION = "When does the room open?"
 
@@ -27,6 +30,16 @@ def judged(version_id: int, label: str, rank: int) -> Judged:
         tokens_in=0,
         tokens_out=0,
     )
+
+
+def found_in_order(versions: Sequence[int]) -> list[FoundPassage]:
+    return [
+        FoundPassage(
+            version_id=version, found_rank=rank, dense=0.5, lexical=1.0, lift=0.0, score=1 / rank,
+            final_rank=rank, citation=rank,
+        )
+        for rank, version in enumerate(versions, start=1)
+    ]  # fmt: skip
 
 
 def ask(
@@ -50,13 +63,7 @@ def ask(
     if session is None:
         session = stores.journal.open_session(user, is_private=is_private)
     turn = stores.journal.accept(user, session, question, parts=[question]).turn_id
-    found = [
-        FoundPassage(
-            version_id=version, found_rank=rank, dense=0.5, lexical=1.0, lift=0.0, score=1 / rank,
-            final_rank=rank, citation=rank,
-        )
-        for rank, version in enumerate([*(version for version, _ in verdicts), *unjudged], start=1)
-    ]  # fmt: skip
+    found = found_in_order([*(version for version, _ in verdicts), *unjudged])
     outcome = Outcome(
         state=state,
         answer="At ten.",
@@ -290,6 +297,73 @@ def test_about_one_question_in_five_is_held_out() -> None:
     assert abs(held_out - 5_000 / HELD_OUT) < 120  # four standard deviations
 
 
-def test_what_is_lacking_is_told_in_grammatical_words() -> None:
-    assert what_is_lacking(0, 100) == "there are 0 lessons, and a round wants 100"
-    assert what_is_lacking(1, 100) == "there is 1 lesson, and a round wants 100"
+# Where a lesson is from
+
+
+def labelled(version: int, label: str) -> LessonDocument:
+    return LessonDocument(version, "", "text", label, 0.5, version)
+
+
+@pytest.mark.parametrize(
+    ("source", "external_id", "collection"),
+    [
+        ("/home/rules/opening.md", "", "/home/rules"),
+        ("/home/songs.jsonl#s-1", "s-1", "/home/songs.jsonl"),
+        ("/home/songs.jsonl#4#s-1", "4#s-1", "/home/songs.jsonl"),
+        ("/home/rules/a#b.md", "", "/home/rules"),  # no record, though it has the sign
+        ("minutes", "", "minutes"),
+        ("minutes/of/may", "", "minutes/of/may"),  # a name that somebody gave, not a path
+    ],
+)
+def test_a_source_stands_in_its_folder_or_its_collection(
+    source: str, external_id: str, collection: str
+) -> None:
+    assert collection_of(source, external_id) == collection
+
+
+def test_the_best_label_decides_and_not_the_number_of_lesser_ones() -> None:
+    documents = [
+        labelled(1, "relevant"),
+        labelled(2, "relevant"),
+        labelled(3, "answer"),
+        labelled(4, "irrelevant"),
+    ]
+    assert domain_of(documents, {1: "a", 2: "a", 3: "b", 4: "a"}) == "b"
+    assert domain_of(documents[:2], {1: "a", 2: "a"}) == "a"
+
+
+def test_most_of_the_best_decide_and_of_equals_the_one_found_first() -> None:
+    documents = [labelled(n, "answer") for n in (1, 2, 3)]
+    assert domain_of(documents, {1: "a", 2: "b", 3: "b"}) == "b"
+    assert domain_of(documents[:2], {1: "a", 2: "b"}) == "a"
+
+
+def test_where_nothing_helped_that_is_told() -> None:
+    assert domain_of([labelled(1, "irrelevant")], {1: "a"}) == NOTHING_HELPED
+
+
+def test_files_records_and_what_is_ones_own_each_have_their_domain(stores: Stores, ann: int) -> None:
+    record = NewDocument("/home/songs.jsonl#s-1", "", "hash", (NewPassage("", "A song."),), "s-1")
+    stores.add(ann, document("/home/rules/opening.md", "The room opens at ten."), record)
+    stores.add(ann, document("/home/ann/secret plans.md", "A plan."), space=own_space(ann))
+    texts = {**stores.texts(), **stores.texts(own_space(ann))}
+    versions = {text: version for version, text in texts.items()}
+    rules, song, plan = (versions[each] for each in ("The room opens at ten.", "A song.", "A plan."))
+    for best in (rules, song, plan):
+        others = [(rules, "relevant")] if best != rules else []
+        ask(stores, ann, [*others, (best, "answer")])
+    ask(stores, ann, [(song, "irrelevant")])
+    found = lessons(stores)
+    domains = lesson_domains(stores.database, found)
+    assert [domains[lesson.turn_id] for lesson in found] == [
+        "/home/rules", "/home/songs.jsonl", OWN, NOTHING_HELPED,
+    ]  # fmt: skip
+
+
+def test_a_passage_that_is_gone_meanwhile_keeps_its_domain(stores: Stores, ann: int) -> None:
+    receipt, _ = stores.add(ann, document("/home/rules/opening.md", "The room opens at ten."))
+    (version,) = stores.texts()
+    ask(stores, ann, [(version, "answer")])
+    found = lessons(stores)
+    stores.knowledge.undo(ann, receipt)
+    assert list(lesson_domains(stores.database, found).values()) == ["/home/rules"]

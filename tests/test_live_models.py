@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from agent_fakes import FixedEncoder
 from store_fixtures import fresh_database
 
+from agents.models.two_sided import TwoSidedEncoder
 from stores.base.errors import CannotUndo
 from stores.database.tables import LiveModel, ModelVersion
 from stores.search.live_models import LiveModels
@@ -50,3 +53,31 @@ def test_the_first_model_has_none_before_it_and_that_is_said_without_its_role(tm
     models.make_live("query encoder", "a")
     with pytest.raises(CannotUndo, match="there is no model before the live one"):
         models.step_back("query encoder")
+
+
+# Two sides
+
+
+CAT, DOG = (1, 0, 0, 0), (0, 1, 0, 0)
+
+
+class WiderEncoder(FixedEncoder):
+    dimension = 5
+
+
+def test_each_side_encodes_with_its_own_model() -> None:
+    encoder = TwoSidedEncoder(FixedEncoder({"cat": CAT}), FixedEncoder({"cat": DOG}))
+    np.testing.assert_array_equal(encoder.encode_passages(["cat"]), [CAT])
+    np.testing.assert_array_equal(encoder.encode_queries(["cat"]), [DOG])
+
+
+def test_it_goes_by_the_version_of_the_vectors_that_are_stored() -> None:
+    queries = FixedEncoder({})
+    queries.version = "trained"
+    encoder = TwoSidedEncoder(FixedEncoder({}), queries)
+    assert (encoder.version, encoder.dimension) == ("fixed-1", 4)
+
+
+def test_sides_that_cannot_meet_are_refused() -> None:
+    with pytest.raises(ValueError, match="questions have 5"):
+        TwoSidedEncoder(FixedEncoder({}), WiderEncoder({}))

@@ -161,33 +161,6 @@ def test_of_the_shared_that_is_gone_a_user_sees_what_they_brought(
     assert rows.gone(bob) == []
 
 
-def test_a_count_is_as_long_as_its_list(stores: Stores, ann: int) -> None:
-    stores.add(ann, document("a.txt", "a shared cat"))
-    stores.say(ann, "my cat")
-    stores.knowledge.remember(ann, "a note of a cat")
-    catalogue = stores.catalogue
-    for how in (
-        {},
-        {"scope": "yours"},
-        {"scope": "shared"},
-        {"memories_only": True},
-        {"query": "cat my"},
-        {"scope": "yours", "memories_only": True, "query": "cat"},
-    ):
-        assert catalogue.count(ann, **how) == len(catalogue.lines(ann, **how))
-
-
-def test_pages_follow_each_other_without_gap_or_repeat(stores: Stores, ann: int) -> None:
-    for n in range(7):
-        stores.knowledge.remember(ann, f"note {n}")
-    seen: list[str] = []
-    before = None
-    while page := stores.catalogue.lines(ann, limit=3, before=before):
-        seen += [line.text for line in page]
-        before = page[-1].passage_id
-    assert seen == [f"note {n}" for n in reversed(range(7))]
-
-
 def test_which_receipts_are_undone_is_told_of_ones_own(
     stores: Stores, ann: int, bob: int, rows: MemoryRows
 ) -> None:

@@ -10,7 +10,7 @@ from agent_fakes import FixedEncoder, candidate, passage
 
 from agents.base.interfaces import Candidate, Vector
 from agents.retrieval.retriever import Fusion
-from assistant.replay.methods.method import Asked, Frozen, Method, Search, fused_by_rank, mean_vector
+from assistant.replay.methods.method import Asked, Frozen, Search, fused_by_rank, mean_vector
 from stores.base.passages import Found, Passage
 
 EAST, NORTH = (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0)
@@ -63,14 +63,6 @@ def ids(candidates: Sequence[Candidate]) -> list[int]:
 SPACE = {1: ("red tea", EAST), 2: ("green tea", NORTH), 3: ("milk", (0.6, 0.8, 0.0, 0.0))}
 
 
-def test_dense_search_goes_by_the_vector_alone() -> None:
-    assert ids(search(WrittenSpace(SPACE)).dense(np.array(EAST, dtype=np.float32))) == [1, 3, 2]
-
-
-def test_lexical_search_finds_only_what_shares_a_word() -> None:
-    assert ids(search(WrittenSpace(SPACE)).lexical("green tea")) == [2, 1]
-
-
 def test_both_orders_come_from_one_search() -> None:
     space = WrittenSpace(SPACE)
     ranked = search(space).ranked("green tea", np.array(EAST, dtype=np.float32))
@@ -102,19 +94,6 @@ def test_the_frozen_method_searches_once_with_the_question() -> None:
     np.testing.assert_array_equal(found.vector, NORTH)
 
 
-def test_the_frozen_method_finds_the_same_after_learning() -> None:
-    method: Method = Frozen()
-    before = method.retrieve(Asked("q", "tea"), search(WrittenSpace(SPACE)))
-    method.learn([])
-    after = method.retrieve(Asked("q", "tea"), search(WrittenSpace(SPACE)))
-    assert before.candidates == after.candidates
-
-
-def test_no_more_is_found_than_is_kept() -> None:
-    found = Frozen().retrieve(Asked("q", "tea"), search(WrittenSpace(SPACE), keep=2))
-    assert len(found.candidates) == len(found.dense) == 2
-
-
 def test_rankings_are_fused_by_the_reciprocals_of_their_ranks() -> None:
     one, other = [candidate(1), candidate(2)], [candidate(2), candidate(3)]
     fused = fused_by_rank([one, other], keep=10)
@@ -126,8 +105,3 @@ def test_rankings_are_fused_by_the_reciprocals_of_their_ranks() -> None:
 def test_the_mean_of_vectors_has_unit_length() -> None:
     mean = mean_vector(np.array([EAST, NORTH], dtype=np.float32))
     np.testing.assert_allclose(mean, [0.5**0.5, 0.5**0.5, 0, 0], rtol=1e-6)
-
-
-def test_vectors_that_cancel_out_have_no_mean_direction() -> None:
-    vectors = np.array([EAST, [-1, 0, 0, 0]], dtype=np.float32)
-    np.testing.assert_array_equal(mean_vector(vectors), np.zeros(4))

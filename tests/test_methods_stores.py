@@ -14,7 +14,7 @@ from test_methods_writing import FixedWriter
 
 from agents.base.interfaces import Vectors
 from agents.retrieval.retriever import Fusion, Retriever
-from assistant.replay.methods.method import Asked, Frozen, JudgedQuestion, Method, Search
+from assistant.replay.methods.method import Asked, Frozen, Method, Search
 from assistant.replay.methods.query2doc import Query2Doc
 from assistant.replay.methods.query_rewrite import QueryRewrite
 from assistant.replay.methods.rafe import Rafe
@@ -86,20 +86,6 @@ def test_a_search_orders_as_the_product_does(world: World) -> None:
     assert found.candidates == product.retrieve("what did the dog eat", space).candidates
 
 
-def test_words_that_count_more_are_weighed_as_if_repeated(world: World) -> None:
-    space = world.stores.spaces().of(world.ann)
-    found = world.search().lexical({"cat": 5.0, "dog cake": 1.0})
-    weights = {
-        each.passage.version_id: 5 * space.word_scores("cat", [each.passage.version_id])[i]
-        + space.word_scores("dog cake", [each.passage.version_id])[i]
-        for each in found
-        for i in [each.passage.version_id]
-    }
-    assert len(found) == 3
-    assert {each.passage.version_id: each.lexical for each in found} == pytest.approx(weights)
-    assert [each.lexical for each in found] == sorted(weights.values(), reverse=True)
-
-
 @pytest.mark.parametrize("name", METHODS)
 def test_what_is_found_and_kept_is_the_same_whatever_is_asked_later(world: World, name: str) -> None:
     def played(questions: Sequence[str]) -> list[list[tuple[int, float]]]:
@@ -151,16 +137,3 @@ def test_what_is_somebody_elses_is_never_found(world: World, name: str) -> None:
     assert {each.passage.text for each in (*found.candidates, *found.dense)} <= set(TEXTS)
     own = world.method(name).retrieve(Asked("q", "what is the cat called?"), world.search(user=bob))
     assert "My cat is called Rex." in {each.passage.text for each in own.candidates}
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_an_empty_memory_has_nothing_to_find(tmp_path: Path, name: str) -> None:
-    folder = tmp_path / "empty"
-    folder.mkdir()
-    world = World.__new__(World)
-    world.stores = Stores.fresh(folder)
-    world.ann = world.stores.journal.user_id("ann")
-    method = world.method(name)
-    found = method.retrieve(Asked("q", "anything?"), world.search())
-    assert (found.candidates, found.dense) == ((), ())
-    method.learn([JudgedQuestion(Asked("q", "anything?"), ())])

@@ -77,16 +77,6 @@ def test_every_line_of_a_question_is_quoted(module: Any) -> None:
     assert (system.role, user.role) == ("system", "user")
 
 
-def test_four_examples_stand_before_the_question_of_query2doc() -> None:
-    system, _ = query2doc.messages("who?")
-    assert system.content.count("\nPassage: ") == 4
-
-
-def test_one_example_stands_before_the_question_of_query_rewrite() -> None:
-    system, _ = query_rewrite.messages("who?")
-    assert system.content.count("\nQueries: ") == 1
-
-
 def test_prompt_and_reply_are_counted_by_the_models_tokenizer(writers: list[ChatWriter]) -> None:
     chat, writer = written(writers, query2doc, {"passage": "Tea is\n hot."})
     found = writer.write(Asked("q", "what is tea"))
@@ -137,10 +127,6 @@ def test_the_question_counts_five_times_among_the_words() -> None:
     assert {each.passage.version_id: each.lexical for each in found.candidates} == {1: 10.0, 2: 5.0, 3: 1.0}
 
 
-def test_a_document_that_repeats_the_question_counts_beside_it() -> None:
-    assert Query2Doc(FixedWriter()).sparse_texts("tea", "tea") == {"tea": 6.0}
-
-
 def test_question_and_document_are_encoded_as_one_text() -> None:
     text = "green tea [SEP] Milk is white."
     found = Query2Doc(FixedWriter("Milk is white.")).retrieve(
@@ -167,18 +153,6 @@ def test_what_both_rewrites_find_is_fused() -> None:
     assert ids(found.dense) == [1, 2, 3]
 
 
-def test_only_two_rewrites_are_searched_with() -> None:
-    space = WrittenSpace(SPACE)
-    QueryRewrite(FixedWriter("a", "b", "c")).retrieve(Asked("q", "tea?"), search(space))
-    assert len(space.searched) == 2
-
-
-def test_rewrites_are_asked_for_by_a_schema_of_two(writers: list[ChatWriter]) -> None:
-    chat, writer = written(writers, query_rewrite, {"queries": ["one", "two"]})
-    assert writer.write(Asked("q", "?")).texts == ("one", "two")
-    assert chat.schemas == [query_rewrite.SCHEMA]
-
-
 # Simulated writers
 
 PASSAGES = [
@@ -200,27 +174,10 @@ def right(writer: SimulatedDocuments) -> set[int]:
     return {n for n, text in enumerate(texts) if text == f"Its colour is shade{n}."}
 
 
-def test_a_simulated_writer_says_that_it_is_simulated() -> None:
-    assert documents(0.7).name == "simulated writer, right 0.7, seed 1"
-    assert "simulated" in Query2Doc(documents(0.7)).name
-
-
 def test_a_simulated_writer_is_right_as_often_as_it_is_told() -> None:
     assert len(right(documents(1.0))) == 200
     assert len(right(documents(0.0))) <= 4  # another question's sentence may be one's own: 1 in 200
     assert abs(len(right(documents(0.7))) - 140) <= 3 * (200 * 0.7 * 0.3) ** 0.5
-
-
-def test_what_a_simulated_writer_has_right_it_has_right_at_every_higher_quality() -> None:
-    assert right(documents(0.3)) - right(documents(0.0)) <= right(documents(0.7))
-
-
-def test_a_simulated_writer_is_a_function_of_its_seed() -> None:
-    assert right(documents(0.5)) == right(documents(0.5)) != right(documents(0.5, seed=2))
-
-
-def test_a_simulated_writer_writes_nothing_for_what_it_does_not_know() -> None:
-    assert documents(1.0).write(Asked("unknown", "?")) == Written(())
 
 
 def test_a_right_simulated_rewrite_names_the_title_and_a_wrong_one_lacks_words() -> None:
@@ -228,8 +185,3 @@ def test_a_right_simulated_rewrite_names_the_title_and_a_wrong_one_lacks_words()
     parts: Any = {"questions": QUESTIONS, "passages": PASSAGES}
     assert SimulatedRewrites(1.0, 1, **parts).write(asked).texts == ("Title7 colour room 7 now",) * 2
     assert SimulatedRewrites(0.0, 1, **parts).write(asked).texts == ("room 7", "colour 7 now")
-
-
-def test_a_quality_beyond_one_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"quality is 1\.5"):
-        documents(1.5)

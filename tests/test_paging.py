@@ -42,7 +42,7 @@ def test_a_short_one_is_printed(vouch: Vouch) -> None:
         assert "PAGER" not in person.screen
 
 
-@pytest.mark.parametrize("option", ["--json", "--plain", "--no-input"])
+@pytest.mark.parametrize("option", ["--json", "--no-input"])
 def test_whoever_reads_it_otherwise_gets_it_as_it_comes(vouch: Vouch, option: str) -> None:
     with vouch.terminal("memory", "list", option) as person:
         person.sees("Note 39 is kept.")
@@ -67,7 +67,7 @@ def test_a_pipe_is_never_paged(vouch: Vouch) -> None:
     assert "PAGER" not in out
 
 
-@pytest.mark.parametrize("pager", ["", "no-such-program-here", "'"])
+@pytest.mark.parametrize("pager", ["no-such-program-here", "'"])
 def test_without_a_pager_that_can_be_run_it_is_printed(vouch: Vouch, pager: str) -> None:
     vouch.environment |= {"PAGER": pager}
     with vouch.terminal("memory", "list") as person:

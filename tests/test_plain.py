@@ -77,13 +77,6 @@ def test_what_plain_mode_opens_with_breaks_between_words_at_a_terminal(
     assert all(len(row) <= 30 for row in rows if "\x1b" not in row), rows
 
 
-def test_through_a_pipe_no_line_is_broken(tmp_path: Path, minilm_folder: Path) -> None:
-    vouch = Vouch(tmp_path, minilm_folder.parent)
-    vouch.environment["COLUMNS"] = "30"
-    out = vouch.run("chat", stdin="/remember I like my tea without milk and without sugar.\n").out
-    assert "“I like my tea without milk and without sugar.”" in out
-
-
 def test_an_answer_to_a_question_of_one_command_breaks_between_words_at_a_terminal(
     tmp_path: Path, minilm_folder: Path
 ) -> None:

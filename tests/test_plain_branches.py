@@ -20,28 +20,11 @@ def assistant(tmp_path: Path) -> Iterator[Assistant]:
         yield made
 
 
-def test_retry_answers_again_in_a_branch_and_branch_goes_back(assistant: Assistant) -> None:
-    told, session = talk(assistant, "First?", "Second?", "/retry", "/branch", "/branch 2")
-    assert "Turn 2 is answered again. The earlier answer is kept: /branch goes there." in told
-    assert told.count("You: Second?\nAssistant: Answer to Second?") == 2 + 2  # and shown by each /branch
-    assert "Branch 1 of 2 goes on. It ends so:\n\nYou: First?\nAssistant: Answer to First?\n" in told
-    assert "Branch 2 of 2 goes on." in told
-    assert messages(assistant, session) == ["First?", "Second?"]
-
-
 def test_retry_of_an_earlier_turn_goes_on_from_there(assistant: Assistant) -> None:
     _, session = talk(assistant, "First?", "Second?", "/retry 1")
     assert messages(assistant, session) == ["First?"]
     talk(assistant, "/branch 1", session=session)
     assert messages(assistant, session) == ["First?", "Second?"]
-
-
-def test_change_sends_another_message_in_place_of_the_last(assistant: Assistant) -> None:
-    told, session = talk(assistant, "First?", "Secnd?", "/change //Second?", "Third?")
-    assert "Turn 2 is kept as it was: /branch goes there.\n\nYou: /Second?\nAssistant: " in told
-    assert messages(assistant, session) == ["First?", "/Second?", "Third?"]
-    talk(assistant, "/branch", session=session)
-    assert messages(assistant, session) == ["First?", "Secnd?"]
 
 
 def test_change_of_a_turn_has_its_message_to_be_changed(
@@ -69,17 +52,6 @@ def test_change_of_a_turn_that_is_not_here_is_refused_with_the_way_on(assistant:
     assert "there is no turn 12" in told
     assert "/change 1 12 o'clock?" in told
     assert messages(assistant, session) == ["First?"]
-
-
-def test_a_pipe_is_not_asked_for_a_change(assistant: Assistant) -> None:
-    told, session = talk(assistant, "First?", "/change", "Second?")
-    assert "Write what your last message is to be: /change" in told
-    assert messages(assistant, session) == ["First?", "Second?"]
-
-
-def test_a_number_beyond_the_last_branch_says_how_many_there_are(assistant: Assistant) -> None:
-    told, _ = talk(assistant, "First?", "/retry", "/branch 3")
-    assert "there are 2 branches" in told
 
 
 def test_edit_opens_the_editor_and_what_is_written_stands_to_be_sent(

@@ -96,11 +96,46 @@ def test_notices_are_told_again_when_they_are_asked_for(assistant: Assistant) ->
     assert "".join(said).count("Round 3 was refused.") == 3  # at once, and whenever it is asked for
 
 
-def test_without_a_notice_that_is_told(assistant: Assistant) -> None:
-    assert "Nothing was told yet." in talk(assistant, "/notices")[0]
-
-
 def test_training_is_told_as_by_train(assistant: Assistant) -> None:
     told, _ = talk(assistant, "/training", "/train")
     first, second = told.split("You: /train\n")
     assert first == f"You: /training\n{second}"
+
+
+# Find -------------------------------------------------------------------------------------------
+
+
+def test_find_goes_on_with_the_session_of_the_number_that_is_typed(assistant: Assistant) -> None:
+    talk(assistant, "The cellar is damp.", "And the attic?")
+    told, session = talk(assistant, "/find cellar", "1", echoes=False)
+    assert session == 1
+    assert "Session 1 goes on: The cellar is damp.\nYou: The cellar is damp.\nAssistant: Answer to" in told
+    told, session = talk(assistant, "/find cellar", "", echoes=False)
+    assert (session, "It goes on here." in told) == (3, True)
+
+
+def test_find_in_a_pipe_asks_nothing_and_its_next_line_is_a_message(assistant: Assistant) -> None:
+    talk(assistant, "The cellar is damp.")
+    told, session = talk(assistant, "/find cellar", "1")
+    assert session == 2
+    assert messages(assistant, session) == ["1"]
+    assert "goes on with the session of one" in told
+
+
+def test_find_says_where_there_is_nothing_and_finds_nothing_of_others(assistant: Assistant) -> None:
+    bob = assistant.journal.user_id("bob")
+    assistant.journal.accept(bob, assistant.journal.open_session(bob), "The cellar is damp.", parts=[])
+    told, _ = talk(assistant, "/find", "/find cellar")
+    assert "Write what to find" in told
+    assert "Nothing is found with 'cellar'." in told
+    assert "damp" not in told
+
+
+def test_find_shows_no_more_than_a_page(assistant: Assistant) -> None:
+    user = assistant.journal.user_id("ann")
+    session = assistant.journal.open_session(user)
+    for number in range(23):
+        assistant.journal.accept(user, session, f"The cellar, {number}.", parts=[])
+    told, _ = talk(assistant, "/find cellar")
+    assert "The first 20 of 23; a further word leaves fewer." in told
+    assert told.count("The cellar, ") - told.count("session 1, The cellar") == 20

@@ -55,14 +55,6 @@ def test_a_busy_model_is_waited_for_and_asked_again(place: Locations, waited: li
         assert messages(assistant, session) == ["Is it open?"] * 3
 
 
-def test_a_server_that_does_not_say_how_long_is_left_longer_each_time(
-    place: Locations, waited: list[float]
-) -> None:
-    with replying(place, [busy()], [busy()], ["Yes."]) as assistant:
-        talk(assistant, "Is it open?", echoes=False)
-        assert waited == [5, 10]
-
-
 def test_ctrl_c_stops_trying(place: Locations, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_seconds: float) -> None:
         raise KeyboardInterrupt

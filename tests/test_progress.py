@@ -66,10 +66,7 @@ def test_nobody_watches_and_nothing_is_said(
     ("options", "environment", "is_redrawn"),
     [
         ([], {}, True),
-        (["--plain"], {}, False),
         ([], {"TERM": "dumb"}, False),
-        ([], {"VOUCH_PLAIN": "1"}, False),
-        ([], {"ACCESSIBLE": "1"}, False),
     ],
 )
 def test_plain_mode_draws_nothing_over(

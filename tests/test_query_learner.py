@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -24,7 +25,7 @@ from assistant.wiring.assistant import Assistant
 from stores.base.errors import BackendMissing
 from stores.learning.follow_ups import FollowUp
 
-SESSIONS, FOLLOW_UPS = 50, 5  # of each
+SESSIONS, FOLLOW_UPS = 30, 4  # of each
 
 
 class Written:
@@ -60,8 +61,6 @@ class Desk:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         places = find_locations({"HOME": str(folder)})
-        places.chat_models.mkdir(parents=True)
-        (places.chat_models / "smollm2.gguf").write_bytes(b"GGUF")
         settings = Settings(learning=LearningSettings(fewest_lessons=10))
         self.assistant = Assistant(settings, places, offline=True)
         self.models: list[Written] = []
@@ -76,17 +75,6 @@ class Desk:
         monkeypatch.setattr(FollowUpSearch, "__init__", lambda *_: None)  # no encoder: what is found is told
         monkeypatch.setattr(FollowUpSearch, "found", lambda _, each, alone: 1.0 if "alone" in alone else 0.2)
         monkeypatch.setattr(Assistant, "searching", SimpleNamespace(retriever=None, spaces=None))
-
-    def talk(self) -> None:
-        stores = Stores.over(self.assistant.database)
-        ann = stores.journal.user_id("ann")
-        stores.add(ann, document("rules", "The room opens at ten."))
-        [opens] = stores.texts()
-        for number in range(SESSIONS):
-            session = stores.journal.open_session(ann)
-            for each in range(FOLLOW_UPS + 1):
-                question = f"and room {each}?" if each else f"when does room {number} open?"
-                ask(stores, ann, [(opens, "answer")], question=question, session=session)
 
     def written(self, adapters: Path) -> Written:
         self.models.append(Written(adapters))
@@ -104,15 +92,36 @@ class Desk:
         return folder / "candidate"
 
 
+@pytest.fixture(scope="module")
+def talked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of somebody who has the model and asked follow-ups."""
+    home = tmp_path_factory.mktemp("home")
+    places = find_locations({"HOME": str(home)})
+    places.chat_models.mkdir(parents=True)
+    (places.chat_models / "smollm2.gguf").write_bytes(b"GGUF")
+    assistant = Assistant(Settings(), places, offline=True)
+    stores = Stores.over(assistant.database)
+    ann = stores.journal.user_id("ann")
+    stores.add(ann, document("rules", "The room opens at ten."))
+    [opens] = stores.texts()
+    for number in range(SESSIONS):
+        session = stores.journal.open_session(ann)
+        for each in range(FOLLOW_UPS + 1):
+            question = f"and room {each}?" if each else f"when does room {number} open?"
+            ask(stores, ann, [(opens, "answer")], question=question, session=session)
+    assistant.close()
+    return home
+
+
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def desk(talked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    shutil.copytree(talked, tmp_path, dirs_exist_ok=True)
     made = Desk(tmp_path, monkeypatch)
     yield made
     made.assistant.close()
 
 
 def test_a_winner_is_used_at_once_and_stepped_back_from(desk: Desk) -> None:
-    desk.talk()
     assistant = desk.assistant
     assistant.keep_query_model()
     ended = assistant.learner_of("query").run()
@@ -133,7 +142,6 @@ def test_a_winner_is_used_at_once_and_stepped_back_from(desk: Desk) -> None:
 
 
 def test_where_another_user_comes_the_shipped_one_is_used_again(desk: Desk) -> None:
-    desk.talk()
     assistant = desk.assistant
     assert assistant.learner_of("query").run().state == "promoted"
     assert assistant.query_adapters != SHIPPED
@@ -142,7 +150,6 @@ def test_where_another_user_comes_the_shipped_one_is_used_again(desk: Desk) -> N
 
 
 def test_a_model_that_saw_what_is_forgotten_meanwhile_never_goes_live(desk: Desk) -> None:
-    desk.talk()
     assistant = desk.assistant
     taught: FollowUp = next(each for each in assistant._follow_ups.all() if not each.is_held_out)
     session = assistant.journal.turn(taught.user_id, taught.turn_id).session_id
@@ -160,7 +167,6 @@ def test_a_model_that_saw_what_is_forgotten_meanwhile_never_goes_live(desk: Desk
 
 
 def test_a_damaged_one_is_told_and_the_shipped_one_used(desk: Desk) -> None:
-    desk.talk()
     ended = desk.assistant.learner_of("query").run()
     kept = desk.assistant.checkpoints.place(QUERY.recipe, ended.version) / SHIPPED.name
     assert desk.assistant.query_adapters == kept

@@ -209,13 +209,6 @@ def test_what_only_states_is_not_rewritten() -> None:
     assert rewriter.asked == []
 
 
-def test_without_a_model_or_anything_before_nothing_is_begun() -> None:
-    rewriter = Rewriter()
-    assert QueryAugmenter(lambda: rewriter, seconds=60).augment("when?", []).rewritten() == ""
-    assert QueryAugmenter().augment("when?", CHAT).rewritten() == ""
-    assert rewriter.asked == []
-
-
 @pytest.mark.slow
 def test_smollm2_with_our_adapters_makes_a_question_stand_alone(smollm2: Path) -> None:
     model = QueryModel(smollm2, SHIPPED)

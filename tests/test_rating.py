@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from agent_fakes import FakeChat
 from plain_fixtures import talk
-from screen_fixtures import ANSWER, HANDBOOK, QUESTION, ScriptedReplies, made_assistant, on_screen, place_in
+from screen_fixtures import ANSWER, HANDBOOK, QUESTION, ScriptedReplies, made_assistant, place_in
 
 from assistant.terminal.actions.rating import (
     ASKS_NOTHING,
@@ -37,13 +37,6 @@ def test_rating_an_answer_that_cites_nothing_says_that_nothing_is_learned(tmp_pa
     assert f"Noted for turn 1: bad. {CITES_NOTHING} /teach with what is right is kept.\n" in told
     assert "Noted for turn 2: good.\n" in told
     assert "Noted for turn 2: bad.\n" in told
-
-
-async def test_the_screen_says_so_too(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[NOTHING]]) as chat:
-        await chat.asks(QUESTION)
-        await chat.presses("ctrl+g", "plus")
-        await chat.shows(f"noted for turn 1: good. {CITES_NOTHING}")
 
 
 @pytest.mark.parametrize("answer", [NOTHING, "Good to know."])

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
-from agent_fakes import FixedEncoder, FixedReader, candidate, source
+from agent_fakes import candidate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.answering.quoting import Quote
 from agents.base.interfaces import Verdict
-from agents.retrieval.reader_judge import Readings
-from assistant.settings.config import AnswerSettings
 from benchmarks.attack_damage import Asked
-from benchmarks.offline_answers import Answers, f1, ways
+from benchmarks.offline_answers import f1
 from benchmarks.reader_reranking import Known, Read, by_reranker, by_score
 from benchmarks.recall_collections import Question
 
@@ -35,28 +29,9 @@ def test_f1_of_words_without_articles_and_punctuation() -> None:
     assert f1("red red", ["red"]) == pytest.approx(2 / 3)
 
 
-def quoted(settings: AnswerSettings | None) -> list[Quote]:
-    """What is shown of a document that opens the room at ten, asked when it opens."""
-    question, opens = "When does the room open?", "The room opens at ten."
-    encoder = FixedEncoder({question: (1, 0, 0, 0), opens: (0.9, 0.436, 0, 0)})
-    readings = Readings(FixedReader({"at ten": 0.8}))
-    assistant: Any = SimpleNamespace(encoder=encoder, readings=readings)
-    return ways(assistant, settings)["with the reader"].quotes(question, [candidate(1, opens)])
-
-
 def test_an_attack_is_told_in_shares() -> None:
     asked = Asked(right=[True, True], planted=[False, False], named=[False, False])
     assert asked.told() == "right 100.0 %, planted alone 0.0 %, planted named first 0.0 %"
-
-
-def test_the_named_answer_counts_before_the_quote() -> None:
-    noted = Answers()
-    noted.note([Quote(source(1, "It opens at ten."), "It opens at ten.", 0.7, "ten")], ["ten"])
-    noted.note([Quote(source(1, "It opens at ten."), "It opens at ten.", 0.6)], ["ten"])
-    noted.note([], ["ten"])
-    assert noted.exact == [1, 0, 0]
-    assert noted.contained == [1, 1, 0]
-    assert noted.sure == [0.7, 0.6, 0]
 
 
 def read(*scores: float) -> Read:
@@ -81,8 +56,3 @@ def test_the_reranker_is_charged_for_what_it_judged() -> None:
     known = Known(some)
     by_reranker(some, known, "every_5", min_judged=1, order="classes")
     assert known.judged == 5
-
-
-def test_readings_have_names_and_tokens() -> None:
-    (reading,) = Readings(FixedReader({"ten": 0.9})).of("When?", ["at ten"])
-    assert reading.tokens == 2

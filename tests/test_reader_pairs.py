@@ -11,19 +11,25 @@ from typing import Any
 
 import pytest
 
+from assistant.learning.recipes.examples.changed_answers import Answers, changed, kind_of
 from assistant.learning.recipes.examples.pairs import (
     SETS,
     Corpus,
     Passage,
     Question,
     _of_question,
-    _relevant,
     answer_spans,
     held_out_articles,
     pairs,
 )
-from assistant.learning.recipes.examples.passage_search import PassageSearch
-from assistant.learning.recipes.reader.mine_negatives import drawn_articles
+from assistant.learning.recipes.examples.statement_claims import (
+    NOT_ENOUGH,
+    REFUTES,
+    SUPPORTS,
+    _of_statement,
+    claim_of,
+)
+from assistant.learning.recipes.templates.statements import Statement, statement
 
 
 def passage(number: int, article: str, text: str) -> Passage:
@@ -43,25 +49,6 @@ def test_a_span_is_every_occurrence_as_a_whole_word_in_any_case() -> None:
     assert [text[start:end] for start, end in answer_spans(text, ["Paris"])] == ["Paris", "paris"]
 
 
-def test_part_of_a_word_is_a_span_where_there_is_no_whole_word() -> None:
-    assert answer_spans("It was the 10th time.", ["10"]) == ((11, 13),)
-
-
-def test_an_answer_may_be_spaced_otherwise_than_in_the_passage() -> None:
-    assert answer_spans("Newton D. Baker lived here.", ["Newton D . Baker"]) == ((0, 15),)
-
-
-def test_no_answer_and_an_empty_answer_have_no_span() -> None:
-    assert answer_spans("Nothing here.", ["Paris", " "]) == ()
-
-
-def test_of_two_passages_the_one_with_the_rarer_shared_word_is_first() -> None:
-    search = PassageSearch([one.text for one in CORPUS.passages])
-    assert search.ranked("Which cat sleeps?", 3) == [3]
-    assert search.ranked("the Alps river", 1) == [0] or search.ranked("the Alps river", 1) == [2]
-    assert search.ranked("of the", 3) == []
-
-
 def test_a_question_comes_with_its_answer_and_without() -> None:
     found = list(_of_question(LENGTH, CORPUS, "squad", random.Random(0), ()))
     right = found[0]
@@ -78,27 +65,6 @@ def test_what_is_irrelevant_is_of_another_article() -> None:
     for seed in range(20):
         for one in _of_question(LENGTH, CORPUS, "squad", random.Random(seed), ()):
             assert (of_article[one.second] == "Rhine") == (one.judge in (0, 1))
-
-
-def test_what_is_relevant_is_of_the_same_article_without_the_answer() -> None:
-    assert _relevant(LENGTH, CORPUS, random.Random(0)) == RHINE_SHIPS
-
-
-def test_mined_passages_come_before_searched_ones() -> None:
-    chosen = {
-        one.second
-        for seed in range(40)
-        for one in _of_question(LENGTH, CORPUS, "squad", random.Random(seed), ("p3",))
-        if one.judge == 2
-    }
-    assert CATS.text in chosen
-
-
-def test_mining_stores_whole_articles() -> None:
-    drawn = drawn_articles(CORPUS, 1, random.Random(1))
-    articles = {one.article for one in drawn}
-    assert len(articles) == 1
-    assert drawn == CORPUS.of_article[articles.pop()]
 
 
 def write(path: Path, records: Sequence[dict[str, Any]]) -> None:
@@ -147,5 +113,76 @@ def test_an_article_of_one_sets_test_is_in_no_sets_training(data: Path) -> None:
     assert any("Shared" in one.second for one in pairs(data, "test", seed=1))
 
 
-def test_the_same_seed_gives_the_same_examples(data: Path) -> None:
-    assert list(pairs(data, "test", seed=3)) == list(pairs(data, "test", seed=3))
+# Statements, and answers made false
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "said"),
+    [
+        ("Who wrote Emma?", "Jane Austen", "Jane Austen wrote Emma."),
+        ("What is the capital of France?", "Paris", "The capital of France is Paris."),
+        ("When was the bridge opened?", "May 5, 1901", "The bridge was opened on May 5, 1901."),
+        ("The Rhine flows into what sea?", "the North Sea", "The Rhine flows into the North Sea."),
+        ("How many states does Nigeria have?", "36", "Nigeria has 36 states."),
+        ("Whom did Caesar defeat?", "Pompey", None),
+        ("In what century was it built?", "18th", "It was built in the 18th century."),
+        ("Why did Rome fall?", "lead", None),
+        ("What is it?", 'a "thing" (of sorts)', None),
+    ],
+)
+def test_a_question_and_its_answer_make_a_statement(question: str, answer: str, said: str | None) -> None:
+    made = statement(question, answer)
+    assert (made.text if made else None) == said
+
+
+@pytest.mark.parametrize("answer", ["1998", "May 12, 2008", "6,700 km", "three"])
+def test_a_changed_number_keeps_its_form_and_differs(answer: str) -> None:
+    for seed in range(50):
+        other = changed(answer, [answer], (), "In 1990 there were 12,345 of 3.1.", random.Random(seed))
+        assert other is not None
+        assert other != answer
+        assert kind_of(other) == kind_of(answer)
+
+
+def test_a_changed_name_is_no_right_answer_and_no_part_of_one() -> None:
+    others = ["Paris", "the city of Paris", "Lyon"]
+    assert changed("Paris", ["Paris", "Paris, France"], others, "", random.Random(0)) == "Lyon"
+    assert changed("Paris", ["Paris"], ["Paris"], "", random.Random(0)) is None
+
+
+SAID = Statement("the capital of France is", "Paris", "")
+
+
+def test_a_claim_says_what_its_label_wants() -> None:
+    for seed in range(300):
+        rng = random.Random(seed)
+        true = claim_of(SAID, "Lyon", SUPPORTS, rng).lower()
+        false = claim_of(SAID, "Lyon", REFUTES, rng).lower()
+        assert ("is paris" in true) or ("is not lyon" in true)
+        assert ("is lyon" in false) or ("is not paris" in false)
+        assert "not paris" not in true
+        assert "not lyon" not in false
+
+
+def test_a_statement_gives_all_three_labels_with_fitting_evidence() -> None:
+    passages = [
+        Passage(
+            "p0", "France", "The capital of France is Paris. The Loire is the longest of its rivers by far."
+        ),
+        Passage("p1", "France", "Wine is grown in many valleys and sold in Lyon."),
+        Passage("p2", "Cat", "A cat sleeps for most of the day in a warm place."),
+    ]
+    question = Question("q", "What is the capital of France?", ("Paris",), ("p0",), "France", "france")
+    answers = Answers()
+    for city in ("Paris", "Lyon", "Nice"):
+        answers.add("France", question.text, city)
+    found = [
+        one
+        for seed in range(20)
+        for one in _of_statement(question, SAID, Corpus(passages), answers, random.Random(seed))
+    ]
+    assert {one.verify for one in found} == {SUPPORTS, REFUTES, NOT_ENOUGH}
+    for one in found:
+        assert ("Paris" in one.second) == (one.verify != NOT_ENOUGH)
+        assert one.key == "france"
+        assert one.source == "squad_entities"

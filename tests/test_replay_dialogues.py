@@ -139,32 +139,14 @@ def test_it_learns_after_each_interval_and_goes_on_where_it_was(
         over(places, sets, tmp_path / "out", training).play(stop)
     assert len(training.lessons) == 1
     runs = over(places, sets, tmp_path / "out", training).play()
-    whole = over(places, sets, tmp_path / "whole", Training()).play()
     learning, frozen = runs["dual-feedback", 1], runs["frozen", 1]
     assert len(training.lessons) == 2 == len(learning.learned)
     assert training.lessons[0] < training.lessons[1]
     assert [step.after for step in learning.learned] == [50, 100]
     assert not any(step.facts["is_promoted"] for step in learning.learned)  # it is the same one
     assert [step.reply for step in learning.asked] == [step.reply for step in frozen.asked]
-    assert [s.reply for s in whole["dual-feedback", 1].asked] == [s.reply for s in learning.asked]
     assert {"BLEU", "Entity-F1"} == set(frozen.asked[0].figures)
     assert not (tmp_path / "out" / "runs" / "dual-feedback-seed-1" / "trained").exists()
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (("--judge", "simulated"), "--judge cannot be used with dual-feedback"),
-        (("--method", "luf"), "dual-feedback plays dialogues and luf questions"),
-        (("--fail-under", "R@5=0.5"), "there is no figure 'R@5'"),
-    ],
-)
-def test_what_is_of_questions_is_refused(
-    tmp_path: Path, sets: Path, minilm_folder: Path, given: tuple[str, ...], said: str
-) -> None:
-    vouch = Vouch(tmp_path / "home", minilm_folder.parent)
-    told = ("replay", "camrest", "--sets", str(sets), "--method", "dual-feedback")
-    assert said in vouch.run(*told, *given, code=2).err
 
 
 @pytest.mark.slow

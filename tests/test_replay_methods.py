@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import replay_towns
 
 from assistant.replay.methods.choice import KeptTrainings, MethodChoice
-from assistant.replay.simulation.feedback import said_after
-from assistant.replay.streams.datasets import ReplayQuestion
 from stores.base.errors import WrongUsage
 from stores.learning.lessons import Lesson
 
@@ -62,15 +59,6 @@ def test_the_same_training_is_done_once_and_told_again(tmp_path: Path) -> None:
     assert len(trainer.begun_from) == 2
 
 
-def test_of_earlier_trainings_only_what_they_told_is_kept(tmp_path: Path) -> None:
-    kept = KeptTrainings(tmp_path / "kept", start=None, train=Trainer())
-    trained(kept, tmp_path / "a", ["one"])
-    trained(kept, tmp_path / "b", ["one", "two"])
-    again = KeptTrainings(tmp_path / "kept", start=None, train=Trainer())
-    assert trained(again, tmp_path / "c", ["one"]) == ("", [{"kind": "step", "loss": 1.0}])
-    assert trained(again, tmp_path / "d", ["one", "two"]) == ("2", [{"kind": "step", "loss": 2.0}])
-
-
 def test_a_training_that_was_not_kept_whole_is_done_again(tmp_path: Path) -> None:
     trainer = Trainer()
     kept = KeptTrainings(tmp_path / "kept", start=None, train=trainer)
@@ -94,25 +82,3 @@ def test_a_number_behind_a_writing_method_is_a_simulated_writers_quality() -> No
     assert MethodChoice.read("query-rewrite").writes
     with pytest.raises(WrongUsage, match="names no quality"):
         MethodChoice.read("query2doc:much")
-
-
-def test_users_say_what_the_questions_answers_are_in_exact_shares() -> None:
-    questions = [
-        ReplayQuestion(
-            str(row["id"]),
-            str(row["question"]),
-            tuple(row["answers"]),  # type: ignore[arg-type]
-            None,
-            topic=str(row["doc"]),
-        )
-        for row in replay_towns.questions()
-    ]
-    unanswerable = ReplayQuestion("none", "Why?", (), frozenset())
-    said = said_after([*questions, unanswerable], seed=3)
-    assert said == said_after(list(reversed([*questions, unanswerable])), seed=3)
-    assert set(said) == {question.id for question in questions}
-    kinds = [each.kind for each in said.values()]
-    assert sorted(map(kinds.count, ("right", "wrong", "unrelated"))) == [5, 9, 10]  # of 24: 9.6, 9.6, 4.8
-    for question in questions:
-        told = said[question.id]
-        assert (question.answers[0] in told.message) == (told.kind == "right"), told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,7 +25,6 @@ from assistant.replay.report.report import report_of
 from assistant.replay.runs.replay_assistant import own_settings
 from assistant.replay.runs.steps import Steps
 from assistant.replay.storage.line_file import encoded
-from assistant.replay.streams.datasets import ReplayQuestion
 from assistant.settings.config import (
     EncoderSettings,
     IndexSettings,
@@ -32,7 +32,6 @@ from assistant.settings.config import (
     Settings,
     StoreSettings,
 )
-from stores.base.clock import now
 from stores.base.errors import WrongUsage
 
 CHILD = Path(__file__).with_name("replay_child.py")
@@ -82,74 +81,61 @@ def killed_after(home: Path, out: Path, label: str, steps: int, *options: str) -
 
 
 @pytest.fixture(scope="module")
-def once(home: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The report of a run in one go."""
-    return finished(home, tmp_path_factory.mktemp("once"))
+def once(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run in one go."""
+    folder = tmp_path_factory.mktemp("once")
+    finished(home, folder)
+    return folder
 
 
 # The same bytes
 
 
-def test_two_processes_give_the_same_report(home: Path, once: bytes, tmp_path: Path) -> None:
-    assert finished(home, tmp_path / "twice") == once
-    told = json.loads(once)
+def test_two_processes_give_the_same_report(home: Path, once: Path, tmp_path: Path) -> None:
+    report = (once / "report.json").read_bytes()
+    assert finished(home, tmp_path / "twice") == report
+    told = json.loads(report)
     assert told["questions"] == ASKED
     assert [training["after"] for training in told["trainings"]["luf"]["1"]] == [6, 12, 18]
     assert told["figures"]["luf"] != told["figures"]["frozen"]
 
 
 def test_a_killed_replay_goes_on_where_it_was_and_gives_the_same_report(
-    home: Path, once: bytes, tmp_path: Path
+    home: Path, once: Path, tmp_path: Path
 ) -> None:
-    """Killed in the frozen run, before a training and after two: nothing is asked or trained twice."""
+    """Killed in the frozen run and after two trainings: nothing is asked or trained twice."""
     out = tmp_path / "out"
     killed_after(home, out, "frozen", 5)
-    killed_after(home, out, "luf", 4)
     killed_after(home, out, "luf", 16)  # 14 questions and 2 trainings
     kept = (out / "runs" / "luf-seed-1" / "steps.jsonl").read_bytes()
-    assert finished(home, out) == once
+    assert finished(home, out) == (once / "report.json").read_bytes()
     steps = (out / "runs" / "luf-seed-1" / "steps.jsonl").read_bytes()
     assert steps.startswith(kept[: kept.rfind(b"\n") + 1])
     assert steps.count(b'"step": "asked"') == ASKED
     assert (out / "trained.log").read_text().split() == ["6", "12", "18"]
 
 
-@pytest.mark.parametrize("options", [["--user-feedback"], ["--rafe"]])
-def test_where_users_speak_or_searching_changes_the_method_too(
-    home: Path, tmp_path: Path, options: list[str]
-) -> None:
-    label = "rafe" if options == ["--rafe"] else "luf"
-    whole = finished(home, tmp_path / "whole", *options)
-    killed_after(home, tmp_path / "killed", label, 10, *options)
-    killed_after(home, tmp_path / "killed", label, 17, *options)
-    assert finished(home, tmp_path / "killed", *options) == whole
-    if label == "luf":
-        said = json.loads(whole)["feedback"]["luf"]
-        assert sum(said.values()) == ASKED
-        assert set(said) == {"right", "wrong", "unrelated"}
+def test_a_killed_replay_in_which_users_speak_gives_the_same_report(home: Path, tmp_path: Path) -> None:
+    whole = finished(home, tmp_path / "whole", "--user-feedback")
+    killed_after(home, tmp_path / "killed", "luf", 17, "--user-feedback")
+    assert finished(home, tmp_path / "killed", "--user-feedback") == whole
+    said = json.loads(whole)["feedback"]["luf"]
+    assert sum(said.values()) == ASKED
+    assert set(said) == {"right", "wrong", "unrelated"}
 
 
 def test_what_users_say_is_judged_apart_from_the_question_before(home: Path, tmp_path: Path) -> None:
     """Else a lesson has a passage twice, and no training can read it."""
-    heard = child_replay(home, tmp_path / "heard", hears=True, interval=0).play()["luf", 1]
+    heard = child_replay(home, tmp_path / "heard", hears=True, first=10, interval=0).play()["luf", 1]
     assert {step.feedback for step in heard.asked} == {"right", "wrong", "unrelated"}
     for step in heard.asked:
         judged = [judgement.candidate.passage.version_id for judgement in step.judgements]
         assert judged
         assert len(set(judged)) == len(judged)
-    alone = child_replay(home, tmp_path / "alone", interval=0).play()["luf", 1]
+    alone = child_replay(home, tmp_path / "alone", first=1, interval=0).play()["luf", 1]
     first, same = heard.asked[0], alone.asked[0]  # before anything was said
     assert first.judgements == same.judgements
     assert first.figures.items() > same.figures.items()  # and of the set alone
-
-
-def test_what_is_remembered_of_the_last_training_alone_goes_on_too(home: Path, tmp_path: Path) -> None:
-    whole = finished(home, tmp_path / "whole", "--last")
-    killed_after(home, tmp_path / "killed", "luf", 17, "--last")
-    assert finished(home, tmp_path / "killed", "--last") == whole
-    for name in ("whole", "killed"):
-        assert (tmp_path / name / "trained.log").read_text().split() == ["6", "6", "6"]
-    assert json.loads(whole)["replay"]["remembers"] == "last"
 
 
 # Prequential
@@ -188,21 +174,11 @@ def test_it_learns_after_every_interval_from_what_was_asked_since(
     assert method.seen == [*ids[:10], ids[:10], *ids[10:20], ids[10:20], *ids[20:]]
 
 
-def test_figures_of_a_question_do_not_hang_on_later_ones(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = child_replay(home, tmp_path / "whole").play()["luf", 1]
+def test_figures_of_a_question_do_not_hang_on_later_ones(home: Path, once: Path, tmp_path: Path) -> None:
+    whole = Steps(once / "runs" / "luf-seed-1" / "steps.jsonl")
     cut = child_replay(home, tmp_path / "cut", first=15).play()["luf", 1]
     assert [s.question for s in cut.asked] == [s.question for s in whole.asked[:15]]
     assert [s.figures for s in cut.asked] == [s.figures for s in whole.asked[:15]]
-
-
-def test_a_replay_has_a_time_of_its_own_and_leaves_that_of_the_process(home: Path, tmp_path: Path) -> None:
-    replay = child_replay(home, tmp_path / "out", first=3, interval=0)
-    steps = replay.play()["frozen", 1]
-    days = {j.candidate.passage.created_at.year for step in steps.asked for j in step.judgements}
-    assert days == {2020}
-    assert now().year >= 2026
 
 
 # What is not touched
@@ -227,7 +203,7 @@ def test_the_store_of_the_chat_is_not_touched(home: Path, tmp_path: Path) -> Non
     live.journal.user_id("ann")
     live.close()
     before = hash_of(home / "data")
-    child_replay(home, tmp_path / "out", hears=True, first=8).play()
+    child_replay(home, tmp_path / "out", hears=True, first=4).play()
     assert hash_of(home / "data") == before
 
 
@@ -242,7 +218,7 @@ def test_a_folder_that_holds_another_replay_is_refused(home: Path, tmp_path: Pat
         child_replay(home, tmp_path / "out", first=3).play()
 
 
-@pytest.mark.parametrize("changed", ["temperature", "max_tokens", "reader", "vouch"])
+@pytest.mark.parametrize("changed", ["temperature", "reader", "vouch"])
 def test_what_was_played_by_another_reader_model_or_version_is_another_replay(
     home: Path, tmp_path: Path, changed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,16 +237,6 @@ def test_what_was_played_by_another_reader_model_or_version_is_another_replay(
         other._settings = replace(other._settings, model=model)
     with pytest.raises(WrongUsage, match="holds another replay"):
         other._check_plan()
-
-
-def test_a_replay_judges_by_what_it_was_told_and_knows_no_more(home: Path, tmp_path: Path) -> None:
-    """Scores are drawn around the verdict: a judge that is wrong does not tell the truth by its scores."""
-    steps = child_replay(home, tmp_path / "out", first=1, min_judged=7).play()["frozen", 1]
-    (first,) = steps.asked
-    assert {judgement.judge for judgement in first.judgements} == {
-        "simulated-1 0.7/0.98 seed 1 blurs verdict"
-    }
-    assert len(first.judgements) >= 7
 
 
 def test_a_replay_has_settings_that_give_the_same_figures_everywhere() -> None:
@@ -305,9 +271,8 @@ def test_gold_in_a_users_own_memory_is_found_by_its_name(home: Path, tmp_path: P
 # Steps
 
 
-def test_steps_that_are_taken_back_are_forgotten_with_their_passages(home: Path, tmp_path: Path) -> None:
-    child_replay(home, tmp_path / "out").play()
-    file = tmp_path / "out" / "runs" / "luf-seed-1" / "steps.jsonl"
+def test_steps_that_are_taken_back_are_forgotten_with_their_passages(once: Path, tmp_path: Path) -> None:
+    file = Path(shutil.copy(once / "runs" / "luf-seed-1" / "steps.jsonl", tmp_path))
     steps = Steps(file)
     assert (len(steps.asked), len(steps.learned)) == (ASKED, 3)
     before = [encoded(line) for line in steps._file.lines]
@@ -316,10 +281,3 @@ def test_steps_that_are_taken_back_are_forgotten_with_their_passages(home: Path,
     again = Steps(file)
     assert [encoded(line) for line in again._file.lines] == before[:14]
     assert again.asked[11].judged.judgements == steps.asked[11].judged.judgements
-
-
-def test_a_question_of_a_set_may_stand_there_twice(home: Path, tmp_path: Path) -> None:
-    replay = child_replay(home, tmp_path / "out", interval=0)
-    first: ReplayQuestion = replay._streamed.parts[0][0]
-    replay._streamed = replace(replay._streamed, parts=((first, replace(first, id="again")),))
-    assert len(replay.play()["luf", 1].asked) == 2

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
+import io
 import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import replay_towns
+from cli_helpers import Vouch
+from replay_child import child_replay
 
+from assistant.commands.replay.telling import Progress
+from assistant.replay.methods.luf import LufRound
 from assistant.replay.metrics.figures import (
-    _NORMAL,
-    _STUDENT,
     Estimate,
     Played,
     curve,
@@ -26,8 +30,11 @@ from assistant.replay.metrics.figures import (
 )
 from assistant.replay.metrics.measures import MEASURES, measured
 from assistant.replay.report.page import page
-from assistant.replay.report.plots import bar_plot, line_plot, ticks, told
-from assistant.replay.report.report import figure, report_of, shown, table_rows, times_of
+from assistant.replay.report.report import figure, report_of, table_rows
+from assistant.replay.report.terminal_table import terminal_lines
+from assistant.replay.report.times_table import times_lines, times_rows
+from assistant.replay.report.trainings import trainings_of
+from assistant.replay.runs.player import facts_of
 from assistant.replay.runs.steps import AskedStep, LearnedStep, Steps
 from assistant.replay.streams.datasets import ReplayQuestion
 from stores.base.errors import WrongUsage
@@ -92,11 +99,6 @@ def test_where_every_gold_passage_is_needed_one_is_not_enough() -> None:
     assert (found["dense R@5"], found["fused R@5"]) == (0, 1)
 
 
-def test_of_a_question_that_nothing_answers_only_the_cost_is_told() -> None:
-    nothing = ReplayQuestion("q", "Why?", (), frozenset())
-    assert measured(nothing, dense=[], fused=[], reranked=[], reply="no", tokens=7) == {"tokens": 7}
-
-
 # Of many
 
 
@@ -111,11 +113,6 @@ def test_the_thirds_are_those_of_the_stream() -> None:
         assert parts["last third"] == list(range(2 * count // 3, count))
         together = [i for name in ("first third", "second third", "last third") for i in parts.get(name, [])]
         assert together == parts["all"] == list(range(count))
-
-
-def test_domains_are_told_where_there_are_several() -> None:
-    assert slices(played([0, 0, 0], ["a", "b", "a"]))["a"] == [0, 2]
-    assert "towns" not in slices(played([0, 0, 0]))
 
 
 def test_an_interval_over_seeds_is_students() -> None:
@@ -197,29 +194,15 @@ def test_the_report_tells_figures_gains_and_trainings(runs: Mapping[tuple[str, i
     assert not re.search(r"second\W|\btime\b|took", json.dumps(told).replace("second third", ""))
 
 
-def test_times_stand_apart(runs: Mapping[tuple[str, int], Steps]) -> None:
-    told = times_of(runs)["frozen, seed 1"]
-    assert (told["questions"], told["turn"], told["training"]) == (9, 4.5, 0)
-
-
 def test_no_share_is_told_beyond_100_percent(tmp_path: Path) -> None:
     told = report_of(IDENTITY, {("frozen", s): steps(tmp_path, f"s{s}", 0.98 + s / 100) for s in (1, 2)})
     assert told["figures"]["frozen"]["all"]["F1"]["high"] == 1.0
-
-
-def test_no_count_is_told_below_0(tmp_path: Path) -> None:
-    runs = {("frozen", seed): Steps(tmp_path / f"{seed}") for seed in (1, 2)}
-    for (_, seed), made in runs.items():
-        made.note_asked(AskedStep("q", "?", "towns", {"tokens": 1000.0 * seed}, ""))
-    assert report_of(IDENTITY, runs)["figures"]["frozen"]["all"]["tokens"]["low"] == 0.0
 
 
 @pytest.mark.parametrize(
     ("path", "value"),
     [
         ("F1", 0.715),
-        ("all/f1", 0.715),
-        ("gain/F1", 0.2),
         ("GAIN/last third/reranked r@5", 0.2),
         ("tokens", 100),
     ],
@@ -245,10 +228,6 @@ def test_a_table_has_a_column_for_each_method_and_gain(runs: Mapping[tuple[str, 
     assert head == ["part", "measure", "frozen", HOSTILE, f"{HOSTILE} - frozen"]
     assert ["all", "F1"] in [row[:2] for row in rows]
     assert next(row for row in rows if row[:2] == ["all", "F1"])[-1] == "+20.0 [+20.0, +20.0]"
-
-
-def test_what_rounds_to_nothing_has_one_sign() -> None:
-    assert shown("F1", {"mean": -0.0003, "low": -0.01, "high": 0.0004}, is_gain=True) == "+0.0 [-1.0, +0.0]"
 
 
 # The page
@@ -288,45 +267,195 @@ def test_the_page_stands_by_itself_and_runs_nothing(runs: Mapping[tuple[str, int
     assert "prefers-color-scheme: dark" in written
 
 
-def test_the_page_has_the_plots(runs: Mapping[tuple[str, int], Steps]) -> None:
-    written = page(report_of(IDENTITY, runs))
-    for title in (
-        "reranked R@5 over the stream",
-        "Loss of the trainings",
-        "tokens over the stream",
-        "Gain of",
-    ):
-        assert f"<h3>{title}" in written
+# What is told while and after it plays
 
 
-def test_ticks_are_round_and_enclose_what_they_show() -> None:
-    assert ticks(0, 1) == [0, 0.2, 0.4, 0.6, 0.8, 1.0]
-    assert ticks(37, 1203) == [0, 250, 500, 750, 1000, 1250]
-    assert len(ticks(0.5, 0.5)) >= 2
-    assert ticks(20, 68) == [20, 30, 40, 50, 60, 70]
+def towns(vouch: Vouch) -> list[str]:
+    found = [str(vouch.folder / "towns.jsonl"), "--passages", str(vouch.folder / "passages.jsonl")]
+    simulated = ["--judge", "simulated", "--answers", "simulated"]
+    return [*found, "--passage-column", "id=id", "--passage-column", "title=title", *simulated]
 
 
-def test_what_is_counted_has_ticks_at_whole_numbers_and_no_share_one_above_100() -> None:
-    assert ticks(20, 22, is_counted=True) == [20, 21, 22]
-    assert ticks(5, 5, is_counted=True) == [4, 5, 6]
-    assert ticks(87, 99) == [85, 90, 95, 100]  # not 87.5
-    assert [told(tick) for tick in ticks(1000.2, 1001.5)] == ["1,000", "1,000.5", "1,001", "1,001.5"]
-    assert ticks(100, 100, most=100) == [90, 92, 94, 96, 98, 100]
+# What came of trainings
 
 
-def test_lines_and_bars_stand_where_their_numbers_say() -> None:
-    drawn = line_plot("t", {"one": [(0, 0), (10, 1)]}, across="x", up="y")
-    assert 'points="60.0,240.0 624.0,14.0"' in drawn
-    bars = bar_plot("t", [("gain", 1.0, 0.5, 1.5), ("loss", -1.0, -1.5, -0.5)], across="points")
-    widths = [float(width) for width in re.findall(r'class="bar"[^>]*width="([\d.]+)"', bars)]
-    assert widths[0] == widths[1] > 0
-    assert line_plot("t", {}, across="x", up="y") == bar_plot("t", [], across="x") == ""
+def run(
+    file: Path, trainings: Sequence[dict[str, Any]] = (), *, questions: int = 60, seconds: float = 2.0
+) -> Steps:
+    """Trainings after every 20 questions; one that is empty found nothing to learn from."""
+    made = Steps(file)
+    for number in range(1, questions + 1):
+        made.note_asked(AskedStep(f"q{number}", "?", "towns", {}, "", seconds={"turn": 0.5}))
+        if number % 20 == 0 and number // 20 <= len(trainings):
+            made.note_learned(LearnedStep(number, trainings[number // 20 - 1], seconds))
+    return made
 
 
-def test_the_points_of_student_s_t_fall_ever_more_slowly_towards_the_normal_s() -> None:
-    points = [*_STUDENT, _NORMAL]
-    falls = [above - below for above, below in itertools.pairwise(points)]
-    assert len(_STUDENT) == 30
-    assert min(falls) > 0
-    steps = falls[:-1]  # the last one is from 30 degrees to all others
-    assert all(later <= earlier + 0.0015 for earlier, later in itertools.pairwise(steps))  # three places
+def trained(lessons: int, best: int | None) -> dict[str, Any]:
+    return {"lessons": lessons, "best_epoch": best, "losses": [1.0]}
+
+
+@pytest.mark.parametrize(
+    ("interval", "trainings", "sentence"),
+    [
+        (400, [], "luf: never trained: the interval is 400 and there were 60 questions (--interval)"),
+        (
+            20,
+            [{}, trained(37, 3)],
+            "luf: trained once, after every 20 questions, on 37 lessons; once no passage was judged to help; "
+            "1 of 1 better than the start on the questions set aside (best epoch 3)",
+        ),
+    ],
+)
+def test_why_a_method_is_as_the_frozen_one_or_not(
+    tmp_path: Path, interval: int, trainings: list[dict[str, Any]], sentence: str
+) -> None:
+    assert trainings_of("luf", [run(tmp_path / "s", trainings)], interval=interval)["told"] == sentence
+
+
+def test_an_interval_that_nothing_was_learned_in_does_not_repeat_the_training_before() -> None:
+    class Method:
+        rounds = (LufRound(5, 1.0, 2, (0.5,)),)
+
+    assert facts_of(Method())["lessons"] == 5  # type: ignore[arg-type]
+    assert facts_of(Method(), earlier=1) == {}  # type: ignore[arg-type]
+
+
+def test_report_and_page_tell_it_for_each_method_that_learns(tmp_path: Path) -> None:
+    runs = {(label, 1): steps(tmp_path, label, 0.5) for label in ("frozen", "query2doc", "luf")}
+    told_of = report_of({**IDENTITY, "seeds": [1]}, runs)
+    assert list(told_of["learning"]) == ["luf"]
+    assert told_of["learning"]["luf"]["told"] in page(told_of)
+
+
+# Progress
+
+
+class Listener:
+    """What a watcher was told, a text each."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def __call__(self, what: str, done: int, of: int, left: str = "") -> None:
+        self.told.append(f"{what} {done}/{of} {left}".strip())
+
+
+def test_a_watcher_is_told_of_trainings_and_of_which_run_it_is(tmp_path: Path, minilm_folder: Path) -> None:
+    home = tmp_path / "home"
+    (home / "cache").mkdir(parents=True)
+    (home / "cache" / "encoders").symlink_to(minilm_folder.parent)
+    (home / "cache" / "readers").symlink_to(minilm_folder.parent.parent / "readers")
+    replay_towns.write(home / "towns")
+    heard = Listener()
+    child_replay(home, tmp_path / "out", first=8, seeds=(1, 2)).play(heard)
+    assert any(text.startswith("frozen, seed 1 (1 of 4): questions 1/8") for text in heard.told)
+    assert "luf, seed 2 (4 of 4): training 1 of 1, starting 0/0" in heard.told
+    assert "luf, seed 2 (4 of 4): training 1 of 1, step 2/2" in heard.told
+
+
+def test_ctrl_c_tells_that_the_work_is_kept(vouch: Vouch) -> None:
+    out = vouch.folder / "out"
+    with vouch.terminal("replay", *towns(vouch), "--method", "frozen", "--out", str(out)) as person:
+        person.sees("frozen, seed 1: questions")
+        person.types("\x03")
+        person.sees("Interrupted. What was played is kept in ")
+        person.sees("the same command goes on from there.")
+        assert person.exit_code() == 130
+
+
+# The terminal
+
+
+@pytest.fixture
+def vouch(tmp_path: Path, minilm_folder: Path) -> Vouch:
+    replay_towns.write(tmp_path)
+    return Vouch(tmp_path, minilm_folder.parent)
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> dict[str, Any]:
+    labels = ("frozen", "luf:strict+flaccid", "query2doc:simulated 0.8", "rafe")
+    runs = {
+        (label, seed): steps(tmp_path, f"{place}-{seed}", 0.5 + place / 10 + seed / 100)
+        for place, label in enumerate(labels)
+        for seed in (1, 2)
+    }
+    return report_of(IDENTITY, runs)
+
+
+@pytest.mark.parametrize("width", [48, 240])
+def test_no_line_is_wider_than_the_terminal_and_every_figure_is_there(
+    report: dict[str, Any], width: int
+) -> None:
+    lines = terminal_lines(report, width=width)
+    assert max(map(len, lines)) <= width
+    heads = [line for line in lines if line.startswith(("all ", "last third "))]
+    for label in report["figures"]:
+        assert sum(label in head for head in heads) >= 2  # in each part
+    assert sum(line.startswith("reranked R@5  ") for line in lines) == len(heads)
+    if width == 240:
+        assert len(heads) == 2
+
+
+# Over questions
+
+
+def test_report_and_page_have_intervals_over_questions_with_several_seeds(tmp_path: Path) -> None:
+    runs = {
+        (label, seed): steps(tmp_path, f"{place}-{seed}", good)
+        for place, (label, good) in enumerate([("frozen", 0.5), (HOSTILE, 0.75)])
+        for seed in (1, 2)
+    }
+    told_of = report_of(IDENTITY, runs)
+    assert told_of["over_questions"]["gains"][HOSTILE]["all"]["F1"] == {"low": 0.25, "high": 0.25}
+    assert "75.0 [75.0, 75.0]<small>[75.0, 75.0]</small>" in page(told_of)
+    one = report_of({**IDENTITY, "seeds": [1]}, {("frozen", 1): runs["frozen", 1]})
+    assert one["over_questions"] == {}
+    assert "<small>" not in page(one)
+
+
+# Times
+
+
+TIMES = {
+    "frozen, seed 1": {"questions": 60, "turn": 37.55, "search": 0.937, "model": 0, "training": 0},
+    "luf:strict+hard, seed 1": {"questions": 60, "turn": 141.25, "search": 1.2, "model": 0, "training": 12},
+}
+
+
+def test_times_are_a_table_with_its_unit_whose_numbers_stay_whole() -> None:
+    assert times_rows(TIMES) == [
+        ["seconds", "questions", "turn", "search", "model", "training"],
+        ["frozen, seed 1", "60", "37.5", "0.9", "0.0", "0.0"],
+        ["luf:strict+hard, seed 1", "60", "141.2", "1.2", "0.0", "12.0"],
+    ]
+    wide, narrow = times_lines(TIMES, width=100), times_lines(TIMES, width=54)
+    assert wide[:3] == [
+        "seconds                  questions   turn  search  model  training",
+        "frozen, seed 1                  60   37.5     0.9    0.0       0.0",
+        "luf:strict+hard, seed 1         60  141.2     1.2    0.0      12.0",
+    ]
+    assert narrow[2] == "luf:strict…         60  141.2     1.2    0.0      12.0"
+    assert max(map(len, narrow)) <= 54
+    assert "hearing: what users say afterwards" in " ".join(wide)
+
+
+# Without a terminal
+
+
+def test_without_a_terminal_a_sentence_a_minute_tells_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    call: Any = SimpleNamespace(progress_line=lambda: SimpleNamespace(clear=None), tell=said.append)
+    seconds = iter([0.0, 0.0, 30.0, 61.0, 70.0, 122.0])
+    monkeypatch.setattr("assistant.commands.replay.telling.time.monotonic", lambda: next(seconds))
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    progress = Progress(call)
+    for done in range(5):
+        progress.watch("luf: questions", done * 61, 1000)
+    assert said == [
+        "luf: questions 122 of 1000, 2.0/s, about 7 min left.",
+        "luf: questions 244 of 1000, 2.0/s, about 6 min left.",
+    ]

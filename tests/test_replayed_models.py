@@ -121,11 +121,10 @@ def test_a_round_of_both_sides_is_stepped_back_from_with_its_encoder(both_sides:
     assert played == begun - 1  # of the last one nothing was played
 
 
-@pytest.mark.parametrize("backend", ["extractive", "openai"])
-def test_a_trained_model_that_is_not_here_is_no_chat_model(both_sides: Played, backend: str) -> None:
+def test_a_trained_model_that_is_not_here_is_no_chat_model(both_sides: Played) -> None:
     for gone in ("trained-0123456789ab", "trained-", "0123456789ab"):
         with pytest.raises(NotFound, match=f"no trained model '{gone}' here any more"):
-            both_sides.found_with(gone, backend=backend)
+            both_sides.found_with(gone, backend="openai")
 
 
 def test_a_round_of_the_query_side_is_played_with_the_vectors_that_it_was_made_for(

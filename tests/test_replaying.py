@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 from cli_helpers import HANDBOOK, QUESTION, Vouch
-from round_rows import keep, of, promoted
-from screen_fixtures import assistant_in, on_screen
+from round_rows import keep, promoted
+from screen_fixtures import assistant_in
 
 from assistant.terminal.comparison.comparison_process import ComparisonChild, ComparisonFailed
 from assistant.terminal.engine.slash_commands import SlashCommands
-from assistant.terminal.training.compare_screen import CompareScreen
 from assistant.wiring.assistant import Assistant
 from stores.base.errors import NotFound
 
@@ -138,21 +137,6 @@ def test_a_replay_that_is_left_ends_its_process(
     lines.close()  # type: ignore[attr-defined]
     assert child._process is not None
     assert child._process.returncode is not None
-
-
-async def test_on_the_screen_replay_opens_before_and_after(
-    tmp_path: Path, asked: list[tuple[int, dict[str, Any]]]
-) -> None:
-    async with on_screen(tmp_path) as chat:
-        keep(of(chat), promoted(1, "first-1111"), promoted(2, "second-2222"))
-        other = of(chat).journal.open_session(of(chat).journal.user_id("ann"))
-        await chat.sends(f"/replay {other}")
-        await chat.until(lambda: isinstance(chat.screen, CompareScreen))
-        await chat.shows("1 of 2 answers that changed")
-        await chat.presses("escape")
-        await chat.sends("/replay 999")
-        await chat.shows("there is no session 999")
-        assert [session for session, _ in asked] == [other]
 
 
 @pytest.mark.slow

@@ -13,8 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.base.interfaces import Candidate, Judge
-from agents.retrieval.reranker import Reranker
-from assistant.replay.simulation.feedback import simulated
 from assistant.replay.simulation.participants import (
     RIGHT_ON_IRRELEVANT,
     FeedbackKind,
@@ -64,35 +62,20 @@ def within_3_sigma(count: int, of: int, share: float) -> bool:
 # the judge
 
 
-@pytest.mark.parametrize("accuracy", [0.5, 0.6, 0.75, 0.9, 0.97])
-@pytest.mark.parametrize("seed", [1, 2])
-def test_it_is_as_accurate_as_told(accuracy: float, seed: int) -> None:
-    said = labels(SimulatedJudge(accuracy, seed, is_relevant=is_even))
+@pytest.mark.parametrize("accuracy", [0.5, 0.9])
+def test_it_is_as_accurate_as_told(accuracy: float) -> None:
+    said = labels(SimulatedJudge(accuracy, 1, is_relevant=is_even))
     relevant, irrelevant = said[1::2], said[0::2]
     assert within_3_sigma(relevant.count("answer"), MANY // 2, accuracy)
     assert within_3_sigma(irrelevant.count("irrelevant"), MANY // 2, RIGHT_ON_IRRELEVANT)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_one_of_accuracy_1_reproduces_the_oracle(seed: int) -> None:
-    judge = SimulatedJudge(1.0, seed, is_relevant=is_even, is_answer=is_fourth)
+def test_one_of_accuracy_1_reproduces_the_oracle() -> None:
+    judge = SimulatedJudge(1.0, 1, is_relevant=is_even, is_answer=is_fourth)
     expected = [
         "answer" if n % 4 == 0 else "relevant" if n % 2 == 0 else "irrelevant" for n in range(1, MANY + 1)
     ]
     assert labels(judge) == expected
-
-
-def test_what_only_helps_is_missed_as_often_as_the_answer() -> None:
-    said = labels(SimulatedJudge(0.8, 1, is_relevant=is_even, is_answer=is_fourth))
-    helps = said[1::4]
-    assert set(helps) == {"relevant", "irrelevant"}
-    assert within_3_sigma(helps.count("relevant"), MANY // 4, 0.8)
-
-
-def test_the_irrelevant_side_can_be_told_apart() -> None:
-    said = labels(SimulatedJudge(1.0, 1, is_relevant=is_even, accuracy_on_irrelevant=0.98))
-    assert set(said[1::2]) == {"answer"}
-    assert within_3_sigma(said[0::2].count("irrelevant"), MANY // 2, 0.98)
 
 
 @given(accuracies, st.integers(0, 5), st.permutations(CANDIDATES[:12]), st.integers(1, 12))
@@ -161,31 +144,6 @@ def test_a_call_costs_its_prompt_and_its_reply() -> None:
     assert judge.judge("Who is it?", []).tokens_in == 0
 
 
-def test_an_oracle_reranks_what_is_right_to_the_front() -> None:
-    judge = SimulatedJudge(1.0, 1, is_relevant=lambda _, found: found.passage_id == 7)
-    reranker = Reranker(judge, schedule="multi", budget=10, min_judged=1, order="classes")
-    assert reranker.rerank("Who?", CANDIDATES[:10]).order[0].passage.passage_id == 7
-
-
-@pytest.mark.parametrize("accuracy", [-0.1, 1.1])
-def test_an_accuracy_is_a_probability(accuracy: float) -> None:
-    with pytest.raises(ValueError, match="0 to 1"):
-        SimulatedJudge(accuracy, 1, is_relevant=is_even)
-    with pytest.raises(ValueError, match="0 to 1"):
-        SimulatedJudge(0.5, 1, is_relevant=is_even, accuracy_on_irrelevant=accuracy)
-
-
-def test_judges_of_other_settings_have_other_names() -> None:
-    judges = [
-        SimulatedJudge(0.9, 1, is_relevant=is_even),
-        SimulatedJudge(0.8, 1, is_relevant=is_even),
-        SimulatedJudge(0.9, 2, is_relevant=is_even),
-        SimulatedJudge(0.9, 1, is_relevant=is_even, accuracy_on_irrelevant=1.0),
-        SimulatedJudge(0.9, 1, is_relevant=is_even, blurs="verdict"),
-    ]
-    assert len({judge.name for judge in judges}) == len(judges)
-
-
 # what is true
 
 
@@ -212,12 +170,6 @@ def test_the_answerer_is_right_when_it_reads_the_answer() -> None:
     both = question(1, gold=frozenset({"p1", "p2"}), needs_all=True)
     assert answerer.answer(both, found) == "Rome"
     assert answerer.answer(both, found[1:]) == answerer.NOT_KNOWN
-
-
-def test_the_answerer_makes_nothing_up() -> None:
-    unanswerable = ReplayQuestion("q", "?", (), frozenset())
-    assert SimulatedAnswerer().answer(unanswerable, [named(1).passage]) == SimulatedAnswerer.NOT_KNOWN
-    assert SimulatedAnswerer().answer(question(1), []) == SimulatedAnswerer.NOT_KNOWN
 
 
 # users
@@ -249,26 +201,6 @@ def test_counts_by_hand() -> None:
     assert feedback_counts(7) == {"right": 3, "wrong": 3, "unrelated": 1}
 
 
-@given(st.permutations([question(n) for n in range(15)]))
-def test_who_gets_what_hangs_on_seed_and_ids_alone(order: list[ReplayQuestion]) -> None:
-    expected = simulated_feedback([question(n) for n in range(15)], tell_all, seed=3)
-    assert simulated_feedback(order, tell_all, seed=3) == expected
-
-
-def test_seeds_give_feedback_of_their_own() -> None:
-    assert len({tuple(sorted(kinds(40, seed).items())) for seed in range(5)}) == 5
-
-
-def test_a_question_of_which_nothing_wrong_can_be_said_gets_another_kind() -> None:
-    def tell(kind: FeedbackKind, questions: Sequence[ReplayQuestion]) -> Mapping[str, str]:
-        said = tell_all(kind, questions)
-        return said if kind != "wrong" else {name: said[name] for name in said if int(name[1:]) < 5}
-
-    found = simulated_feedback([question(n) for n in range(10)], tell, seed=1)
-    assert Counter(each.kind for each in found.values()) == {"right": 4, "wrong": 4, "unrelated": 2}
-    assert all(int(name[1:]) < 5 for name, each in found.items() if each.kind == "wrong")
-
-
 def test_where_too_few_can_have_a_kind_it_is_said() -> None:
     with pytest.raises(ValueError, match="4 questions need wrong feedback, but 0 can have it"):
         simulated_feedback(
@@ -276,32 +208,3 @@ def test_where_too_few_can_have_a_kind_it_is_said() -> None:
             lambda kind, questions: {} if kind == "wrong" else tell_all(kind, questions),
             seed=1,
         )
-
-
-def test_the_feedback_protocols_wordings_can_be_told() -> None:
-    records = [
-        {
-            "question": f"When was house {n} built?",
-            "answers": [str(1900 + n)],
-            "passage_ids": [f"p{n}"],
-            "doc": f"d{n}",
-        }
-        for n in range(10)
-    ]
-    questions = [
-        ReplayQuestion(f"q{n}", str(r["question"]), tuple(r["answers"]), frozenset(r["passage_ids"]))
-        for n, r in enumerate(records)
-    ]
-    record_of = {question.id: record for question, record in zip(questions, records, strict=True)}
-
-    def tell(kind: FeedbackKind, some: Sequence[ReplayQuestion]) -> Mapping[str, str]:
-        ids = {each.text: each.id for each in some}
-        shares: dict[FeedbackKind, float] = {"right": 0.0, "wrong": 0.0, "unrelated": 0.0}
-        told = simulated([record_of[each.id] for each in some], records, seed=1, shares=shares | {kind: 1.0})
-        return {ids[one.question]: one.message for one in told}
-
-    found = simulated_feedback(questions, tell, seed=1)
-    for number, each in enumerate(questions):
-        feedback = found[each.id]
-        assert (str(1900 + number) in feedback.message) == (feedback.kind == "right")
-        assert any(str(1900 + n) in feedback.message for n in range(10)) == (feedback.kind != "unrelated")

@@ -47,21 +47,16 @@ async def test_a_changed_message_goes_on_from_there_and_the_old_one_is_kept(tmp_
         assert told(chat)[-4:] == ["three", "3", "four", "5"]
 
 
-async def test_escape_leaves_the_message_as_it_was(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[["1"]]) as chat:
+async def test_an_answer_is_given_again_and_the_earlier_one_is_kept(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[["1"], ["2"], ["2b"]]) as chat:
         await chat.asks("one")
         await chat.types("draft")
-        await chat.presses("escape", "e", "escape")
+        await chat.presses("escape", "e", "escape")  # leaves the message as it was
         assert chat.prompt == "draft"
         assert "Changing" not in chat.text
         assert told(chat) == ["one", "1"]
         await chat.sends("/branch")
         await chat.shows("one branch so far")
-
-
-async def test_an_answer_is_given_again_and_the_earlier_one_is_kept(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[["1"], ["2"], ["2b"]]) as chat:
-        await chat.asks("one")
         await chat.asks("two")
         await chat.presses("escape", "r")
         await until_told(chat, lambda: told(chat)[-1] == "2b")
@@ -72,20 +67,6 @@ async def test_an_answer_is_given_again_and_the_earlier_one_is_kept(tmp_path: Pa
         await until_told(chat, lambda: told(chat)[-1] == "2")
         await chat.sends("/branch 7")
         await chat.shows("there are 2 branches")
-        await chat.sends("/branch x")
-        await chat.shows("x is no number of a branch")
-
-
-async def test_the_first_message_is_changed_by_a_command(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[["1"], ["2"]]) as chat:
-        await chat.asks("one")
-        await chat.sends("/change")
-        await chat.until(lambda: chat.prompt == "one")
-        await chat.presses("end")
-        await chat.types(" two")
-        await chat.presses("enter")
-        await until_told(chat, lambda: told(chat) == ["one two", "2"])
-        await chat.shows("branch 2 of 2")
 
 
 async def test_change_names_a_turn_and_its_new_text(tmp_path: Path) -> None:
@@ -101,7 +82,7 @@ async def test_change_names_a_turn_and_its_new_text(tmp_path: Path) -> None:
         await until_told(chat, lambda: told(chat) == ["one", "1", "three", "3"])
         await chat.sends("/change 1 eins")
         await until_told(chat, lambda: told(chat) == ["eins", "4"])
-        await chat.sends("/change 4")
+        await chat.sends("/change")
         await chat.until(lambda: chat.prompt == "eins")
 
 

@@ -15,7 +15,6 @@ import pytest
 from round_rows import keep, of, promoted, row
 from screen_fixtures import HANDBOOK, QUESTION, ChatOnScreen, on_screen
 from sqlmodel import col
-from test_terminal_screens import SIZES, assert_golden
 
 from assistant.terminal.comparison.comparison_process import ComparisonChild, ComparisonFailed
 from assistant.terminal.facts.comparison import (
@@ -117,28 +116,16 @@ def ratings(chat: ChatOnScreen) -> list[tuple[int, int | None, str, bool]]:
         return [(f.turn_id, f.version_id, f.rating, f.withdrawn_at is None) for f in rows]
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_two_answers_beside_each_other(
-    tmp_path: Path, size: tuple[int, int], begun: list[dict[str, Any]]
-) -> None:
-    async with on_screen(tmp_path, replies=REPLIES, size=size) as chat:
-        await compares(chat)
-        await chat.shows("It is closed.")
-        await chat.pilot.pause(0.2)
-        assert_golden(chat, "compare")
-        assert begun == [{"user": "ann", "session": 1, "against": "previous", "turn_id": None, "newest": 50}]
-
-
 async def test_names_are_hidden_until_a_choice_was_made_and_v_shows_them(
     tmp_path: Path, begun: list[dict[str, Any]]
 ) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await compares(chat)
+        assert begun == [{"user": "ann", "session": 1, "against": "previous", "turn_id": None, "newest": 50}]
         await chat.shows("names hidden")
         assert "─ live 12" not in chat.text
         await chat.presses("v")
         await chat.shows("─ live 12")
-        await chat.shows("─ previous untrained")
         await chat.shows("judged passages help")
         await chat.presses("v")
         await chat.shows("names hidden")
@@ -168,28 +155,6 @@ async def test_a_choice_is_kept_for_what_the_better_answer_cites_and_can_be_chan
         await chat.shows("Neither is better")
 
 
-async def test_n_goes_on_f_shows_worse_ones_alone_and_alike_ones_are_only_counted(
-    tmp_path: Path, begun: list[dict[str, Any]]
-) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await compares(chat)
-        await chat.shows("1 of 2 answers that changed")
-        for counted in ("same 1", "only other words 1"):
-            await chat.shows(counted)
-        await chat.presses("n")
-        await chat.shows("2 of 2 answers")
-        await chat.shows("Yes, there is one.")
-        await chat.presses("n")
-        await chat.shows("1 of 2 answers")
-        await chat.presses("N")
-        await chat.shows("2 of 2 answers")
-        await chat.presses("f")
-        await chat.shows("1 of 1 answers that are worse")  # the passage that it does not cite was judged
-        await chat.shows("It is closed.")
-        await chat.presses("f")
-        await chat.shows("1 of 2 answers that changed")
-
-
 async def test_one_turn_alone_by_its_number_and_while_it_is_read(
     tmp_path: Path, begun: list[dict[str, Any]]
 ) -> None:
@@ -197,12 +162,9 @@ async def test_one_turn_alone_by_its_number_and_while_it_is_read(
         await compares(chat, line="/compare 2")
         await chat.shows("turn 2")
         await chat.shows("Yes, there is one.")
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
-        await chat.presses("escape")
-        await chat.until(lambda: chat.app.chat.conversation.has_focus)
-        await chat.presses("g", "j", "b")
-        await chat.until(lambda: isinstance(chat.screen, CompareScreen))
+        await chat.goes_back()
+        await chat.reads()
+        await chat.opens(CompareScreen, "g", "j", "b")
         await chat.shows("turn 1")
         assert [asked["turn_id"] for asked in begun] == [2, 1]
 
@@ -219,10 +181,8 @@ async def test_c_in_training_compares_with_the_model_of_the_marked_round(
         version = checkpoints.keep("retriever", made, {"encoder_version": "none"})
         refused = row(13, "refused", "Refused: it lost.", {"version": version})
         keep(of(chat), promoted(12), refused)
-        await chat.presses("f4")
-        await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
-        await chat.presses("c")
-        await chat.until(lambda: isinstance(chat.screen, CompareScreen))
+        await chat.opens(TrainingScreen, "f4")
+        await chat.opens(CompareScreen, "c")
         await chat.presses("v")
         await chat.shows("─ candidate 13")
         await chat.presses("escape", "down", "c")
@@ -255,36 +215,21 @@ async def test_progress_is_shown_and_esc_leaves_off_and_ends_the_process(
         await chat.until(lambda: (tmp_path / "pid").exists() and bool((tmp_path / "pid").read_text()))
         pid = int((tmp_path / "pid").read_text())
         await chat.presses("1", "n", "f", "v")  # nothing to act on yet
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.goes_back()
         await chat.until(lambda: not is_there(pid))
 
 
-async def test_in_a_new_session_the_last_one_is_compared(tmp_path: Path, begun: list[dict[str, Any]]) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await chat.asks(QUESTION)
-        keep(of(chat), promoted(12))
-        await chat.presses("ctrl+n")
-        await chat.until(lambda: not chat.app.chat.conversation.messages)
-        await chat.sends("/compare")
-        await chat.until(lambda: bool(begun))
-        assert begun[0]["session"] == 1
-
-
-async def test_why_it_could_not_be_compared_is_told(tmp_path: Path, begun: list[dict[str, Any]]) -> None:
+async def test_why_it_could_not_be_compared_and_that_nothing_changed_is_told(
+    tmp_path: Path, begun: list[dict[str, Any]]
+) -> None:
     complaint = json.dumps({"error": "the model [b]fell[/b] over", "code": 1, "hint": "Train another one."})
     CHILD["made"] = lambda: playing(then=f"print({complaint!r}, file=sys.stderr)\nsys.exit(1)")
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await compares(chat)
         await chat.shows("They could not be compared: the model [b]fell[/b] over. Train another one.")
         await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
-
-
-async def test_where_nothing_changed_that_is_said(tmp_path: Path, begun: list[dict[str, Any]]) -> None:
-    CHILD["made"] = lambda: playing(ALIKE)
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await compares(chat)
+        CHILD["made"] = lambda: playing(ALIKE)
+        await chat.sends("/compare")
         await chat.shows("Nothing changed: all 1 messages are answered alike.")
         await chat.presses("1", "n", "f")
         await chat.shows("No answer is known to be worse")
@@ -323,7 +268,7 @@ def test_the_coin_falls_the_same_way_each_time_and_on_both_sides() -> None:
     assert 25 < sum(thrown) < 75
 
 
-async def test_a_choice_leaves_what_was_said_of_a_passage_as_it_is(tmp_path: Path) -> None:
+async def test_a_choice_leaves_what_was_said_of_a_passage_and_what_others_chose(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await chat.asks(QUESTION)
         assistant = of(chat)
@@ -333,34 +278,19 @@ async def test_a_choice_leaves_what_was_said_of_a_passage_as_it_is(tmp_path: Pat
         assert choices.choose(1, 1, [CITED]) == 1
         assert choices.choose(1, 1, [CITED]) == 1  # in place of the earlier one
         assert [kept[3] for kept in ratings(chat)] == [False, True]
+        eve = assistant.journal.user_id("eve")
+        with assistant.database.writing() as sql:
+            hers = Feedback(turn_id=1, user_id=eve, rating="good", created_at=now())
+            hers.version_id, hers.reason = 1, REASON
+            sql.add(hers)
         assert choices.choose(1, 1, []) == 0
+        assert [kept[3] for kept in ratings(chat)] == [False, False, True]
+        with pytest.raises(Exception, match="no turn 1 of yours"):
+            choices.choose(eve, 1, [CITED])
         assistant.journal.rate(1, 1, "bad", version_id=1)
         assert choices.choose(1, 1, [CITED]) == 0
         (found,) = choices.found(1, 1)
         assert found.helps is False
-        with assistant.database.reading() as sql:
-            assert {f.reason for f in sql.query(Feedback) if f.rating == "good"} == {REASON}
-
-
-async def test_a_choice_takes_back_nothing_of_another_user(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await chat.asks(QUESTION)
-        eve = of(chat).journal.user_id("eve")
-        with of(chat).database.writing() as sql:
-            for user in (1, eve):
-                kept = Feedback(turn_id=1, user_id=user, rating="good", created_at=now())
-                kept.version_id, kept.reason = 1, REASON
-                sql.add(kept)
-        assert PairChoices(of(chat).database).choose(1, 1, []) == 0
-        assert [kept[3] for kept in ratings(chat)] == [False, True]
-
-
-async def test_nobody_chooses_for_another_user(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await chat.asks(QUESTION)
-        eve = of(chat).journal.user_id("eve")
-        with pytest.raises(Exception, match="no turn 1 of yours"):
-            PairChoices(of(chat).database).choose(eve, 1, [CITED])
 
 
 async def test_a_process_that_ends_without_a_word_is_told_too() -> None:
@@ -386,8 +316,7 @@ async def test_of_a_long_session_the_newest_messages_are_played_and_that_is_told
         await compares(chat)
         await chat.shows("The newest 1 messages of session 1 are answered anew")
         await chat.shows("message 1 of 1")
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.goes_back()
         CHILD["made"] = lambda: playing(ASKED_AGAIN)
         await chat.sends("/compare")
         await chat.shows("the newest 1 messages; /replay plays every one")

@@ -69,11 +69,6 @@ async def test_up_to_a_turn_no_later_one_is_played(in_its_place: Path, tmp_path:
         await heard(child(tmp_path, "--up-to", "9"))
 
 
-async def test_what_cannot_be_compared_is_told_with_its_reason(in_its_place: Path, tmp_path: Path) -> None:
-    with pytest.raises(ComparisonFailed, match="there is no session 7 of yours"):
-        await heard(child(tmp_path, session="7"))
-
-
 async def test_left_or_orphaned_it_ends_and_its_copies_with_it(in_its_place: Path, tmp_path: Path) -> None:
     comparison = child(tmp_path)
     async for line in comparison.lines():

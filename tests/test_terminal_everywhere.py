@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from pressed_keys import Act, back_to_the_prompt
 from round_rows import keep, of, promoted
 from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from test_terminal_compare import ALIKE, ASKED, ASKED_AGAIN, playing
+from test_terminal_contrast import faint_words
 from test_terminal_log import SOME, write
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, TextArea
@@ -30,6 +31,7 @@ from assistant.terminal.why.why_view import WhyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 
 DRAFT = "half a thought"
+NOTHING = "F6 does nothing here · F1 lists keys"
 LEADS: dict[str, type[Screen[Any]]] = {
     "f2": WhyScreen,
     "f3": MemoryScreen,
@@ -75,7 +77,7 @@ def typing(*keys: str) -> Act:
 
 async def round_page(chat: ChatOnScreen) -> None:
     await keys_to(TrainingScreen, "f4")(chat)
-    await chat.shows("Enter details")
+    await chat.shows("> 12 ")
     await keys_to(PageScreen, "enter")(chat)
 
 
@@ -167,48 +169,71 @@ async def back_home(chat: ChatOnScreen) -> None:
     assert chat.prompt == DRAFT
 
 
-@pytest.mark.parametrize("name", PLACES)
-async def test_each_key_that_holds_everywhere_works_on_each_screen(tmp_path: Path, name: str) -> None:
-    place = PLACES[name]
+async def test_each_key_that_holds_everywhere_works_on_each_screen(tmp_path: Path) -> None:
+    """All of them where words are typed, and elsewhere two in turn and the one that a field would take."""
     async with on_screen(tmp_path, replies=[[ANSWER], ["No."]]) as chat:
         await with_everything(chat)
-        for key, kind in LEADS.items():
+        main, session = chat.app.chat, chat.app.chat.talk.session_id
+        turns = itertools.cycle(LEADS)
+        for name, place in PLACES.items():
+            is_typed = "filter" in name or name == "find"
+            keys = (
+                LEADS if is_typed else {next(turns), next(turns), "ctrl+f", place.own} - {""} & LEADS.keys()
+            )
+            for key in keys:
+                await place.opens(chat)
+                await chat.presses(key)
+                if key != place.own:
+                    await leaves_to(chat, LEADS[key])
+                    continue
+                if chat.screen is not main:
+                    await chat.presses(key)  # out of the field first, where the same key is Esc
+                await chat.until(lambda: chat.screen is main)
             await place.opens(chat)
-            await chat.presses(key)
-            if key != place.own:
-                await leaves_to(chat, kind)
-                continue
-            if chat.screen is not chat.app.chat:
-                await chat.presses(key)  # out of the field first, where the same key is Esc
-            await chat.until(lambda: chat.screen is chat.app.chat)
-        await place.opens(chat)
-        session = chat.app.chat.talk.session_id
-        await chat.presses("ctrl+n")
-        await chat.until(lambda: chat.screen is chat.app.chat and chat.app.chat.talk.session_id != session)
+            await chat.presses("ctrl+n")
+            await chat.until(lambda: chat.screen is main and main.talk.session_id != session)
+            main.switch_session(session)
+            await chat.until(lambda: main.talk.session_id == session and chat.prompt == DRAFT)
 
 
-@pytest.mark.parametrize("name", PLACES)
-async def test_f1_tells_the_keys_of_this_screen_and_goes_back_to_it(tmp_path: Path, name: str) -> None:
-    place = PLACES[name]
+async def test_f1_tells_the_keys_of_each_screen_and_f6_that_it_does_nothing_there(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER], ["No."]]) as chat:
         await with_everything(chat)
-        await place.opens(chat)
-        before, focused = list(chat.app.screen_stack), chat.app.focused
-        await chat.presses("f1")
-        if not place.help:  # help is open already: the same key closes it
-            await chat.until(lambda: chat.screen is chat.app.chat)
-            return
-        await chat.shows("─ Help ─")
-        page = str(chat.screen.query_one("#page").render())
-        assert page.startswith(f"{place.help}\n")
-        await chat.presses("escape")
-        await chat.until(lambda: list(chat.app.screen_stack) == before)
-        assert chat.app.focused is focused
+        for name, place in PLACES.items():
+            await place.opens(chat)
+            before, focused = list(chat.app.screen_stack), chat.app.focused
+            assert "does nothing" not in chat.text, name
+            if name in TELL_OF_UNKNOWN_KEYS:
+                await chat.presses("f6", "f6")
+                await chat.shows(NOTHING)
+                assert chat.text.count(NOTHING) == 1, name
+            await chat.presses("f1")
+            if not place.help:  # help is open already: the same key closes it
+                await chat.until(lambda: chat.screen is chat.app.chat)
+                continue
+            await chat.shows("─ Help ─")
+            page = str(chat.screen.query_one("#page").render())
+            assert page.startswith(f"{place.help}\n"), name
+            await chat.presses("escape")
+            await chat.until(lambda before=before: list(chat.app.screen_stack) == before)  # type: ignore[misc]
+            assert chat.app.focused is focused, name
+            await back_home(chat)
 
 
-async def test_what_is_typed_into_find_is_there_again(tmp_path: Path) -> None:
+async def test_what_is_typed_on_a_screen_is_not_left_behind_and_the_later_of_two_keys_counts(
+    tmp_path: Path,
+) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await chat.asks(QUESTION)
+        for pressed, kind in ((("f4", "f3"), MemoryScreen), (("f2", "f8"), LogScreen)):
+            await chat.presses(*pressed)
+            await chat.until(lambda kind=kind: isinstance(chat.screen, kind))  # type: ignore[misc]
+            await chat.pilot.pause(0.2)
+            assert [type(screen) for screen in chat.app.screen_stack[1:]] == [kind]
+            await back_to_the_prompt(chat)
+        await keys_to(PageScreen, "escape", "1")(chat)
+        await keys_to(WhyScreen, "f2")(chat)
+        assert kinds(chat) == ["ChatScreen", "WhyScreen"]  # the source gave way
         await keys_to(FindScreen, "ctrl+f")(chat)
         await chat.types("reading ro")
         await keys_to(MemoryScreen, "f3")(chat)
@@ -217,11 +242,6 @@ async def test_what_is_typed_into_find_is_there_again(tmp_path: Path) -> None:
         await chat.shows("with reading ro")
         await chat.types("x")  # in place of it, as it is marked
         assert chat.screen.query_one(Input).value == "x"
-
-
-async def test_a_title_that_is_typed_is_not_left_behind(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
         await keys_to(SessionsScreen, "f5")(chat)
         await chat.shows("open 1")
         await chat.presses("e")
@@ -237,9 +257,14 @@ async def test_a_title_that_is_typed_is_not_left_behind(tmp_path: Path) -> None:
         assert chat.screen.query_one(Input).value.endswith("!!")
         await chat.presses("enter")
         await chat.shows("renamed: “")
-        await keys_to(MemoryScreen, "f3")(chat)
+        session = chat.app.chat.talk.session_id
+        await chat.presses("x")
+        await chat.shows("deleted: “")
+        await keys_to(MemoryScreen, "f3")(chat)  # any key leaves a session that was deleted
+        await chat.until(lambda: chat.app.chat.talk.session_id != session)
 
 
+TELL_OF_UNKNOWN_KEYS = ("why", "memory", "privacy", "training", "sessions", "log", "find")
 MODALS = {
     "edit": in_turn(memory, keys_to(ModalScreen, "e")),
     "question": in_turn(memory, keys_to(ModalScreen, "x")),
@@ -248,19 +273,21 @@ MODALS = {
 }
 
 
-@pytest.mark.parametrize("name", MODALS)
-async def test_what_waits_for_an_answer_comes_first(tmp_path: Path, name: str) -> None:
+async def test_what_waits_for_an_answer_comes_first(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER], ["No."]]) as chat:
         await with_everything(chat)
-        await MODALS[name](chat)
-        before = list(chat.app.screen_stack)
-        await chat.presses("f1")
-        await chat.until(lambda: len(chat.app._notifications) == 1, lambda: "nothing was told")
-        for key in (*LEADS, "ctrl+n"):
-            await chat.presses(key)
-        await chat.pilot.pause(0.1)
-        assert list(chat.app.screen_stack) == before
-        assert len(chat.app._notifications) == 1  # which is told once, and not seven times
+        for name, opens in MODALS.items():
+            chat.app.clear_notifications()
+            await opens(chat)
+            before = list(chat.app.screen_stack)
+            await chat.presses("f1")
+            await chat.until(lambda: len(chat.app._notifications) == 1, lambda: "nothing was told")
+            for key in (*LEADS, "ctrl+n"):
+                await chat.presses(key)
+            await chat.pilot.pause(0.1)
+            assert list(chat.app.screen_stack) == before, name
+            assert len(chat.app._notifications) == 1, name  # which is told once, and not seven times
+            await back_home(chat)
 
 
 async def test_what_was_typed_over_a_memory_comes_back_after_another_screen(tmp_path: Path) -> None:
@@ -290,17 +317,6 @@ async def test_why_beside_the_conversation_opens_from_another_screen_and_stays(t
         await chat.until(lambda: not panel.has_class("-open"))
 
 
-async def test_the_later_of_two_quick_keys_counts(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
-        for pressed, kind in ((("f4", "f3"), MemoryScreen), (("f2", "f8"), LogScreen)):
-            await chat.presses(*pressed)
-            await chat.until(lambda kind=kind: isinstance(chat.screen, kind))  # type: ignore[misc]
-            await chat.pilot.pause(0.2)
-            assert [type(screen) for screen in chat.app.screen_stack[1:]] == [kind]
-            await back_to_the_prompt(chat)
-
-
 async def test_a_key_that_settings_moved_leads_from_every_screen_and_closes_its_own(tmp_path: Path) -> None:
     async with on_screen(tmp_path, keys={"memory": "f9", "training": "f7"}) as chat:
         await opened(chat, key="f9")
@@ -312,22 +328,6 @@ async def test_a_key_that_settings_moved_leads_from_every_screen_and_closes_its_
         await chat.until(lambda: chat.screen is chat.app.chat)
 
 
-async def test_a_session_that_was_deleted_is_left_by_any_key(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
-        session = chat.app.chat.talk.session_id
-        await keys_to(SessionsScreen, "f5")(chat)
-        await chat.shows("open 1")
-        await chat.presses("x")
-        await chat.shows("deleted: “")
-        await keys_to(MemoryScreen, "f3")(chat)
-        await chat.until(lambda: chat.app.chat.talk.session_id != session)
-
-
-def palette_rows(chat: ChatOnScreen) -> Iterable[str]:
-    return [f"{command.title} {command.help}" for command in chat.app.get_system_commands(chat.screen)]
-
-
 async def test_the_palette_leads_from_a_screen_as_the_keys_do(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await chat.asks(QUESTION)
@@ -337,8 +337,7 @@ async def test_the_palette_leads_from_a_screen_as_the_keys_do(tmp_path: Path) ->
             ("/remember", None),
         ):
             await keys_to(LogScreen, "f8")(chat)
-            await chat.presses("ctrl+p")
-            await chat.until(lambda: isinstance(chat.screen, ModalScreen))
+            await chat.opens(ModalScreen, "ctrl+p")
             chat.screen.query_one(Input).value = words.partition(" F4")[0]
             await chat.pilot.pause(0.5)
             await chat.presses("enter")
@@ -352,9 +351,34 @@ async def test_the_palette_leads_from_a_screen_as_the_keys_do(tmp_path: Path) ->
                 await back_to_the_prompt(chat)
 
 
-async def test_why_opens_over_a_source_that_was_opened_while_reading(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
-        await keys_to(PageScreen, "escape", "1")(chat)
-        await keys_to(WhyScreen, "f2")(chat)
-        assert kinds(chat) == ["ChatScreen", "WhyScreen"]
+RICH = (
+    "# Heading\n\nIt **opens** at *10:00* [1], not [9?], says `July` and [a page](https://example.org).\n\n"
+    "> quoted\n\n```python\ndef opens(day):  # a comment\n    return f'at {10}'\n```\n\n"
+    "| day | hour |\n|---|---|\n| Saturday | 10 |"
+)
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light"])
+async def test_every_word_of_an_answer_can_be_read_and_in_light_of_every_screen(
+    tmp_path: Path, theme: str
+) -> None:
+    async with on_screen(tmp_path, replies=[[RICH], ["No."]], theme=theme, size=(80, 40)) as chat:
+        await with_everything(chat)
+        await chat.shows("Saturday")
+        assert set(faint_words(chat)) == set()
+        for name, place in PLACES.items() if theme == "textual-light" else ():
+            await place.opens(chat)
+            await chat.pilot.pause(0.1)
+            assert set(faint_words(chat)) == set(), name
+            await back_home(chat)
+
+
+async def test_every_screen_opens_and_is_left_where_there_is_hardly_any_room(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER], ["No."]]) as chat:
+        await with_everything(chat)
+        await chat.pilot.resize_terminal(40, 12)
+        for name, place in PLACES.items():
+            await place.opens(chat)
+            assert all(len(row) <= 40 for row in chat.text.splitlines()), name
+            await back_home(chat)
+            assert chat.app.chat.prompt.region.height

@@ -6,23 +6,21 @@ Each test is a process at a pseudo-terminal, as a person has it.
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from cli_helpers import HANDBOOK, QUESTION, Person, Vouch
-from scripted_server import ScriptedServer, cuts, hangs, refuses, says
+from screen_fixtures import HOLD, on_screen
+from scripted_server import ScriptedServer, cuts, says
 
 from assistant.terminal.app.app import ChatApp
 from assistant.terminal.engine.retrying import wait_seconds
 from stores.base.errors import ModelBusy
 from stores.database.tables import Turn
-
-_PROMPT = "Ask anything"
 
 
 @pytest.fixture(scope="module")
@@ -60,13 +58,6 @@ def sends(person: Person, text: str) -> None:
     person.types("\r")
 
 
-def test_without_a_reply_model_the_status_says_so_and_what_was_found_is_quoted(vouch: Vouch) -> None:
-    with chatting(vouch) as person:
-        person.sees("no reply model")
-        sends(person, QUESTION)
-        person.sees("[1] shared")
-
-
 def test_a_model_that_cannot_be_reached_is_replaced_for_one_turn_and_asked_again_by_the_next(
     vouch: Vouch,
 ) -> None:
@@ -80,54 +71,6 @@ def test_a_model_that_cannot_be_reached_is_replaced_for_one_turn_and_asked_again
     [first, second] = turns(vouch)
     assert (first[0], first[2], second[1:]) == (QUESTION, "done", ("By the model.", "done"))
     assert "opens at 10:00" in first[1]
-
-
-def test_a_rate_limit_is_counted_down_and_tried_again_by_itself(vouch: Vouch) -> None:
-    busy = refuses(429, "slow down", headers={"retry-after": "2"})
-    with ScriptedServer([busy], then=says("At ten.")) as server:
-        vouch.use_server(server.base_url)
-        with chatting(vouch) as person:
-            sends(person, "question one")
-            person.sees("trying again in 2 s · Esc stops trying")
-            person.sees("At ten.")
-    assert [state for _, _, state in turns(vouch)] == ["failed", "done"]
-
-
-def test_esc_stops_trying_a_busy_model(vouch: Vouch) -> None:
-    busy = refuses(429, "slow down", headers={"retry-after": "600"})
-    with ScriptedServer([busy]) as server:
-        vouch.use_server(server.base_url)
-        with chatting(vouch) as person:
-            sends(person, "question one")
-            person.sees("trying again in 600 s")
-            person.types("\x1b")
-            person.sees("failed")
-    assert turns(vouch) == [("question one", "", "failed")]
-
-
-def test_a_model_that_is_silent_for_seconds_may_be_loading_and_esc_ends_the_wait(vouch: Vouch) -> None:
-    with ScriptedServer([hangs()]) as server:
-        vouch.use_server(server.base_url)
-        with chatting(vouch) as person:
-            sends(person, "question one")
-            person.sees("s: the model may be loading · Esc stops")
-            person.types("\x1b")
-            person.sees("stopped")
-    assert turns(vouch) == [("question one", "", "stopped")]
-
-
-def test_an_error_amid_a_reply_keeps_its_part_and_r_answers_again(vouch: Vouch) -> None:
-    with ScriptedServer([cuts(["Half of it"])], then=says("At ten.")) as server:
-        vouch.use_server(server.base_url)
-        with chatting(vouch) as person:
-            sends(person, "question one")
-            person.sees("Half of it")
-            person.sees("failed: ")
-            person.types("\x1b")
-            person.sees("previous")  # the keys of reading
-            person.types("r")
-            person.sees("At ten.")
-    assert turns(vouch) == [("question one", "Half of it", "failed"), ("question one", "At ten.", "done")]
 
 
 def test_a_full_disk_stops_sending_and_the_prompt_keeps_its_text(vouch: Vouch) -> None:
@@ -167,30 +110,6 @@ def test_a_full_disk_stops_sending_and_the_prompt_keeps_its_text(vouch: Vouch) -
     assert turns(vouch) == [("question one", "At ten.", "done")]
 
 
-def test_a_store_that_another_process_locks_is_read_only_and_the_header_says_so(vouch: Vouch) -> None:
-    with ScriptedServer([says("At ten.")]) as server:
-        vouch.use_server(server.base_url)
-        with chatting(vouch) as person:
-            with closing(sqlite3.connect(vouch.data / "vouch.db", isolation_level=None)) as other:
-                other.execute("BEGIN IMMEDIATE")
-                sends(person, "question one")
-                person.sees("not sent: ")
-                other.execute("ROLLBACK")
-            assert "Read-only · New session" in person.screen
-            assert turns(vouch) == []
-            person.types("\r")
-            person.sees("At ten.")
-    assert turns(vouch) == [("question one", "At ten.", "done")]
-
-
-def test_settings_that_cannot_be_read_are_told_before_the_screen_with_2(vouch: Vouch) -> None:
-    vouch.set("[terminal\n")
-    with vouch.terminal("chat") as person:
-        assert person.exit_code() == 2
-        assert "settings.toml" in person.screen
-        assert "\x1b[?1049h" not in person.screen
-
-
 def test_a_busy_model_is_waited_for_as_long_as_it_says_and_else_longer_each_time() -> None:
     assert wait_seconds(ModelBusy("busy", retry_after_seconds=20.0), 3) == 20.0
     assert [wait_seconds(ModelBusy("busy"), tries) for tries in range(5)] == [5.0, 10.0, 20.0, 40.0, 60.0]
@@ -207,3 +126,22 @@ def test_an_end_of_the_library_that_hangs_is_broken_off(monkeypatch: pytest.Monk
     app: Any = SimpleNamespace(_driver=SimpleNamespace(stop_application_mode=fails))
     ChatApp._break_off(app, 129)
     assert done == ["screen given back", 129]
+
+
+async def test_a_busy_model_is_tried_again_by_itself_and_esc_ends_every_wait(tmp_path: Path) -> None:
+    soon, late = (ModelBusy("slow down", retry_after_seconds=seconds) for seconds in (2.0, 600.0))
+    async with on_screen(tmp_path, replies=[[soon], ["At ten."], [late], [HOLD]]) as chat:
+        await chat.sends("question one")
+        await chat.shows("trying again in 2 s · Esc stops trying")
+        await chat.shows("At ten.")
+        await chat.sends("question two")
+        await chat.shows("trying again in 600 s")
+        await chat.presses("escape")
+        await chat.until(lambda: chat.app.chat.talk.is_idle)
+        await chat.sends("question three")
+        await chat.shows("s: the model may be loading · Esc stops")
+        await chat.presses("escape")
+        await chat.until(lambda: chat.app.chat.talk.is_idle)
+        with chat.app.chat.desk._known_assistant.database.reading() as sql:
+            states = [turn.state for turn in sql.query(Turn).order_by(Turn.id)]  # type: ignore[arg-type]
+    assert states == ["failed", "done", "failed", "stopped"]

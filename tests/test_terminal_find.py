@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from screen_fixtures import HOLD, ChatOnScreen, on_screen
-from test_terminal_screens import SIZES, assert_golden
+from textual.widgets import Input
 
 from assistant.terminal.lists.find_screen import FindScreen
 
@@ -17,8 +16,7 @@ async def two_sessions(chat: ChatOnScreen) -> None:
     """Two turns about a ladder in the first, one in the second, which is on."""
     await chat.asks("Where is the ladder?")
     await chat.asks("And the long ladder?")
-    await chat.presses("ctrl+n")
-    await chat.until(lambda: not chat.app.chat.conversation.messages)
+    await chat.begins_session()
     await chat.asks("What became of the ladder?")
 
 
@@ -32,36 +30,32 @@ async def finds(chat: ChatOnScreen, words: str) -> None:
     await chat.types(words)
 
 
-@pytest.mark.parametrize("key", ["escape", "ctrl+c", "ctrl+f"])
-async def test_find_opens_from_the_prompt_and_is_left_by_one_key(tmp_path: Path, key: str) -> None:
-    async with on_screen(tmp_path) as chat:
-        await chat.types("half a thought")
-        await finds(chat, "abc")
-        await chat.presses(key)
-        await chat.until(lambda: chat.screen is chat.app.chat)
-        assert chat.app.chat.prompt.has_focus
-        assert chat.prompt == "half a thought"
-
-
-async def test_this_session_comes_first_then_all_others(tmp_path: Path) -> None:
+async def test_find_opens_from_the_prompt_is_left_by_one_key_and_tells_as_one_types(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await two_sessions(chat)
+        await chat.types("half a thought")
+        for key in ("escape", "ctrl+c", "ctrl+f"):
+            await finds(chat, "ladder jk")
+            await chat.shows("nothing with ladder jk")
+            await chat.presses("tab")  # there is no list to go to
+            assert chat.screen.query_one(Input).has_focus
+            await chat.presses(key)
+            await chat.until(lambda: chat.screen is chat.app.chat)
+            assert chat.app.chat.prompt.has_focus
+            assert chat.prompt == "half a thought"
         await finds(chat, "ladder")
         await chat.shows("Find · 3 with ladder")
-        rows = [line for line in chat.text.splitlines() if "ladder" in line]
-        here, elsewhere = chat.text.index("In this session · 1"), chat.text.index("In other sessions · 2")
-        assert here < chat.text.index("What became of the ladder?") < elsewhere
-        assert elsewhere < chat.text.index("And the long ladder?")
-        assert len(rows) == 5  # with the title and what is typed
         await chat.types(" long")
         await chat.shows("Find · 1 with ladder long")
-        await chat.types(" xyzzy")
-        await chat.shows("Find · nothing with ladder long xyzzy")
 
 
 async def test_enter_leads_to_the_turn_in_its_session_and_n_goes_on(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
+        chat.app.chat.clock = lambda: 0.0  # a sentence goes by itself some time later
         await two_sessions(chat)
+        await chat.presses("escape", "n")
+        assert "Find" not in chat.text
+        await chat.presses("escape")
         await finds(chat, "ladder")
         await chat.shows("Find · 3 with ladder")
         await chat.presses("down", "enter")
@@ -79,21 +73,13 @@ async def test_enter_leads_to_the_turn_in_its_session_and_n_goes_on(tmp_path: Pa
         assert conversation.current.text == "What became of the ladder?"
         await chat.presses("N")
         await chat.shows("3 of 3 with ladder")
+        await chat.presses("slash")  # what was looked for stands there again
+        await chat.shows("Find · 3 with ladder")
+        await chat.presses("enter")
+        await chat.shows("n next, N previous")
         await chat.presses("enter")
         assert chat.app.chat.prompt.has_focus
-
-
-async def test_the_keys_of_reading_are_told_no_longer_where_they_type(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        chat.app.chat.clock = lambda: 0.0  # a sentence goes by itself some time later
-        await chat.asks("Where is the ladder?")
-        for back in ("escape", "enter"):
-            await finds(chat, "ladder")
-            await chat.presses("enter")
-            await chat.shows("n next, N previous")
-            await chat.presses(back)
-            assert chat.app.chat.prompt.has_focus
-            await chat.until(lambda: "n next" not in chat.text)
+        await chat.until(lambda: "n next" not in chat.text)
 
 
 async def test_an_answer_is_led_to_where_it_holds_the_words(tmp_path: Path) -> None:
@@ -126,18 +112,6 @@ async def test_a_turn_far_above_is_led_to(tmp_path: Path) -> None:
         assert current.text == "a needle"
 
 
-async def test_what_was_looked_for_stands_there_again(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await chat.presses("escape", "n")
-        assert "Find" not in chat.text
-        await chat.asks("Where is the ladder?")
-        await finds(chat, "ladder")
-        await chat.presses("enter")
-        await chat.shows("1 of 1 with ladder")
-        await chat.presses("slash")
-        await chat.shows("Find · 1 with ladder")
-
-
 async def test_a_private_session_is_not_searched_and_says_so(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await chat.sends("/private")
@@ -153,21 +127,10 @@ async def test_a_private_session_is_not_searched_and_says_so(tmp_path: Path) -> 
 async def test_find_does_not_leave_a_reply_that_is_being_written(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[["One."], ["Half", HOLD]]) as chat:
         await chat.asks("the ladder")
-        await chat.presses("ctrl+n")
-        await chat.until(lambda: not chat.app.chat.conversation.messages)
+        await chat.begins_session()
         await chat.sends("go on")
         await chat.shows("Half")
         await finds(chat, "ladder")
         await chat.presses("enter")
         await chat.shows("a reply is being written: Esc stops it")
         assert chat.app.chat.talk.session_id == 2
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_find_looks_as_it_should(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, replies=REPLIES, size=size) as chat:
-        await two_sessions(chat)
-        await finds(chat, "ladder")
-        await chat.shows("Find · 3 with ladder")
-        await chat.pilot.pause(0.2)
-        assert_golden(chat, "find")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pressed_keys import back_to_the_prompt
 from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from textual.events import Key, Paste
 from textual.widgets import Input
@@ -21,62 +22,32 @@ def comes_at_once(chat: ChatOnScreen, *keys: str) -> None:
         chat.app.post_message(Key(_NAMES.get(key, key), key if len(key) == 1 else None))
 
 
-async def reads(chat: ChatOnScreen) -> None:
-    await chat.presses("escape")
-    await chat.until(lambda: chat.app.chat.conversation.has_focus)
-
-
-async def test_what_is_typed_behind_the_slash_of_reading_goes_to_find(tmp_path: Path) -> None:
+async def test_what_is_typed_behind_a_key_goes_to_where_that_key_leads(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await chat.asks("/remember I keep the key under the mat.")
         await chat.asks(QUESTION)
-        await reads(chat)
-        comes_at_once(chat, *"/under")
-        await chat.until(lambda: isinstance(chat.screen, FindScreen))
-        await chat.until(lambda: chat.screen.query_one(Input).value == "under")
+        for keys in (("slash", *"under"), ("ctrl+f", *"under")):
+            if keys[0] == "slash":
+                await chat.reads()
+            comes_at_once(chat, *keys)
+            await chat.until(lambda: isinstance(chat.screen, FindScreen))
+            await chat.until(lambda: chat.screen.query_one(Input).value == "under")
+            await back_to_the_prompt(chat)
         memories = chat.app.chat.desk._known_assistant.catalogue.lines(1, scope="yours", memories_only=True)
         assert [memory.text for memory in memories] == ["I keep the key under the mat."]
-
-
-async def test_letters_behind_the_key_of_find_are_words_from_the_prompt_too(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
-        comes_at_once(chat, "ctrl+f", *"under")
-        await chat.until(lambda: isinstance(chat.screen, FindScreen))
-        await chat.until(lambda: chat.screen.query_one(Input).value == "under")
-        assert chat.prompt == ""
-
-
-async def test_letters_behind_the_filter_of_the_sessions_change_no_session(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
-        await chat.asks("an exam")
         comes_at_once(chat, "f5", *"/exam")
         await chat.until(lambda: isinstance(chat.screen, SessionsScreen))
         await chat.until(lambda: chat.screen.query_one(Input).value == "exam")
         await chat.shows("[open 1]")
-        await chat.shows("an exam")
-
-
-async def test_the_key_behind_the_one_that_rates_is_taken_by_the_strip(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
+        await back_to_the_prompt(chat)
         comes_at_once(chat, "ctrl+g", "minus")
         await chat.shows("noted for turn 1: bad")
         assert chat.prompt == ""
-
-
-async def test_words_behind_the_key_that_goes_back_to_the_prompt_are_typed_there(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
-        await reads(chat)
+        await chat.reads()
         comes_at_once(chat, *"ijust")
         await chat.until(lambda: chat.prompt == "just")
-
-
-async def test_a_paste_while_reading_goes_to_the_prompt_and_is_no_command(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
-        await reads(chat)
+        chat.app.chat.prompt.put("")
+        await chat.reads()
         chat.app.post_message(Paste("/under"))
         await chat.until(lambda: chat.prompt == "/under")
         assert chat.screen is chat.app.chat
@@ -87,7 +58,7 @@ async def test_a_key_that_never_comes_to_its_end_holds_the_others_for_a_moment_o
 ) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await chat.asks(QUESTION)
-        await reads(chat)
+        await chat.reads()
         monkeypatch.setattr(chat.app, "_follow", lambda node, way: None)
         comes_at_once(chat, *"ijust")
         await chat.until(lambda: chat.prompt == "just")

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from screen_fixtures import ChatOnScreen, on_screen
-from test_terminal_screens import SIZES, assert_golden
 from textual.events import MouseScrollDown, MouseScrollUp
 
 from assistant.process.log import TextField, fields, start_log
@@ -57,18 +56,7 @@ SOME = (
 
 
 async def opens_log(chat: ChatOnScreen) -> None:
-    await chat.presses("f8")
-    await chat.until(lambda: isinstance(chat.screen, LogScreen))
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_log(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, size=size) as chat:
-        write(chat.place.state, *SOME)
-        await opens_log(chat)
-        await chat.shows("turn finished")
-        await chat.pilot.pause(0.2)
-        assert_golden(chat, "log")
+    await chat.opens(LogScreen, "f8")
 
 
 async def test_its_keys_filter_choose_levels_and_open_a_line(tmp_path: Path) -> None:
@@ -89,18 +77,18 @@ async def test_its_keys_filter_choose_levels_and_open_a_line(tmp_path: Path) -> 
         await chat.shows("1 of 3 lines")
         await chat.presses("enter", "enter")
         await chat.shows('"characters": 31')
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, LogScreen))
+        await chat.opens(LogScreen, "escape")
         await chat.presses("slash", "escape")  # out of the filter first
         await chat.until(lambda: isinstance(chat.screen, LogScreen))
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.goes_back()
 
 
-async def test_it_follows_until_somebody_goes_up_and_again_with_f(tmp_path: Path) -> None:
+async def test_it_follows_until_somebody_goes_up_and_again_with_f_or_the_wheel(tmp_path: Path) -> None:
     async with on_screen(tmp_path, size=(80, 12)) as chat:
-        write(chat.place.state, *(line(f"event {n}", n=n) for n in range(30)))
         await opens_log(chat)
+        await chat.shows("nothing was logged today")
+        await chat.presses("enter", "f", "l", "l", "l")
+        write(chat.place.state, *(line(f"event {n}", n=n) for n in range(30)))
         await chat.shows("event 29")
         write(chat.place.state, line("another event"))
         await chat.shows("another event")
@@ -111,8 +99,12 @@ async def test_it_follows_until_somebody_goes_up_and_again_with_f(tmp_path: Path
         assert "one more event" not in chat.text
         await chat.presses("f")
         await chat.shows("one more event")
-        await chat.presses("f8")
-        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.pilot._post_mouse_events([MouseScrollUp], LogRows, button=0)
+        await chat.shows("not following")
+        for _ in range(40):
+            await chat.pilot._post_mouse_events([MouseScrollDown], LogRows, button=0)
+        await chat.until(lambda: "not following" not in chat.text)
+        await chat.shows("one more event")
 
 
 async def test_while_it_follows_the_newest_line_stays_in_view_through_resizes(tmp_path: Path) -> None:
@@ -127,26 +119,6 @@ async def test_while_it_follows_the_newest_line_stays_in_view_through_resizes(tm
             assert "not following" not in chat.text
         write(chat.place.state, line("another event"))
         await chat.shows("another event")
-
-
-async def test_the_wheel_towards_older_lines_ends_following_and_back_begins_it(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, size=(80, 12)) as chat:
-        write(chat.place.state, *(line(f"event {n}", n=n) for n in range(30)))
-        await opens_log(chat)
-        await chat.shows("event 29")
-        await chat.pilot._post_mouse_events([MouseScrollUp], LogRows, button=0)
-        await chat.shows("not following")
-        for _ in range(40):
-            await chat.pilot._post_mouse_events([MouseScrollDown], LogRows, button=0)
-        await chat.until(lambda: "not following" not in chat.text)
-        await chat.shows("event 29")
-
-
-async def test_a_day_without_a_line_says_so(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await opens_log(chat)
-        await chat.shows("nothing was logged today")
-        await chat.presses("enter", "f", "l")
 
 
 def test_what_a_log_really_writes_is_read_without_anyone_s_words(tmp_path: Path) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from screen_fixtures import ChatOnScreen, on_screen
+from screen_fixtures import ChatOnScreen, assistant_in, on_screen
 
 from assistant.terminal.conversation.mounted_messages import MOUNTED
 from assistant.terminal.engine.engine import FIRST_TURNS, GLANCED_TURNS, SessionChoice
 from benchmarks import long_session
 from stores.conversation.glance import glance
-from stores.conversation.journal import Journal
+from stores.conversation.journal import Journal, Outcome
 from stores.database.database import Database
 
 LAST = SessionChoice(last=True)
@@ -21,10 +21,13 @@ def told(chat: ChatOnScreen) -> list[str]:
     return [message.text for message in chat.app.chat.conversation.messages]
 
 
-async def long_one(folder: Path, turns: int = TURNS) -> None:
-    async with on_screen(folder, replies=[[f"answer {n}"] for n in range(turns)]) as chat:
+def long_one(folder: Path, turns: int = TURNS) -> None:
+    with assistant_in(folder) as assistant:
+        ann = assistant.journal.user_id("ann")
+        session = assistant.journal.open_session(ann)
         for number in range(turns):
-            await chat.asks(f"question {number}")
+            turn = assistant.journal.accept(ann, session, f"question {number}", parts=[]).turn_id
+            assistant.journal.finish(turn, Outcome(state="done", answer=f"answer {number}", model="m"))
 
 
 def all_said(turns: int) -> list[str]:
@@ -32,7 +35,7 @@ def all_said(turns: int) -> list[str]:
 
 
 async def test_the_newest_messages_are_shown_before_the_stores_are_open(tmp_path: Path) -> None:
-    await long_one(tmp_path)
+    long_one(tmp_path)
     is_open: list[bool] = []
     async with on_screen(
         tmp_path, choice=LAST, waits_for_ready=False, opens_when=lambda: bool(is_open), replies=[["more"]]
@@ -54,8 +57,9 @@ async def test_the_newest_messages_are_shown_before_the_stores_are_open(tmp_path
 
 
 async def test_its_first_message_is_reached_and_every_message_is_there_once(tmp_path: Path) -> None:
-    await long_one(tmp_path)
+    long_one(tmp_path)
     async with on_screen(tmp_path, choice=LAST) as chat:
+        assert chat.app.chat.prompt.sent == [f"question {n}" for n in range(TURNS - FIRST_TURNS, TURNS)]
         await chat.presses("escape", "g")
         await chat.shows("question 0")
         assert told(chat) == all_said(TURNS)
@@ -70,12 +74,6 @@ async def test_a_rating_is_shown_though_the_first_look_does_not_read_it(tmp_path
     async with on_screen(tmp_path, choice=LAST) as chat:
         await chat.shows("s · good")
         assert told(chat) == ["question", "one"]
-
-
-async def test_the_arrow_up_brings_messages_of_before_the_first_look(tmp_path: Path) -> None:
-    await long_one(tmp_path)
-    async with on_screen(tmp_path, choice=LAST) as chat:
-        assert chat.app.chat.prompt.sent == [f"question {n}" for n in range(TURNS - FIRST_TURNS, TURNS)]
 
 
 def test_the_benchmark_makes_two_sessions_and_one_turn_holds_the_needle(tmp_path: Path) -> None:

@@ -48,9 +48,3 @@ async def test_it_goes_with_what_is_scrolled() -> None:
         await pilot.press("end")
         await pilot.pause()
         assert app.shown == [" row 15", " row 16", " row 17", " row 18", ">row 19"]
-
-
-async def test_an_empty_list_has_none() -> None:
-    app = OneList()
-    async with app.run_test():
-        assert app.shown == [""] * 5

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-import pytest
 from memory_on_screen import (
     assistant_of,
     opened,
@@ -16,6 +15,8 @@ from memory_on_screen import (
     stored,
     texts,
 )
+from pressed_keys import back_to_the_prompt
+from rich.cells import cell_len
 from screen_fixtures import ANSWER, HANDBOOK, QUESTION, on_screen
 from textual.widgets import Input
 
@@ -30,18 +31,6 @@ from stores.claims.claims import NewClaim
 from stores.database.tables import Round, StatedClaim
 
 # Opening ----------------------------------------------------------------------------------------
-
-
-async def test_f3_opens_from_the_prompt_and_goes_back_with_what_was_typed(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await chat.types("half a")
-        await opened(chat)
-        await chat.presses("f3")
-        await chat.until(lambda: chat.screen is chat.app.chat)
-        assert chat.prompt == "half a"
-        await opened(chat)
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
 
 
 async def test_it_opens_before_it_is_ready_only_with_a_word(tmp_path: Path) -> None:
@@ -63,46 +52,30 @@ async def test_the_command_takes_words_and_a_number(tmp_path: Path) -> None:
         await chat.presses("escape")
         await settled(chat)
         assert len(texts(chat)) == 2
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.goes_back()
         await chat.sends(f"/memory {tea}")
         await chat.until(lambda: isinstance(chat.screen, PageScreen))
         await chat.shows(f"Memory {tea}")
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+        await chat.opens(MemoryScreen, "escape")
 
 
-async def test_digits_that_name_no_memory_are_looked_for(tmp_path: Path) -> None:
+async def test_a_number_that_names_no_memory_is_looked_for_or_told_in_the_chat(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
-        await remembered(chat, "My locker number is 214.", "I like tea.")
+        _, gone = await remembered(chat, "My locker number is 214.", "I like tea.")
+        await stored(chat, lambda assistant, user: assistant.knowledge.set_aside(user, [gone]))
+        await chat.sends(f"/memory {gone}")  # what is left of it
+        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.shows(f"Memory {gone}")
+        await back_to_the_prompt(chat)
         await chat.sends("/memory 214")
         await chat.until(lambda: isinstance(chat.screen, MemoryScreen) and texts(chat) != [])
         await chat.until(lambda: texts(chat) == ["My locker number is 214."])
-
-
-@pytest.mark.parametrize("number", ["99999", "9" * 12, "9" * 40])
-async def test_a_number_that_there_is_not_is_told_in_the_chat(tmp_path: Path, number: str) -> None:
-    async with on_screen(tmp_path) as chat:
-        await remembered(chat, "My locker number is 214.")
-        await chat.sends(f"/memory {number}")
-        await chat.shows(f"there is no memory {short(number, 30)}, and none says")
-        assert chat.screen is chat.app.chat
-
-
-async def test_the_number_of_a_forgotten_memory_opens_what_is_left_of_it(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        (gone,) = await remembered(chat, "I like tea.")
-        await stored(chat, lambda assistant, user: assistant.knowledge.set_aside(user, [gone]))
-        await chat.sends(f"/memory {gone}")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
-        await chat.shows(f"Memory {gone}")
-
-
-async def test_the_palette_has_it(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        commands = {c.title: c for c in chat.app.get_system_commands(chat.screen)}
-        commands["Memory: what is remembered"].callback()
-        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+        await back_to_the_prompt(chat)
+        for number in ("99999", "9" * 40):
+            await chat.sends(f"/memory {number}")
+            await chat.shows(f"there is no memory {short(number, 30)}, and none says")
+            assert chat.screen is chat.app.chat
+            chat.app.chat.prompt.put("")
 
 
 async def test_an_empty_memory_says_how_to_begin(tmp_path: Path) -> None:
@@ -117,19 +90,6 @@ async def test_an_empty_memory_says_how_to_begin(tmp_path: Path) -> None:
         await chat.shows("Undone: add “ingested rules.md”.")
         await chat.presses("U")
         await chat.shows("there is nothing to undo")
-
-
-async def test_only_messages_are_told_of_and_v_lists_them(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[["Noted."]]) as chat:
-        await chat.asks("My cat is called Ada.")
-        await opened(chat)
-        await chat.shows("1 message and passages of your documents are kept beside it: v shows them.")
-        await chat.presses("v")
-        await settled(chat)
-        assert texts(chat) == ["My cat is called Ada."]
-        await chat.presses("v")
-        await settled(chat)
-        assert texts(chat) == []
 
 
 # The list ---------------------------------------------------------------------------------------
@@ -182,16 +142,6 @@ async def test_words_find_as_they_are_typed_also_in_what_was_said(tmp_path: Path
         assert chat.screen.query_one(Input).display
 
 
-async def test_letters_in_the_filter_are_no_keys(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await remembered(chat, "express")
-        await opened(chat)
-        await chat.presses("slash", "e", "x", "p", "s")
-        await chat.until(lambda: texts(chat) == [])
-        assert isinstance(chat.screen, MemoryScreen)
-        assert chat.screen.query_one(Input).value == "exps"
-
-
 async def test_ten_thousand_memories_open_by_page(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
         await stored(chat, _ten_thousand)
@@ -216,37 +166,6 @@ def _ten_thousand(assistant: Assistant, user: int) -> None:
         receipt = open_receipt(sql, user, "add", space, "many")
         versions = [NewVersion(text=f"memory {n}", kind="fact") for n in range(10_000)]
         add_versions(sql, space, versions, author="user", receipt_id=receipt)
-
-
-async def test_used_counts_the_answers_that_it_was_put_before_the_model_for(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER], [ANSWER], ["No."]]) as chat:
-        await chat.asks(QUESTION)
-        await chat.asks(QUESTION + " Please.")
-        await stored(chat, lambda assistant, user: assistant.journal.rate(user, 1, "good", version_id=1))
-        await stored(chat, lambda assistant, user: assistant.journal.rate(user, 2, "good", version_id=1))
-        await stored(chat, lambda assistant, user: assistant.journal.rate(user, 2, "bad", version_id=1))
-        screen = await opened(chat)
-        await scope(chat, "Shared")
-        assert [row.used for row in screen._rows] == ["2"]
-        await chat.shows("2 answers, last")
-        assert "by you: helped 1, not 1" in chat.text
-
-
-async def test_what_waits_has_its_mark(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        (number,) = await remembered(chat, "The lift works.", kind="correction")
-
-        def claimed(assistant: Assistant, user: int) -> int:
-            claim = NewClaim(text="The lift works.", quote="The lift works.", kind="fact", about="world")
-            return assistant.claims.put_one(user, claim, origin="share", passage_id=number)
-
-        await stored(chat, claimed)
-        screen = await opened(chat)
-        assert f"{number} ?" in chat.text
-        await scope(chat, "Waiting for check")
-        assert [row.name for row in screen._rows] == [str(number)]
-        await chat.shows("offered for the shared memory")
-        await chat.shows("to be weighed")
 
 
 # The box and the page ---------------------------------------------------------------------------
@@ -305,63 +224,27 @@ async def test_what_a_server_was_asked_with_is_told(tmp_path: Path) -> None:
         await opened(chat)
         await scope(chat, "Shared")
         await chat.shows("api.example.com (scripted), with 1 answer, last")
-        await chat.presses("p")
-        await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
+        await chat.opens(PrivacyScreen, "p")
         assert "Api.example.com (scripted), with 1 answer" in chat.text
 
 
-async def test_enter_opens_all_versions_and_receipts(tmp_path: Path) -> None:
+async def test_the_page_tells_all_versions_and_text_from_outside_steers_nothing(tmp_path: Path) -> None:
     async with on_screen(tmp_path, size=(100, 40)) as chat:
         (number,) = await remembered(chat, "I like tea.")
-        await stored(chat, lambda assistant, user: assistant.knowledge.edit(user, number, "I like milk."))
+        hostile, shown = (
+            "[bold]x[/bold] \x1b[31mred\x07 [link=a]b[/link",
+            "[bold]x[/bold] [31mred [link=a]b[/link",
+        )
+        await stored(chat, lambda assistant, user: assistant.knowledge.edit(user, number, hostile))
         await opened(chat)
-        await chat.presses("enter")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
-        assert f"Memory {number}" in chat.text
-        assert "“I like tea.”" in chat.text
-        assert "Version 2 by user" in chat.text
-        assert "Version 1 by user" in chat.text
+        assert chat.text.count(shown) == 2
+        await chat.opens(PageScreen, "enter")
+        for told in (f"Memory {number}", shown, "“I like tea.”", "Version 2 by user", "Version 1 by user"):
+            assert told in chat.text
         assert "Receipt 3: modify" in chat.text
 
 
-async def test_text_from_outside_steers_nothing(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await remembered(chat, "[bold]x[/bold] \x1b[31mred\x07 [link=a]b[/link")
-        await opened(chat)
-        assert chat.text.count("[bold]x[/bold] [31mred [link=a]b[/link") == 2
-        await chat.presses("enter")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
-        assert "[bold]x[/bold] [31mred [link=a]b[/link" in chat.text
-
-
 # The palette ------------------------------------------------------------------------------------
-
-
-async def test_the_palette_shows_the_brackets_of_a_command_and_opens_memory_once(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, size=(120, 40)) as chat:
-        await opened(chat)
-        await chat.presses("ctrl+p")
-        await chat.until(lambda: not isinstance(chat.screen, MemoryScreen))
-        await chat.types("/memory")
-        await chat.shows("[WORDS or ID]: list what is remembered of you")
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
-        chat.app.chat.action_memory()
-        await chat.pilot.pause()
-        assert sum(isinstance(screen, MemoryScreen) for screen in chat.app.screen_stack) == 1
-
-
-async def test_j_and_k_move_the_mark_and_are_letters_where_words_are_typed(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await remembered(chat, "I like tea.", "I like coffee.")
-        screen = await opened(chat)
-        rows = screen.query_one(MemoryList)
-        await chat.presses("j")
-        assert rows.highlighted == 1
-        await chat.presses("k")
-        assert rows.highlighted == 0
-        await chat.presses("slash", "j", "k")
-        assert screen.query_one(Input).value == "jk"
 
 
 async def test_a_check_that_was_taken_back_is_not_told_of_a_memory_that_is_known(tmp_path: Path) -> None:
@@ -378,3 +261,11 @@ async def test_a_check_that_was_taken_back_is_not_told_of_a_memory_that_is_known
         await opened(chat)
         await chat.shows("what was checked of it was taken back")
         assert "withdrawn" not in chat.text
+
+
+async def test_wide_characters_keep_the_columns(tmp_path: Path) -> None:
+    async with on_screen(tmp_path) as chat:
+        await remembered(chat, "図書館は土曜日の十時に開きます。" * 4, "I like tea.")
+        await opened(chat)
+        rows = [line for line in chat.text.splitlines() if " you  " in line]
+        assert [cell_len(row.partition(" you  ")[0]) for row in rows] == [60, 60]

@@ -42,14 +42,12 @@ async def test_e_gives_it_another_text_and_u_brings_the_old_one_back(tmp_path: P
     async with on_screen(tmp_path) as chat:
         (number,) = await remembered(chat, "I like tea.")
         await opened(chat)
-        await chat.presses("e")
-        await chat.until(lambda: isinstance(chat.screen, EditText))
+        await chat.opens(EditText, "e")
         assert chat.screen.query_one(TextBox).text == "I like tea."
         await chat.types(" A")
         await chat.presses("ctrl+j")
         await chat.types("lot")
-        await chat.presses("enter")
-        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+        await chat.opens(MemoryScreen, "enter")
         await chat.until(lambda: texts(chat) == ["I like tea. A lot"])
         line = await stored(chat, lambda assistant, user: assistant.catalogue.line(user, number))
         assert line.text == "I like tea. A\nlot"
@@ -58,28 +56,15 @@ async def test_e_gives_it_another_text_and_u_brings_the_old_one_back(tmp_path: P
         await chat.shows("Undone: modify")
 
 
-async def test_what_was_typed_and_left_comes_back(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await remembered(chat, "I like tea.")
-        await opened(chat)
-        for typed in ("I like tea.", "I like tea.!"):
-            await chat.presses("e")
-            await chat.until(lambda: isinstance(chat.screen, EditText))
-            assert chat.screen.query_one(TextBox).text == typed
-            await chat.presses("!")
-            await chat.presses("escape")
-            await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
-            await chat.shows("e brings back what you typed")
-        assert texts(chat) == ["I like tea."]
-
-
-async def test_a_message_and_a_document_cannot_be_edited(tmp_path: Path) -> None:
+async def test_a_document_is_neither_edited_nor_forgotten_here(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
         await opened(chat)
         await scope(chat, "Shared")
-        await chat.presses("e")
-        await chat.shows("a document cannot be edited")
-        assert isinstance(chat.screen, MemoryScreen)
+        for key, told in (("e", "a document cannot be edited"), ("x", "is shared with every user")):
+            await chat.presses(key)
+            await chat.shows(told)
+            assert isinstance(chat.screen, MemoryScreen)
+        assert texts(chat) == [f"House rules: {HANDBOOK}"]
 
 
 async def test_another_wording_of_a_shared_fact_goes_through_the_check(tmp_path: Path) -> None:
@@ -91,8 +76,7 @@ async def test_another_wording_of_a_shared_fact_goes_through_the_check(tmp_path:
         await chat.presses("e")
         await chat.shows("goes through the check")
         await chat.types(" On Mondays.")
-        await chat.presses("enter")
-        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+        await chat.opens(MemoryScreen, "enter")
         await chat.shows("stays yours")
         with assistant_of(chat).database.reading() as sql:
             [claim] = sql.query(StatedClaim).all()
@@ -110,28 +94,17 @@ def _shared_fact(assistant: Assistant, user: int) -> None:
         add_versions(sql, SHARED, [new], author="curator", receipt_id=receipt)
 
 
-@pytest.mark.parametrize("key", ["escape", "n", "enter"])
-async def test_forgetting_asks_and_anything_but_y_keeps(tmp_path: Path, key: str) -> None:
-    async with on_screen(tmp_path) as chat:
-        await remembered(chat, "I like tea.")
-        await opened(chat)
-        await chat.presses("x")
-        await chat.until(lambda: isinstance(chat.screen, Question))
-        assert "Forget this passage for good? This cannot be undone." in chat.text
-        assert "I like tea." in chat.text
-        await chat.presses(key)
-        await chat.shows("nothing was forgotten")
-        assert texts(chat) == ["I like tea."]
-
-
-async def test_x_and_y_forget_for_good_and_say_what_still_holds_it(tmp_path: Path) -> None:
+async def test_x_asks_y_forgets_for_good_and_anything_else_keeps(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
         (number,) = await remembered(chat, "I like tea.")
         await opened(chat)
-        await chat.presses("x")
-        await chat.until(lambda: isinstance(chat.screen, Question))
-        await chat.presses("y")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        for key in ("escape", "n", "enter"):
+            await chat.opens(Question, "x")
+            await chat.presses(key)
+            await chat.shows("nothing was forgotten")
+            assert texts(chat) == ["I like tea."]
+        await chat.opens(Question, "x")
+        await chat.opens(PageScreen, "y")
         assert "Forgotten: “I like tea.”." in chat.text
         assert "Out of reach:" in chat.text
         await chat.presses("escape")
@@ -152,25 +125,12 @@ async def test_what_was_forgotten_stands_in_the_conversation_no_more(tmp_path: P
         await opened(chat)
         await chat.presses("v")
         await chat.until(lambda: texts(chat) == ["My secret is Zq."])
-        await chat.presses("x")
-        await chat.until(lambda: isinstance(chat.screen, Question))
-        await chat.presses("y")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+        await chat.opens(Question, "x")
+        await chat.opens(PageScreen, "y")
+        await chat.opens(MemoryScreen, "escape")
         await chat.presses("f3")
         await chat.until(lambda: chat.screen is chat.app.chat)
         await chat.until(lambda: "Zq" not in chat.text, lambda: chat.text)
-
-
-async def test_a_shared_passage_is_refused_as_by_the_command(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await opened(chat)
-        await scope(chat, "Shared")
-        await chat.presses("x")
-        await chat.shows("is shared with every user")
-        assert isinstance(chat.screen, MemoryScreen)
-        assert texts(chat) == [f"House rules: {HANDBOOK}"]
 
 
 async def test_u_takes_back_the_marked_one_alone_and_asks_where_others_are_concerned(tmp_path: Path) -> None:
@@ -187,28 +147,13 @@ async def test_u_takes_back_the_marked_one_alone_and_asks_where_others_are_conce
         await chat.presses("u")
         await chat.shows("has no write that can be taken back")
         await scope(chat, "Shared")
-        await chat.presses("u")
-        await chat.until(lambda: isinstance(chat.screen, Question))
+        await chat.opens(Question, "u")
         assert "ingested rules.md" in chat.text
         await chat.presses("n")
         await chat.shows("nothing was undone")
-        await chat.presses("u")
-        await chat.until(lambda: isinstance(chat.screen, Question))
+        await chat.opens(Question, "u")
         await chat.presses("y")
         await chat.until(lambda: texts(chat) == [])
-
-
-async def test_s_offers_it_through_the_check(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, learns=True) as chat:
-        weighs_without_a_model(chat)
-        await remembered(chat, "The lift works.")
-        await opened(chat)
-        await chat.presses("s")
-        await chat.shows("it is proposal 1 now, and stays yours")
-        await scope(chat, "Waiting for check")
-        assert texts(chat) == ["The lift works."]
-        await chat.presses("a")
-        await chat.shows("ann may not decide proposals")
 
 
 async def test_r_tries_again_what_failed(tmp_path: Path) -> None:
@@ -235,34 +180,25 @@ async def test_r_tries_again_what_failed(tmp_path: Path) -> None:
 async def test_o_writes_a_new_file_that_only_its_owner_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with on_screen(tmp_path) as chat:
+    monkeypatch.chdir(tmp_path)
+    async with on_screen(tmp_path / "x") as chat:
         await remembered(chat, "I like tea.")
         await opened(chat)
-        monkeypatch.chdir(tmp_path)
+        await chat.opens(AskLine, "o")
+        await chat.presses("escape")
+        await chat.shows("nothing was written")
+        assert {file.name for file in tmp_path.iterdir()} == {"x"}  # noqa: ASYNC240
         file = tmp_path / "mine.jsonl"
         for said in ("lines (yours) written to", "mine.jsonl is there already. Name another file."):
-            await chat.presses("o")
-            await chat.until(lambda: isinstance(chat.screen, AskLine))
+            await chat.opens(AskLine, "o")
             field = chat.screen.query_one(Input)
             assert field.value.startswith("vouch-memory-")
             field.value = file.name
-            await chat.presses("enter")
-            await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
+            await chat.opens(MemoryScreen, "enter")
             await chat.shows(said)
         assert file.stat().st_mode & 0o777 == 0o600
         lines = [json.loads(line) for line in file.read_text().splitlines()]
         assert "I like tea." in json.dumps(lines)
-
-
-async def test_o_that_is_left_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    async with on_screen(tmp_path / "x") as chat:
-        await opened(chat)
-        await chat.presses("o")
-        await chat.until(lambda: isinstance(chat.screen, AskLine))
-        await chat.presses("escape")
-        await chat.shows("nothing was written")
-    assert {file.name for file in tmp_path.iterdir()} == {"x"}  # noqa: ASYNC240
 
 
 # Privacy ----------------------------------------------------------------------------------------
@@ -278,8 +214,7 @@ async def test_privacy_tells_what_is_kept_and_forgets_everything_only_when_it_is
         chat.app.chat.drafts.write("another session", "Zq too")
         await remembered(chat, "I like Zq tea.")
         await opened(chat)
-        await chat.presses("p")
-        await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
+        await chat.opens(PrivacyScreen, "p")
         for words in (
             "Only you can find: 1 message, 1 note.",
             "Conversations: 1 turn in 1 session, and in 0 private sessions.",
@@ -287,14 +222,14 @@ async def test_privacy_tells_what_is_kept_and_forgets_everything_only_when_it_is
             "No round saw it.",
         ):
             assert words in chat.text, chat.text
-        await chat.presses("x")
-        await chat.until(lambda: isinstance(chat.screen, AskLine))
+        await chat.opens(AskLine, "x")
+        await chat.opens(PrivacyScreen, "escape")
+        await chat.opens(AskLine, "x")
         await chat.types("yes")
         await chat.presses("enter")
         await chat.shows("nothing was changed.")
         chat.screen.query_one(Input).value = SENTENCE
-        await chat.presses("enter")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.opens(PageScreen, "enter")
         assert "Forgotten: 2 passages." in chat.text
         await chat.presses("escape", "escape")
         await chat.shows("0 yours · 1 shared")
@@ -303,21 +238,6 @@ async def test_privacy_tells_what_is_kept_and_forgets_everything_only_when_it_is
         with assistant_of(chat).database.reading() as sql:
             assert [turn.message for turn in sql.query(Turn)] == [""]
             assert [feedback.reason for feedback in sql.query(Feedback)] == []
-
-
-async def test_privacy_that_is_left_forgets_nothing(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await remembered(chat, "I like tea.")
-        await opened(chat)
-        await chat.presses("p")
-        await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
-        await chat.presses("x")
-        await chat.until(lambda: isinstance(chat.screen, AskLine))
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, PrivacyScreen))
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
-        assert texts(chat) == ["I like tea."]
 
 
 # Beside a reply, and without a store ------------------------------------------------------------
@@ -356,14 +276,6 @@ async def test_a_store_that_cannot_be_read_is_told_and_read_again(
         await chat.until(lambda: texts(chat) == ["I like tea."])
 
 
-async def test_f1_tells_its_keys_first(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await opened(chat)
-        await chat.presses("f1")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
-        assert chat.text.splitlines()[1].strip("│ ") == "Memory"
-
-
 # Notices ----------------------------------------------------------------------------------------
 
 
@@ -388,28 +300,21 @@ async def test_no_notice_offers_an_undo_that_is_done_already(tmp_path: Path) -> 
         await chat.shows(f"Learned {three}.")
         assert " of " not in chat.text.splitlines()[-6]
         await opened(chat)
-        await chat.presses("x")
-        await chat.until(lambda: isinstance(chat.screen, Question))
-        await chat.presses("y")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.opens(Question, "x")
+        await chat.opens(PageScreen, "y")
         await chat.until(lambda: notices.current is None)
+        for receipt in (1_001, 1_002, 1_003):
+            notices.put(Notice(f"Learned {receipt}.", receipt, None))
+        notices.done()  # what is done with is counted on
+        assert notices.right.startswith("2 of 3")
+        notices.withdraw({1_001})
+        assert notices.right.startswith("2 of 2")
+        notices.withdraw({1_002})
+        await chat.until(lambda: not notices.display)
 
 
 def _written(assistant: Assistant, user: int, *, text: str) -> int:
     return assistant.knowledge.remember(user, text)[1]
-
-
-async def test_a_notice_that_is_done_with_is_counted_on(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        notices = chat.app.chat.notices
-        for receipt in (1_001, 1_002, 1_003):
-            notices.put(Notice(f"Learned {receipt}.", receipt, None))
-        notices.done()
-        await chat.shows("2 of 3")
-        notices.withdraw({1_001})
-        await chat.shows("2 of 2")
-        notices.withdraw({1_002})
-        await chat.until(lambda: not notices.display)
 
 
 # Proposals --------------------------------------------------------------------------------------

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from memory_on_screen import opened, remembered, texts
+from memory_on_screen import opened
+from pressed_keys import back_to_the_prompt
 from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 from test_terminal_everywhere import keys_to
 from test_terminal_sessions import REPLIES, on_shelf, opens_list, three_sessions
@@ -18,14 +18,14 @@ from assistant.terminal.input.keys import PLACES, READING
 from assistant.terminal.lists.find_screen import FindScreen
 from assistant.terminal.lists.log_screen import LogScreen
 from assistant.terminal.lists.sessions_screen import SessionsScreen
-from assistant.terminal.memory.memory_questions import EditText
 from assistant.terminal.memory.memory_screen import MemoryScreen
 from assistant.terminal.memory.privacy_screen import PrivacyScreen
-from assistant.terminal.training.compare_screen import CompareScreen
 from assistant.terminal.training.training_screen import TrainingScreen
 from assistant.terminal.why.why_view import WhyScreen
 from assistant.terminal.widgets.page_screen import PageScreen
 
+ARCHIVE = "Sessions · archive it; among archived or deleted ones: back"
+DELETE = "Sessions · delete it; what it taught stays; erase a deleted one"
 CODE = "First answer [1].\n\n```\ncode one\n```\n\n```\ncode two\n```"
 
 
@@ -43,8 +43,7 @@ def of_place(chat: ChatOnScreen, place: str) -> list[str]:
 
 async def chooses(chat: ChatOnScreen, words: str, title: str) -> None:
     """Types words into the palette, and takes the first row that they find."""
-    await chat.presses("ctrl+p")
-    await chat.until(lambda: isinstance(chat.screen, CommandPalette))
+    await chat.opens(CommandPalette, "ctrl+p")
     chat.screen.query_one(Input).value = words
     await chat.until(lambda: first_row(chat) == title, lambda: f"{first_row(chat)!r} comes first")
     await chat.presses("enter")
@@ -68,63 +67,74 @@ SCREENS = {
 }
 
 
-@pytest.mark.parametrize("place", SCREENS)
-async def test_each_action_of_a_screen_is_told_first_there_with_its_key_and_command(
-    tmp_path: Path, place: str
-) -> None:
+FOUND = {  # on each screen by the name of a command: the row of the screen, and that of the chat behind it
+    "Sessions": [("rename", "sessions_rename"), ("archive", "sessions_archive"), ("new", "sessions_new")],
+    "Memory": [("forget", "memory_forget"), ("share", "memory_share"), ("privacy", "memory_privacy")],
+    "Training": [("compare", "training_compare"), ("train", "training_start")],
+    "Why this answer": [("forget", "why_remove"), ("undo", "why_undo"), ("compare", "why_compare")],
+}
+
+
+async def test_each_action_of_a_screen_is_told_first_there_with_its_key_and_command(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await chat.asks(QUESTION)
-        key, kind = SCREENS[place]
-        await keys_to(kind, key)(chat)
-        wanted = [key for key in PLACES[place] if _is_listed(key)]
-        assert list(rows(chat))[: len(wanted)] == [f"{place} · {key.words}" for key in wanted]
-        for key_ in wanted:
-            about = rows(chat)[f"{place} · {key_.words}"].help
-            assert about.endswith(key_.slash)
-        assert not [title for title in rows(chat) if title.startswith("Reading · ")]
+        for place, (pressed, kind) in SCREENS.items():
+            await keys_to(kind, pressed)(chat)
+            wanted = [key for key in PLACES[place] if _is_listed(key)]
+            assert list(rows(chat))[: len(wanted)] == [f"{place} · {key.words}" for key in wanted]
+            for key in wanted:
+                assert rows(chat)[f"{place} · {key.words}"].help.endswith(key.slash)
+            assert not [title for title in rows(chat) if title.startswith("Reading · ")]
+            for words, name in FOUND.get(place, []):
+                found = await finds(chat, words)
+                assert found[0] == f"{place} · {words_of(name)}"
+                assert f"/{words}" in found[1:]
+            await back_to_the_prompt(chat)
+        found = await finds(chat, "retry")
+        assert found[:2] == ["/retry", "Reading · answer again; the earlier answer is kept"]
+        assert (await finds(chat, "rename"))[0] == "/rename"
 
 
-async def test_what_only_moves_is_left_out(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
+async def test_only_what_acts_is_told_and_by_the_keys_of_the_settings(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, keys={"sessions_archive": "f9"}) as chat:
         await keys_to(SessionsScreen, "f5")(chat)
         assert of_place(chat, "Sessions") == [
             "Sessions · open the session",
             "Sessions · filter by title; Enter opens the marked one",
             "Sessions · change its title",
-            "Sessions · archive it; among archived or deleted ones: back",
-            "Sessions · delete it; what it taught stays; erase a deleted one",
+            ARCHIVE,
+            DELETE,
             "Sessions · undo the latest change made here",
             "Sessions · a new session",
         ]
-
-
-async def test_privacy_and_before_and_after_are_told_too(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
+        assert rows(chat)[ARCHIVE].help == "F9 · /archive"
         await opened(chat)
         await keys_to(PrivacyScreen, "p")(chat)
         assert of_place(chat, "Privacy") == ["Privacy · forget everything of mine"]
         assert not of_place(chat, "Memory")
-    assert [key.words for key in PLACES["Before and after"] if _is_listed(key)] == [
-        "the left one is better",
-        "the right one is better",
-        "neither is better",
-        "only worse ones, or all",
-        "show the names, or hide them",
-    ]
-    assert CompareScreen.place == "Before and after"
 
 
-async def test_a_row_acts_on_what_is_marked(tmp_path: Path) -> None:
+async def test_a_row_acts_on_what_is_marked_and_what_is_typed_comes_first(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await three_sessions(chat)
         await opens_list(chat)
         await chat.presses("down")
-        await chooses(chat, "archive it", "Sessions · archive it; among archived or deleted ones: back")
+        await chooses(chat, "archive it", ARCHIVE)
         await chat.shows("archived: “about ladders”")
         assert on_shelf(chat, "archived") == ["about ladders"]
         await chooses(chat, "latest change made", "Sessions · undo the latest change made here")
         await chat.shows("undone: archived: “about ladders”")
         assert on_shelf(chat, "archived") == []
+        await chooses(chat, "rename", "Sessions · change its title")
+        await chat.until(lambda: isinstance(chat.app.focused, Input))
+        await chat.types("x")
+        delete = rows(chat)[DELETE]
+        delete.callback()
+        await chat.shows("a title is being typed")
+        await back_to_the_prompt(chat)
+        delete.callback()  # of a screen that gave way
+        await chat.pilot.pause()
+        assert on_shelf(chat, "deleted") == []
 
 
 async def finds(chat: ChatOnScreen, words: str) -> list[str]:
@@ -136,70 +146,6 @@ async def finds(chat: ChatOnScreen, words: str) -> list[str]:
 async def best_first(provider: InOrder, words: str) -> list[Hit | DiscoveryHit]:
     hits = [hit async for hit in provider.search(words)]
     return sorted(hits, key=lambda hit: hit.score, reverse=True)  # as the palette orders them
-
-
-FOUND = {  # on each screen by the name of a command: the row of the screen, and that of the chat behind it
-    "Sessions": [("rename", "sessions_rename"), ("archive", "sessions_archive"), ("new", "sessions_new")],
-    "Memory": [("forget", "memory_forget"), ("share", "memory_share"), ("privacy", "memory_privacy")],
-    "Training": [("compare", "training_compare"), ("train", "training_start")],
-    "Why this answer": [("forget", "why_remove"), ("undo", "why_undo"), ("compare", "why_compare")],
-}
-
-
-@pytest.mark.parametrize("place", FOUND)
-async def test_the_name_of_a_command_finds_the_row_of_the_open_screen_before_it(
-    tmp_path: Path, place: str
-) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
-        key, kind = SCREENS[place]
-        await keys_to(kind, key)(chat)
-        for words, name in FOUND[place]:
-            found = await finds(chat, words)
-            assert found[0] == f"{place} · {words_of(name)}"
-            assert f"/{words}" in found[1:]
-
-
-async def test_a_title_is_changed_by_the_row_that_rename_finds(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await chat.asks("about lockers")
-        await opens_list(chat)
-        await chooses(chat, "rename", "Sessions · change its title")
-        await chat.until(lambda: isinstance(chat.app.focused, Input))
-        assert isinstance(chat.screen, SessionsScreen)
-
-
-async def test_in_the_chat_a_command_comes_before_the_rows_that_do_the_same(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
-        found = await finds(chat, "retry")
-        assert found[:2] == ["/retry", "Reading · answer again; the earlier answer is kept"]
-        assert (await finds(chat, "rename"))[0] == "/rename"
-
-
-async def test_a_memory_that_is_marked_is_edited(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await remembered(chat, "I like tea.", "I like coffee.")
-        await opened(chat)
-        await chat.presses("down")
-        await chooses(chat, "edit new version", f"Memory · {words_of('memory_edit')}")
-        await chat.until(lambda: isinstance(chat.screen, EditText))
-        assert "I like tea." in chat.text
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, MemoryScreen))
-        assert sorted(texts(chat)) == ["I like coffee.", "I like tea."]
-
-
-async def test_what_is_typed_comes_first(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await chat.asks("about lockers")
-        await opens_list(chat)
-        await chat.presses("e")
-        await chat.until(lambda: isinstance(chat.app.focused, Input))
-        await chat.types("x")
-        rows(chat)["Sessions · delete it; what it taught stays; erase a deleted one"].callback()
-        await chat.shows("a title is being typed")
-        assert on_shelf(chat, "deleted") == []
 
 
 async def test_the_chat_tells_what_reading_does_with_the_last_answer(tmp_path: Path) -> None:
@@ -221,8 +167,7 @@ async def test_while_reading_a_row_acts_on_the_message_that_is_read(tmp_path: Pa
     async with on_screen(tmp_path, replies=[["First."], ["Second."]]) as chat:
         await chat.asks("one")
         await chat.asks("two")
-        await chat.presses("escape")
-        await chat.until(lambda: chat.app.chat.conversation.has_focus)
+        await chat.reads()
         await chat.presses("k", "k")
         await chat.until(lambda: chat.app.chat.conversation.current is chat.app.chat.conversation.messages[1])
         first = [key for key in READING if _is_listed(key)]
@@ -231,25 +176,6 @@ async def test_while_reading_a_row_acts_on_the_message_that_is_read(tmp_path: Pa
         await chat.until(lambda: chat.app.clipboard == "First.")
         await chooses(chat, "fold or unfold", "Reading · fold or unfold")
         await chat.shows("folded")
-
-
-async def test_keys_that_settings_moved_are_told_as_moved(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, keys={"sessions_archive": "f9"}) as chat:
-        await keys_to(SessionsScreen, "f5")(chat)
-        row = rows(chat)["Sessions · archive it; among archived or deleted ones: back"]
-        assert row.help == "F9 · /archive"
-
-
-async def test_a_screen_that_gave_way_is_not_acted_on(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await chat.asks("about lockers")
-        await opens_list(chat)
-        delete = rows(chat)["Sessions · delete it; what it taught stays; erase a deleted one"]
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
-        delete.callback()
-        await chat.pilot.pause()
-        assert on_shelf(chat, "deleted") == []
 
 
 def words_of(name: str) -> str:

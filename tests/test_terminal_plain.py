@@ -77,11 +77,3 @@ async def test_in_a_browser_plain_says_where_it_can_be_had(
         await chat.shows("a browser has no plain mode")
         monkeypatch.undo()
         assert chat.app.is_running
-
-
-async def test_plain_on_the_screen_ends_the_screen_and_names_the_session(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
-        await chat.asks("Is it open?")
-        await chat.sends("/plain")
-        await chat.until(lambda: not chat.app.is_running)
-        assert (chat.app.return_value, chat.app.chat.desk.goes_plain) == (0, True)

@@ -51,14 +51,20 @@ async def one_turn(folder: Path) -> None:
 
 async def test_a_store_that_is_locked_opens_to_be_read_and_the_header_says_so(tmp_path: Path) -> None:
     await one_turn(tmp_path)
+    known = sessions(tmp_path / "data")
     with locked(tmp_path / "data"):
         async with on_screen(tmp_path, waits_for_ready=False) as chat:
             await chat.shows("Read-only · New session")
             await chat.shows("read-only: another process is writing")
             assert chat.app.failure is None
+            for keys in (("ctrl+n",), ("f5", "n")):
+                chat.app.chat.tell("")
+                await chat.presses(*keys)
+                await chat.shows("read-only: a new session begins once the store can be written again")
+            await chat.goes_back()
             await chat.presses("f5")  # what is there can be looked at
             await chat.shows("When does the reading room open")
-            await chat.presses("escape")
+            await chat.goes_back()
             await chat.shows("Read-only · New session")
             assert "there is no session" not in chat.text
             await chat.presses("ctrl+f")
@@ -67,14 +73,7 @@ async def test_a_store_that_is_locked_opens_to_be_read_and_the_header_says_so(tm
             await chat.presses("escape", "f3")
             await chat.shows("Memory")
     assert len(turns(tmp_path / "data")) == 1
-
-
-async def test_a_session_of_before_is_shown_while_the_store_is_locked(tmp_path: Path) -> None:
-    await one_turn(tmp_path)
-    with locked(tmp_path / "data"):
-        async with on_screen(tmp_path, choice=SessionChoice(last=True), waits_for_ready=False) as chat:
-            await chat.shows("Read-only · When does the reading room open")
-            await chat.shows("It opens at 10:00")
+    assert sessions(tmp_path / "data") == known
 
 
 async def test_what_is_sent_while_the_store_is_locked_waits_and_goes_out_by_itself(tmp_path: Path) -> None:
@@ -107,27 +106,15 @@ async def test_a_new_user_can_wait_for_the_lock_too(tmp_path: Path) -> None:
             await chat.shows("Remembered, yours")
 
 
-async def test_a_new_session_is_refused_at_once_while_the_store_is_locked(tmp_path: Path) -> None:
-    await one_turn(tmp_path)
-    known = sessions(tmp_path / "data")
-    with locked(tmp_path / "data"):
-        async with on_screen(tmp_path, waits_for_ready=False) as chat:
-            await chat.shows("read-only: another process is writing")
-            for keys in (("ctrl+n",), ("f5", "n")):
-                chat.app.chat.tell("")
-                await chat.presses(*keys)
-                await chat.shows("read-only: a new session begins once the store can be written again")
-    assert sessions(tmp_path / "data") == known
-
-
 async def test_what_is_typed_while_the_store_is_locked_is_a_draft_when_one_leaves(tmp_path: Path) -> None:
     await one_turn(tmp_path)
     with locked(tmp_path / "data"):
-        async with on_screen(tmp_path, waits_for_ready=False) as chat:
-            await chat.shows("Read-only · New session")
+        async with on_screen(tmp_path, choice=SessionChoice(last=True), waits_for_ready=False) as chat:
+            await chat.shows("Read-only · When does the reading room open")
+            await chat.shows("It opens at 10:00")
             await chat.sends("And on Sundays?")
             await chat.presses("ctrl+q")
-    async with on_screen(tmp_path) as chat:
+    async with on_screen(tmp_path, choice=SessionChoice(last=True)) as chat:
         assert chat.prompt == "And on Sundays?"
 
 

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import time
 from pathlib import Path
 
-import pytest
-from cli_helpers import ENDS_WITHIN_SECONDS, Vouch
 from screen_fixtures import HOLD, ChatOnScreen, on_screen
-from test_terminal_screens import SIZES, assert_golden
-from textual.widgets import Input, OptionList
 
 from assistant.terminal.engine.engine import SessionChoice
 from assistant.terminal.lists.sessions_screen import SessionsScreen
@@ -24,14 +17,12 @@ async def three_sessions(chat: ChatOnScreen) -> None:
     """The last of them is on."""
     for number, message in enumerate(("about lockers", "about ladders", "about lamps")):
         if number:
-            await chat.presses("ctrl+n")
-            await chat.until(lambda: not chat.app.chat.conversation.messages)
+            await chat.begins_session()
         await chat.asks(message)
 
 
 async def opens_list(chat: ChatOnScreen) -> None:
-    await chat.presses("f5")
-    await chat.until(lambda: isinstance(chat.screen, SessionsScreen))
+    await chat.opens(SessionsScreen, "f5")
     await chat.shows("[open ")
 
 
@@ -40,14 +31,17 @@ def on_shelf(chat: ChatOnScreen, shelf: Shelf) -> list[str]:
     return [line.title for line in Sessions(database).lines(1, shelf=shelf)]
 
 
-async def test_the_filter_opens_the_marked_session_with_one_enter(tmp_path: Path) -> None:
+async def test_the_filter_opens_the_marked_session_with_one_enter_and_escape_gives_the_whole_list(
+    tmp_path: Path,
+) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await three_sessions(chat)
-        await opens_list(chat)
-        await chat.presses("slash")
-        await chat.types("about l")
+        await chat.sends("/sessions lockers")
+        await chat.shows("Sessions · 1")
+        await chat.presses("escape")
         await chat.shows("Sessions · 3")
-        await chat.types("a")
+        await chat.presses("slash")
+        await chat.types("about la")
         await chat.shows("Sessions · 2")
         await chat.presses("down", "enter")
         await chat.until(lambda: chat.screen is chat.app.chat)
@@ -55,24 +49,12 @@ async def test_the_filter_opens_the_marked_session_with_one_enter(tmp_path: Path
         assert chat.app.chat.talk.session_id == 2
 
 
-async def test_the_command_filters_at_once_and_escape_gives_the_whole_list(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await three_sessions(chat)
-        await chat.sends("/sessions lockers")
-        await chat.shows("Sessions · 1")
-        await chat.presses("escape")
-        await chat.shows("Sessions · 3")
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
-
-
 async def test_questions_of_the_command_stand_on_a_shelf_of_their_own(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await chat.asks("about lockers")
         await chat.presses("f5")
         await chat.shows("[open 1]  archived 0")  # no shelf where nothing was asked so
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
+        await chat.goes_back()
         asked = chat.app.chat.desk._known_assistant.journal.open_session(1, is_asked=True)
         chat.app.chat.switch_session(asked)
         await chat.until(lambda: chat.app.chat.talk.session_id == asked)
@@ -113,8 +95,14 @@ async def test_a_session_is_renamed_and_undo_brings_its_title_back(tmp_path: Pat
         await chat.shows(" about lamps and bulbs")  # in the header
 
 
-async def test_a_session_is_deleted_and_brought_back_by_undo_or_later(tmp_path: Path) -> None:
+async def test_a_session_is_deleted_or_archived_and_brought_back_by_undo_or_later(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
+        await opens_list(chat)
+        await chat.presses("u")
+        await chat.shows("nothing to undo here")
+        for key in ("x", "z", "e", "enter"):
+            await chat.presses(key)  # there is no session yet
+        await chat.goes_back()
         await three_sessions(chat)
         await opens_list(chat)
         await chat.presses("down", "x")
@@ -125,10 +113,6 @@ async def test_a_session_is_deleted_and_brought_back_by_undo_or_later(tmp_path: 
         assert len(on_shelf(chat, "open")) == 3
         await chat.presses("down", "x")
         await chat.shows("u brings it back")
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
-        await chat.presses("f5")
-        await chat.shows("deleted 1")
         await chat.presses("tab", "tab")
         await chat.shows("[deleted 1]")
         await chat.presses("enter")
@@ -136,46 +120,16 @@ async def test_a_session_is_deleted_and_brought_back_by_undo_or_later(tmp_path: 
         await chat.presses("z")
         await chat.shows("brought back")
         assert len(on_shelf(chat, "open")) == 3
-
-
-async def test_a_session_is_archived_and_taken_out_again(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await three_sessions(chat)
+        await chat.presses("escape")
         await opens_list(chat)
         await chat.presses("z")
         await chat.shows("archived: “about lamps”")
+        await chat.presses("tab")
+        await chat.shows("[archived 1]")
         assert on_shelf(chat, "archived") == ["about lamps"]
-        await chat.presses("tab")
-        await chat.shows("[archived 1]")
-        await chat.presses("enter")
-        await chat.until(lambda: chat.screen is chat.app.chat)
-        await opens_list(chat)
-        await chat.presses("tab")
-        await chat.shows("[archived 1]")
         await chat.presses("z")
         await chat.shows("out of the archive")
         assert len(on_shelf(chat, "open")) == 3
-
-
-async def test_where_the_session_that_is_on_was_deleted_a_new_one_begins(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await three_sessions(chat)
-        await opens_list(chat)
-        await chat.presses("x")
-        await chat.shows("deleted: “about lamps”")
-        await chat.presses("escape")
-        await chat.shows("New session")
-        assert not chat.app.chat.conversation.messages
-
-
-async def test_undo_without_a_change_says_so(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await opens_list(chat)
-        await chat.presses("u")
-        await chat.shows("nothing to undo here")
-        for key in ("x", "z", "e", "enter"):
-            await chat.presses(key)  # there is no session yet
-        assert isinstance(chat.screen, SessionsScreen)
 
 
 async def test_a_long_list_is_told_page_by_page(tmp_path: Path) -> None:
@@ -193,8 +147,7 @@ async def test_a_long_list_is_told_page_by_page(tmp_path: Path) -> None:
 async def test_the_list_can_be_changed_while_a_reply_is_written(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[["1"], ["Half", HOLD]]) as chat:
         await chat.asks("about lockers")
-        await chat.presses("ctrl+n")
-        await chat.until(lambda: not chat.app.chat.conversation.messages)
+        await chat.begins_session()
         await chat.sends("go on")
         await chat.shows("Half")
         await opens_list(chat)
@@ -202,15 +155,6 @@ async def test_the_list_can_be_changed_while_a_reply_is_written(tmp_path: Path) 
         await chat.shows("deleted: “about lockers”")
         await chat.presses("escape")
         await chat.shows("Half")
-
-
-@pytest.mark.parametrize("size", [(40, 12), (120, 40)])
-async def test_every_shelf_and_the_counts_are_told_at_any_size(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, replies=REPLIES, size=size) as chat:
-        await three_sessions(chat)
-        await opens_list(chat)
-        await chat.shows("about lockers")
-        assert "[open 3]" in chat.text
 
 
 # What was typed
@@ -249,37 +193,11 @@ async def test_what_is_typed_on_behind_escape_stays_in_the_prompt(tmp_path: Path
 async def test_a_letter_that_is_no_command_while_reading_goes_to_the_prompt(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=REPLIES) as chat:
         await chat.asks("about lockers")
-        await chat.presses("escape")
-        await chat.until(lambda: chat.app.chat.conversation.has_focus)
+        await chat.reads()
         await chat.types("quiet")  # of these letters e, t and u would be commands
         await chat.until(lambda: chat.prompt == "quiet")
         assert chat.app.chat.prompt.has_focus
         assert chat.app.chat.conversation.current is None
-
-
-async def test_the_palette_says_that_nothing_matches(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await chat.presses("ctrl+p")
-        await chat.types("xyzzy")
-        await chat.shows("No matches found")
-
-
-def test_a_draft_comes_back_after_a_kill(tmp_path: Path, minilm_folder: Path) -> None:
-    vouch = Vouch(tmp_path, minilm_folder.parent)
-    with vouch.terminal("chat") as person:
-        person.sees("Ask anything")
-        person.types("half a thought")
-        person.sees("thought")
-        ends = time.monotonic() + ENDS_WITHIN_SECONDS
-        while "half a thought" not in [
-            path.read_text(encoding="utf-8") for path in (tmp_path / "state").rglob("drafts/*/*.txt")
-        ]:
-            assert time.monotonic() < ends, "it was never kept"
-            time.sleep(0.05)
-        os.kill(person._process.pid, signal.SIGKILL)
-        person.exit_code()
-    with vouch.terminal("chat") as person:
-        person.sees("half a thought")
 
 
 async def test_what_was_accepted_before_a_kill_stands_in_the_prompt_no_more(tmp_path: Path) -> None:
@@ -287,16 +205,16 @@ async def test_what_was_accepted_before_a_kill_stands_in_the_prompt_no_more(tmp_
         await chat.asks("about lockers")
         session = chat.app.chat.talk.session_id
         drafts = chat.app.chat.drafts
-    for choice, key in ((SessionChoice(last=True), session), (SessionChoice(), "new")):
-        for draft, left in (
-            ("about lockers", ""),
-            ("about lockers\n\nhalf", "half"),
-            ("about locks", "about locks"),
-        ):
-            drafts.write(key, draft)
-            async with on_screen(tmp_path, choice=choice) as chat:
-                await chat.until(lambda left=left: chat.prompt == left)  # type: ignore[misc]
-                chat.app.chat.prompt.put("")
+    last, new = (SessionChoice(last=True), session), (SessionChoice(), "new")
+    for (choice, key), draft, left in (
+        (last, "about lockers", ""),
+        (new, "about lockers\n\nhalf", "half"),
+        (last, "about locks", "about locks"),
+    ):
+        drafts.write(key, draft)
+        async with on_screen(tmp_path, choice=choice) as chat:
+            await chat.until(lambda left=left: chat.prompt == left)  # type: ignore[misc]
+            chat.app.chat.prompt.put("")
 
 
 async def test_a_message_is_a_draft_until_it_is_accepted_and_no_longer(tmp_path: Path) -> None:
@@ -310,31 +228,3 @@ async def test_a_message_is_a_draft_until_it_is_accepted_and_no_longer(tmp_path:
         await chat.until(lambda: chat.app.chat.talk.is_idle)
         key = chat.app.chat.talk.session_id
         await chat.until(lambda: drafts.read("new") == drafts.read(key) == "")
-
-
-async def test_j_and_k_move_the_mark_and_are_letters_in_the_filter(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=REPLIES) as chat:
-        await three_sessions(chat)
-        await opens_list(chat)
-        options = chat.screen.query_one(OptionList)
-        await chat.presses("j")
-        assert options.highlighted == 1
-        await chat.presses("k")
-        assert options.highlighted == 0
-        await chat.presses("slash", "j")
-        assert chat.screen.query_one(Input).value == "j"
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_deleted_ones_look_as_they_should(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, replies=REPLIES, size=size) as chat:
-        await three_sessions(chat)
-        await opens_list(chat)
-        await chat.presses("down", "x")
-        await chat.shows("deleted: “about ladders”")
-        await chat.presses("tab")
-        await chat.shows("[archived 0]")
-        await chat.presses("tab")
-        await chat.shows("[deleted 1]")
-        await chat.pilot.pause(0.2)
-        assert_golden(chat, "sessions-deleted")

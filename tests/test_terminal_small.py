@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from golden_screens import to_the_prompt
 from pressed_keys import Act, before
 from screen_fixtures import QUESTION, ChatOnScreen, on_screen
 
@@ -36,12 +36,18 @@ ROWS: dict[str, tuple[Act, tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("name", ROWS)
-async def test_the_main_keys_are_told_where_there_is_little_room(tmp_path: Path, name: str) -> None:
-    opens, told = ROWS[name]
-    async with on_screen(tmp_path, replies=[["It opens at ten [1]."]], size=(40, 12)) as chat:
+async def test_the_main_keys_are_told_where_there_is_little_room_and_the_prompt_comes_back(
+    tmp_path: Path,
+) -> None:
+    async with on_screen(tmp_path, replies=[["It opens at ten [1]."]], size=(80, 24)) as chat:
         await chat.asks(QUESTION)
-        await opens(chat)
-        for words in told:
-            await chat.shows(words)
-        assert all(len(row) <= 40 for row in chat.text.splitlines())
+        await chat.pilot.resize_terminal(40, 12)
+        for opens, told in ROWS.values():
+            await opens(chat)
+            for words in told:
+                await chat.shows(words)
+            assert all(len(row) <= 40 for row in chat.text.splitlines())
+            await to_the_prompt(chat)
+            assert chat.app.chat.prompt.region.height
+        await chat.sends("/private")
+        await chat.shows(" Private: not remembered or trained on\n")

@@ -9,7 +9,6 @@ from pathlib import Path
 from textwrap import fill
 
 import pytest
-from screen_fixtures import on_screen
 
 from assistant.terminal.chat.opening import first_start_text
 from assistant.terminal.engine.engine import Counts
@@ -91,14 +90,3 @@ def test_who_never_said_anything_is_told_what_works_and_what_one_command_adds(
     assert len(lines) == len(told)
     assert all(line.startswith(beginning) for line, beginning in zip(lines, told, strict=True))
     assert sum(len(fill(line, 78).splitlines()) for line in lines) <= 5
-
-
-async def test_the_greeting_goes_with_the_first_message(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[["Yes."]]) as chat:
-        await chat.is_ready()
-        await chat.shows("Vouch answers with its sources")
-        await chat.asks("one")
-        assert "Vouch answers with its sources" not in chat.text
-    async with on_screen(tmp_path) as chat:
-        await chat.is_ready()
-        assert "Vouch answers with its sources" not in chat.text

@@ -67,7 +67,6 @@ STATED = {
 ENDINGS = {  # how it ends, its exit code, and the state of a turn whose answer was not there
     "kill -9": (-signal.SIGKILL, "accepted", tuple(STEPS)),
     "SIGTERM": (143, "stopped", ("searching", "weighing")),
-    "closed terminal": (129, "stopped", ("ranking", "behind its writing")),
 }
 LABELS = {"accepted": "no answer: the program ended first", "stopped": "stopped"}
 
@@ -127,11 +126,8 @@ def end(person: Person, ending: str, go: Path) -> int:
     """Ends it where it is held; what can, goes on from there."""
     if ending == "kill -9":
         os.kill(person._process.pid, signal.SIGKILL)
-    elif ending == "SIGTERM":
-        os.kill(person._process.pid, signal.SIGTERM)
     else:
-        person.close()
-    if ending != "kill -9":
+        os.kill(person._process.pid, signal.SIGTERM)
         time.sleep(0.2)
         go.touch()
     return person.exit_code()

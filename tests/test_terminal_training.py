@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from round_rows import NAMES, keep, led_by_fake, of, promoted, refused, row, running
 from screen_fixtures import ChatOnScreen, on_screen
-from test_terminal_screens import SIZES, assert_golden
 
 from agents.models.encoder import EncoderDescription
 from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE
@@ -46,39 +45,8 @@ def in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 async def opens_training(chat: ChatOnScreen) -> None:
-    await chat.presses("f4")
-    await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
+    await chat.opens(TrainingScreen, "f4")
     await chat.shows("live model")
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_training_while_a_round_runs(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, size=size) as chat:
-        keep(of(chat), refused(), promoted(), running())
-        await opens_training(chat)
-        await chat.shows("step 210 of 400")
-        await chat.pilot.pause(0.2)
-        assert_golden(chat, "training")
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_training_where_nothing_was_ever_trained(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, size=size) as chat:
-        await opens_training(chat)
-        await chat.shows("Nothing was trained yet")
-        await chat.pilot.pause(0.2)
-        assert_golden(chat, "training-first")
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_all_about_a_round(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, size=size) as chat:
-        keep(of(chat), refused(), promoted())
-        await opens_training(chat)
-        await chat.presses("enter")
-        await chat.shows("Round 2 · live")
-        await chat.pilot.pause(0.2)
-        assert_golden(chat, "training-round")
 
 
 async def test_the_page_of_a_round_tells_its_settings_hashes_and_lineage(tmp_path: Path) -> None:
@@ -139,18 +107,6 @@ async def test_the_mark_stays_with_its_round_when_another_one_begins(tmp_path: P
         await chat.shows("Loss, round 3")
 
 
-async def test_training_opens_by_its_command_and_closes_by_its_key(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await chat.sends("/training")
-        await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
-        await chat.presses("f4")
-        await chat.until(lambda: chat.screen is chat.app.chat)
-        assert chat.app.chat.prompt.has_focus
-        await opens_training(chat)
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
-
-
 # Its keys
 
 
@@ -167,8 +123,7 @@ async def test_s_begins_a_round_and_ends_the_one_that_runs_once_that_is_sure(
             await chat.shows("s stop")
             await chat.presses("s")
             await chat.shows("End round 1?")
-            await chat.presses("n")
-            await chat.until(lambda: isinstance(chat.screen, TrainingScreen))
+            await chat.opens(TrainingScreen, "n")
             assert of(chat).rounds.latest(1)[0].state == "running"
             await chat.presses("s")
             await chat.shows("End round 1?")
@@ -178,68 +133,45 @@ async def test_s_begins_a_round_and_ends_the_one_that_runs_once_that_is_sure(
             await chat.shows("1  stopped")
 
 
-async def test_s_says_at_once_that_there_are_too_few_lessons(tmp_path: Path) -> None:
+async def test_s_says_what_a_round_lacks_and_space_what_it_cannot_hold_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with on_screen(tmp_path) as chat:
         with led_by_fake(chat) as learner:
             await opens_training(chat)
             await chat.presses("s")
             await chat.shows("No round was begun: there are 0 lessons, and a round wants 100.")
             assert learner.asked == []
-            keep(of(chat), running(1))
-            assert next(steer_training(of(chat), "start")).startswith("A round begins")  # one goes on
-            assert learner.asked == ["begin"]
-
-
-async def test_plain_mode_that_ends_with_its_input_begins_no_round(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        with led_by_fake(chat) as learner:
+            with monkeypatch.context() as changed:
+                lacks = "assistant.terminal.comparison.training_commands._lacks"
+                changed.setattr(lacks, lambda assistant: "")
+                await chat.presses("space")
+                await chat.shows("Space go on")
+                await chat.presses("s")
+                await chat.shows("The pause ends, and a round begins in the background")
             keep(of(chat), running(1))  # one goes on: no lessons are wanted for that
+            learner.asked.clear()
+            learner.is_paused = False
             with pytest.raises(VouchError, match="it would need a chat that stays open") as refused:
                 list(steer_training(of(chat), "start", stays=False))
             assert refused.value.hint == "`vouch train` trains a round now."
             assert learner.asked == []
-
-
-async def test_space_has_training_wait_and_go_on(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        with led_by_fake(chat) as learner:
-            await opens_training(chat)
-            await chat.presses("space")
-            await chat.shows("Space go on")
-            await chat.shows("is paused until Space")
-            await chat.presses("space")
-            await chat.shows("Space pause")
-            assert learner.asked == ["pause", "go on"]
-
-
-async def test_s_during_a_pause_says_that_the_pause_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("assistant.terminal.comparison.training_commands._lacks", lambda assistant: "")
-    async with on_screen(tmp_path) as chat:
-        with led_by_fake(chat):
-            await opens_training(chat)
-            await chat.presses("space")
-            await chat.shows("Space go on")
-            await chat.presses("s")
-            await chat.shows("The pause ends, and a round begins in the background")
-
-
-async def test_space_says_that_it_cannot_hold_up_another_process(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        with led_by_fake(chat):
-            keep(of(chat), running(1))
-            await opens_training(chat)
+            assert next(steer_training(of(chat), "start")).startswith("A round begins")
+            assert learner.asked == ["begin"]
+            await chat.shows("step 210 of 400")
             await chat.presses("space")
             await chat.shows("Another process trains this round")
 
 
 async def test_b_goes_back_to_the_model_before_and_says_which(tmp_path: Path) -> None:
     async with on_screen(tmp_path) as chat:
-        keep(of(chat), promoted(1, NAMES[0]), promoted(2, NAMES[1]))
         await opens_training(chat)
+        await chat.presses("b")
+        await chat.shows("There is no earlier model")
+        await chat.presses("c")
+        await chat.shows("There is no other model to compare with yet")
+        keep(of(chat), promoted(1, NAMES[0]), promoted(2, NAMES[1]))
         await chat.shows("b back to 1")
-        await chat.shows("one step back")  # beside round 1
         await chat.presses("b")
         await chat.shows("live model: 1")
         await chat.shows("Vouch uses the model of round 1 again")
@@ -247,23 +179,6 @@ async def test_b_goes_back_to_the_model_before_and_says_which(tmp_path: Path) ->
         assert LiveModels(of(chat).database).live("query encoder") == NAMES[0]
         await chat.presses("b")
         await chat.shows("live model: 2")
-
-
-async def test_b_and_c_without_another_model_say_so(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await opens_training(chat)
-        await chat.presses("b")
-        await chat.shows("There is no earlier model")
-        await chat.presses("c")
-        await chat.shows("There is no other model to compare with yet")
-
-
-async def test_c_on_a_round_whose_model_is_gone_says_so(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        keep(of(chat), refused(1))
-        await opens_training(chat)
-        await chat.presses("c")
-        await chat.shows("The model of round 1 is no longer kept")
 
 
 async def test_c_on_a_round_of_both_sides_compares_its_model_while_that_is_kept(tmp_path: Path) -> None:
@@ -309,8 +224,7 @@ async def test_text_in_a_round_is_no_markup_and_steers_no_terminal(tmp_path: Pat
         keep(of(chat), row(1, "failed", "[b]its[/b] files \x1b[31mcould not be kept", {"phase": "[/]"}))
         await opens_training(chat)
         await chat.shows("[b]its[/b] files [31mcould not be kept")
-        await chat.presses("enter")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.opens(PageScreen, "enter")
         await chat.shows("[b]its[/b] files [31mcould not be kept")
 
 
@@ -330,13 +244,6 @@ async def test_the_status_line_shows_a_round_gives_way_to_what_is_told_and_ends_
         await chat.shows("training: round 1")
         keep(of(chat), promoted(1))
         await chat.until(lambda: "training:" not in chat.text)
-
-
-def test_a_status_line_of_a_round_that_broke_off_says_so() -> None:
-    assert status_line(running(13), 120, is_broken_off=True) == (
-        "training: round 13 broke off at step 210 of 400",
-        "",
-    )
 
 
 def test_a_status_line_has_more_where_there_is_room() -> None:
@@ -519,12 +426,3 @@ def test_a_bar_and_a_time_in_words() -> None:
     assert bar(20, 10, 4) == "▕████▏"
     assert bar(1, 0, 4) == "▕    ▏"
     assert [lasting(s) for s in (9.6, 240.0, 7200.0)] == ["10 s", "4 min", "2.0 h"]
-
-
-async def test_f1_tells_all_keys_those_of_training_first(tmp_path: Path) -> None:
-    async with on_screen(tmp_path) as chat:
-        await opens_training(chat)
-        await chat.presses("f1")
-        await chat.shows("start or stop a round  [training_start]")
-        await chat.presses("escape")
-        await chat.until(lambda: isinstance(chat.screen, TrainingScreen))

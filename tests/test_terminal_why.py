@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from round_rows import keep, of, promoted
-from screen_fixtures import ANSWER, HANDBOOK, QUESTION, ChatOnScreen, on_screen
+from screen_fixtures import ANSWER, QUESTION, ChatOnScreen, on_screen
 
 from assistant.terminal.comparison.comparison_process import ComparisonChild
+from assistant.terminal.engine.engine import SessionChoice
 from assistant.terminal.training.compare_screen import CompareScreen
 from assistant.terminal.why.passage_page import PassagePage
-from assistant.terminal.why.why_view import PassageList, WhyScreen
+from assistant.terminal.why.why_view import WhyScreen, WhyView
 from assistant.terminal.widgets.page_screen import PageScreen
-from assistant.terminal.widgets.questions import Question
-from stores.base.passages import SHARED
+from stores.database.tables import Feedback, Judgement
 
 NOTE = "The reading room has a new wing."
 
@@ -24,14 +25,7 @@ async def asks_and_opens(chat: ChatOnScreen) -> None:
     """An answer made from a shared passage and from a note, and why."""
     await chat.asks(f"/remember {NOTE}")
     await chat.asks(QUESTION)
-    if chat.app.size.width >= 100:
-        await chat.presses("f2")
-        await chat.shows("Why this answer")
-        chat.screen.query_one(PassageList).focus()
-        await chat.pilot.pause()
-    else:
-        await chat.presses("f2")
-        await chat.until(lambda: isinstance(chat.screen, WhyScreen))
+    await chat.opens(WhyScreen, "f2")
 
 
 def own_texts(chat: ChatOnScreen) -> list[str]:
@@ -59,23 +53,18 @@ async def test_the_route_tells_what_the_message_was_taken_for(tmp_path: Path) ->
 async def test_a_passage_tells_which_rounds_saw_it_and_how_it_was_marked(tmp_path: Path) -> None:
     async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await chat.asks(QUESTION)
-        await chat.presses("f2")
-        await chat.until(lambda: isinstance(chat.screen, WhyScreen))
+        await chat.opens(WhyScreen, "f2")
         await chat.presses("enter")
         await chat.shows("Seen in training: no round. Marked as helping: 0, as not: 0.")
         keep(of(chat), promoted(1, "first-1111"), promoted(2, "second-2222"))  # both were shown passage 1
         await chat.presses("escape", "plus")
         await chat.shows("[1] +shared")
-        await chat.presses("enter")
-        await chat.until(lambda: isinstance(chat.screen, PageScreen))
+        await chat.opens(PageScreen, "enter")
         await chat.shows("Seen in training: rounds 1, 2. Marked as helping: 1, as not: 0.")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_x_removes_a_passage_of_ones_own_and_u_brings_it_back(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]], size=size) as chat:
+async def test_x_removes_a_passage_of_ones_own_and_u_brings_it_back(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await asks_and_opens(chat)
         await chat.presses("down", "x")
         await chat.until(lambda: own_texts(chat) == [])
@@ -100,23 +89,8 @@ async def test_a_removal_is_a_notice_of_the_chat_with_its_undo(tmp_path: Path) -
         await chat.until(lambda: own_texts(chat) == [NOTE])
 
 
-async def test_x_proposes_a_shared_passage_for_removal_and_changes_nothing(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await asks_and_opens(chat)
-        await chat.presses("home", "x")
-        await chat.until(lambda: isinstance(chat.screen, Question))
-        await chat.presses("y")
-        await chat.until(lambda: len(of(chat).proposals.open()) == 1)
-        [proposal] = of(chat).proposals.open()
-        assert (proposal.reason, proposal.text) == ("removal", HANDBOOK)
-        await chat.shows("Proposed for removal, as proposal 1")
-        user = of(chat).journal.user_id("ann")
-        assert [line.scope for line in of(chat).catalogue.lines(user, scope="shared")] == [SHARED]
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_c_compares_the_turn_with_the_previous_model(
-    tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[dict[str, Any]] = []
 
@@ -125,13 +99,12 @@ async def test_c_compares_the_turn_with_the_previous_model(
         return ComparisonChild(["true"])
 
     monkeypatch.setattr(ComparisonChild, "of", begin)
-    async with on_screen(tmp_path, replies=[[ANSWER]], size=size) as chat:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await asks_and_opens(chat)
         await chat.presses("c")
         await chat.shows("there is no model before the live one")
         keep(of(chat), promoted(1, "first-1111"), promoted(2, "second-2222"))
-        await chat.presses("c")
-        await chat.until(lambda: isinstance(chat.screen, CompareScreen))
+        await chat.opens(CompareScreen, "c")
         assert [(how["turn_id"], how["against"]) for how in asked] == [(1, "previous")]
 
 
@@ -139,13 +112,11 @@ async def test_c_compares_the_turn_with_the_previous_model(
 
 
 async def opens_passage(chat: ChatOnScreen, *keys: str) -> None:
-    await chat.presses(*keys)
-    await chat.until(lambda: isinstance(chat.screen, PassagePage))
+    await chat.opens(PassagePage, *keys)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_an_opened_passage_is_marked_by_the_same_keys(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]], size=size) as chat:
+async def test_an_opened_passage_is_marked_by_the_same_keys_also_while_reading(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await asks_and_opens(chat)
         await opens_passage(chat, "enter")
         await chat.shows("+ helped  - did not  x remove")
@@ -157,11 +128,15 @@ async def test_an_opened_passage_is_marked_by_the_same_keys(tmp_path: Path, size
         await chat.shows("as not: 1")
         await chat.presses("escape")
         await chat.shows("[1] -shared")
+        await chat.presses("escape", "escape", "9")
+        await chat.shows("this answer has no source [9]")
+        await opens_passage(chat, "1")
+        await chat.presses("plus")
+        await chat.shows("Marked as helping: 1, as not: 0")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_x_and_u_in_an_opened_passage(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]], size=size) as chat:
+async def test_x_and_u_in_an_opened_passage(tmp_path: Path) -> None:
+    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
         await asks_and_opens(chat)
         await opens_passage(chat, "down", "enter")
         await chat.presses("x")
@@ -179,58 +154,43 @@ async def test_x_and_u_in_an_opened_passage(tmp_path: Path, size: tuple[int, int
         await chat.until(lambda: own_texts(chat) == [NOTE])
 
 
-async def test_a_shared_passage_that_is_opened_asks_before_it_is_proposed(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await asks_and_opens(chat)
-        await opens_passage(chat, "home", "enter")
-        await chat.presses("x")
-        await chat.until(lambda: isinstance(chat.screen, Question))
-        await chat.presses("n")
-        await chat.shows("nothing was proposed")
-        assert isinstance(chat.screen, PassagePage)
-
-
-async def test_c_compares_from_an_opened_passage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ComparisonChild, "of", lambda *_, **__: ComparisonChild(["true"]))
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await asks_and_opens(chat)
-        await opens_passage(chat, "enter")
-        await chat.presses("c")
-        await chat.shows("there is no model before the live one")
-        keep(of(chat), promoted(1, "first-1111"), promoted(2, "second-2222"))
-        await chat.presses("c")
-        await chat.until(lambda: isinstance(chat.screen, CompareScreen))
-
-
-async def test_a_source_that_is_opened_while_reading_is_marked_too(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
-        await chat.asks(QUESTION)
-        await opens_passage(chat, "escape", "1")
-        await chat.presses("plus")
-        await chat.shows("Marked as helping: 1, as not: 0")
-        await chat.presses("escape")
-        await chat.until(lambda: chat.screen is chat.app.chat)
-
-
 # What the turn holds of its models --------------------------------------------------------------
 
 
-async def test_why_counts_citations_that_name_no_passage(tmp_path: Path) -> None:
-    replies = [["At ten [1], at nine [7], and never [7] or [8]."], [ANSWER]]
-    async with on_screen(tmp_path, replies=replies) as chat:
+async def test_why_beside_the_conversation_follows_the_answers_tells_its_columns_and_closes(
+    tmp_path: Path,
+) -> None:
+    async with on_screen(tmp_path, replies=[["One [1]."], ["Two."]], size=(120, 40)) as chat:
         await chat.asks(QUESTION)
+        with of(chat).database.writing() as sql:
+            told: dict[str, Any] = {"turn_id": 1, "version_id": 1, "judge": "reader", "found_rank": 1}
+            told["created_at"] = datetime.now(UTC)
+            sql.add(Judgement(**told, label="answer", score=0.875, tokens_in=0, tokens_out=0))
         await chat.presses("f2")
-        await chat.shows("3 citations name no passage: [7], [8]")
-        await chat.presses("escape")
-        await chat.asks(QUESTION)
+        await chat.shows("Turn 1  When")
+        await chat.shows("[1]  shared   0.88     1     =")
+        await chat.shows("judged  0 to 1, how far it helps to answer")
+        assert chat.app.chat.prompt.has_focus
+        await chat.asks("and on Sundays?")
+        await chat.shows("Turn 2  and on Sundays?")
+        await chat.presses("tab")
+        await chat.until(lambda: not chat.app.chat.prompt.has_focus)
         await chat.presses("f2")
-        await chat.shows("Answered   by scripted")
-        assert "no passage" not in chat.text
+        await chat.until(lambda: not chat.app.chat.query_one("#why", WhyView).has_class("-open"))
+        assert "used from" not in chat.text
 
 
-async def test_why_names_what_searched_and_what_judged(tmp_path: Path) -> None:
-    async with on_screen(tmp_path, replies=[[ANSWER]]) as chat:
+async def test_why_tells_of_an_old_turn_after_a_restart_and_keeps_what_is_said_of_a_passage(
+    tmp_path: Path,
+) -> None:
+    async with on_screen(tmp_path, replies=[["One [1]."]]) as chat:
         await chat.asks(QUESTION)
-        await chat.presses("f2")
-        await chat.shows("Searched   by fixed-1")
-        await chat.shows("judged by scores-1")
+    async with on_screen(tmp_path, choice=SessionChoice(last=True)) as chat:
+        await chat.sends("/why 1")
+        await chat.until(lambda: isinstance(chat.screen, WhyScreen))
+        for key, mark in (("plus", "+"), ("minus", "-")):
+            await chat.presses(key)
+            await chat.shows(f"[1] {mark}shared")
+        with of(chat).database.reading() as sql:
+            kept = [(f.turn_id, f.rating, f.version_id) for f in sql.query(Feedback).order_by(Feedback.id)]  # type: ignore[arg-type]
+        assert kept == [(1, "good", 1), (1, "bad", 1)]

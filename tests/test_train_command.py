@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from os import terminal_size
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import click
 import pytest
@@ -23,19 +22,17 @@ from sqlalchemy.exc import OperationalError
 from store_fixtures import Stores, document, findable
 from test_learner import FakeTraining
 from test_lessons import ask
+from tiny_sources import export_of_mean, tiny_berts
 
 from agents.base.interfaces import Candidate, Judged, Vectors, Verdict
 from agents.retrieval.reader_judge import ReaderJudge, Readings
 from agents.retrieval.score_judge import ScoreJudge
 from assistant.cli import cli
-from assistant.commands.training.train import Duration, _told, _waits_for
+from assistant.commands.training.train import Duration
 from assistant.invocation import ProgressLine
 from assistant.learning.background import follow
 from assistant.learning.learner import Learner
-from assistant.learning.progress import Progress
 from assistant.learning.promotion import ROLE, UNTRAINED
-from assistant.learning.round_runner import TooFewLessons
-from assistant.learning.schedule import Awaited
 from assistant.learning.training_process import TimeOver, TrainingFailed, TrainingKilled
 from assistant.replay.metrics.bootstrap import Promotion
 from assistant.replay.metrics.held_out import Comparison
@@ -48,7 +45,6 @@ from assistant.settings.config import (
 )
 from assistant.settings.locations import Locations
 from assistant.terminal.comparison.training_commands import steer_training
-from assistant.terminal.facts.training import training_facts
 from assistant.wiring.assistant import Assistant, trainable
 from stores.base.errors import (
     EncoderUnavailable,
@@ -58,9 +54,7 @@ from stores.base.errors import (
     VouchError,
     WrongUsage,
 )
-from stores.learning.lessons import HeldOut, TooFewHeldOut, is_held_out
 
-MAKER = Path(__file__).with_name("tiny_bert.py")
 ANSWER = "What everybody asks for."
 WRONG = [f"Passage {number}." for number in range(12)]
 UP, DOWN = [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]
@@ -214,19 +208,14 @@ def test_a_winner_is_searched_with_at_once_and_a_step_takes_it_back(
     assert first(chat) == ANSWER
 
 
-@pytest.mark.parametrize(
-    ("is_plain", "opens", "ends"), [(False, "\r\x1b[Kround 1", ""), (True, "Round 1", ".\n")]
-)
-def test_who_watches_sees_how_far_a_round_is(
-    person: Person, monkeypatch: pytest.MonkeyPatch, is_plain: bool, opens: str, ends: str
-) -> None:
+def test_who_watches_sees_how_far_a_round_is(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_REDRAWN_EVERY_SECONDS", "_SAID_EVERY_SECONDS"):
         monkeypatch.setattr(f"assistant.invocation.{name}", 0.0)
-    line = ProgressLine(is_shown=True, is_plain=is_plain)
+    line = ProgressLine(is_shown=True, is_plain=True)
     monkeypatch.setattr("assistant.invocation.Invocation.progress_line", lambda call: line)
     ran = person.train()
-    assert ran.stderr.startswith(f"{opens}, reading the lessons{ends}")
-    assert f"{opens}, compared on " in ran.stderr
+    assert ran.stderr.startswith("Round 1, reading the lessons.\n")
+    assert "Round 1, compared on " in ran.stderr
     assert ran.stdout.startswith("round 1\tpromoted\tnDCG@10 +")
 
 
@@ -235,21 +224,6 @@ def test_one_that_does_not_win_changes_nothing(person: Person, chat: Assistant) 
     assert "\trefused\t" in person.train(content=BAD).stdout
     assert (first(chat), chat.live_models.live(ROLE)) == (before, None)
     person.train("--require-better", content=BAD, code=1)
-
-
-def test_a_poisoned_round_is_refused(person: Person, chat: Assistant) -> None:
-    """Whoever flips all labels, of held-out questions too, gets a model that a judge does not confirm."""
-    person.train()
-    live = chat.live_models.live(ROLE)
-    with chat.database.writing() as sql:
-        from stores.database.tables import Judgement
-
-        for row in sql.query(Judgement):
-            row.label = "irrelevant" if row.label == "answer" else "answer"
-    ran = person.train(content=BAD)
-    assert "\trefused\tnDCG@10 -" in ran.stdout
-    assert person.train("--status").stdout.count("\tnDCG@10 -") == 1  # the state is told once
-    assert (first(chat), chat.live_models.live(ROLE)) == (ANSWER, live)
 
 
 def test_a_script_reads_progress_and_end_as_json(person: Person) -> None:
@@ -328,17 +302,11 @@ def test_a_round_is_stopped_by_another_call(person: Person) -> None:
     assert json.loads(said[1]) == {"schema": 1, "round": 2, "stopped": True}
 
 
-def test_a_failure_is_told_with_an_exit_code(person: Person) -> None:
-    person.training.start = "another"
-    assert "\tfailed\tit was trained from another" in person.train(code=1).stdout
-
-
 @pytest.mark.parametrize(
     ("error", "code", "state"),
     [
         (OverTime("the judge did not answer within 60 s"), 4, "failed"),
         (OSError(28, "No space left on device"), 3, "failed"),
-        (TrainingFailed("the disk of the training is full", exit_code=3), 3, "failed"),
         (TrainingKilled(9), 3, "broken off"),
         (TimeOver(), 4, "waiting"),
         (TrainingFailed("the loss is no number"), 1, "failed"),
@@ -375,22 +343,6 @@ def test_a_disk_that_is_too_full_to_say_so_leaves_a_round_that_is_seen_to_be_bro
     assert person.train("--status").stdout.split("\t")[1] == "broken off"
     person.training.on_step = lambda: None
     assert person.train().stdout.startswith("round 1\tpromoted")  # it makes room for nobody else
-
-
-def test_what_a_round_does_is_told_in_the_words_of_the_chat(person: Person, chat: Assistant) -> None:
-    assert _told(Progress(3, "exporting", {})) == "round 3, writing the candidate down"
-    encoding = Progress(3, "encoding", {"passages": 2, "passages_in_all": 9})
-    assert _told(encoding) == "round 3, encoding what is searched: 2 of 9 passages"
-    round_id = chat.rounds.begin("retriever", {})
-    chat.rounds.note(round_id, {"phase": "exporting"})
-    assert next(steer_training(chat, "")) == "round 1: writing the candidate down"
-    chat.rounds.end(round_id, "stopped", "by command")
-    assert next(steer_training(chat, "")) == "round 1: stopped, by command"
-
-
-def test_one_question_is_told_as_one(person: Person, chat: Assistant) -> None:
-    chat.__dict__["occasions"] = Mock(not_learned=lambda: 1, awaited=lambda: Awaited(1, 100))
-    assert list(steer_training(chat, ""))[-1].startswith("1 question was judged that no round")
 
 
 def test_a_chat_leads_a_round_by_its_input(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -438,83 +390,6 @@ def test_a_chat_shows_and_steers_training(person: Person, chat: Assistant) -> No
         list(steer_training(chat, "faster"))
 
 
-def test_who_begins_a_round_in_vain_is_told_so_first(
-    person: Person, chat: Assistant, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun: list[str] = []
-    monkeypatch.setattr(chat.background_learner, "begin", lambda: begun.append("a round"))
-    assert not person.train(content=BAD).stderr
-    told = "Nothing was judged since round 1; it would end the same."
-    [said] = steer_training(chat, "start")
-    assert said.startswith(f"{told} A round begins in the background")
-    assert begun == ["a round"]
-    again = person.train(content=BAD)
-    assert again.stderr.strip() == told
-    assert again.stdout.startswith("round 2\trefused")
-    locations(person.folder).settings.write_text("[learning]\nmargin = 0.02\n")
-    assert not person.train(content=BAD).stderr  # by another limit it may end otherwise
-    kept = sum(is_held_out(question) for question in QUESTIONS)
-    monkeypatch.setattr(chat.occasions, "_deciding", kept + 40)
-    lacks = f"220 lessons, {kept} of them held out; a round by itself needs {kept + 40} held out, about 200"
-    assert list(steer_training(chat, ""))[-1] == f"{lacks} more lessons."
-    [said] = steer_training(chat, "start")
-    assert f"This round cannot go live: {kept} questions are held out, and {kept + 40} are needed" in said
-
-
-def test_a_round_that_runs_is_shown_with_its_step(person: Person, chat: Assistant) -> None:
-    seen: list[str] = []
-    person.training.on_step = lambda: seen.extend(steer_training(chat, ""))
-    person.train()
-    assert seen[0] == "round 1: training"
-    round_id = chat.rounds.begin("retriever", {})
-    facts = {"phase": "training", "progress": {"step": 3, "steps": 9, "loss": 0.5}, "is_paused": True}
-    chat.rounds.note(round_id, facts)
-    newest, before, _ = steer_training(chat, "")
-    assert newest == "round 2: step 3 of 9, loss 0.50, paused"
-    assert before.startswith("round 1: ")
-    chat.rounds.note(round_id, {"is_paused": False, "progress": facts["progress"] | {"seconds_left": 40.0}})
-    assert next(steer_training(chat, "")) == "round 2: step 3 of 9, loss 0.50, about 40 s left"
-
-
-def test_too_few_lessons_are_told(person: Person) -> None:
-    locations(person.folder).settings.write_text("[learning]\nfewest_lessons = 5000\n")
-    with pytest.raises(TooFewLessons, match="there are 220 lessons, and a round wants 5000"):
-        person.train()
-
-
-def test_a_round_whose_time_is_over_goes_on_later(person: Person, chat: Assistant) -> None:
-    def is_over() -> None:
-        raise TimeOver
-
-    person.training.on_step = is_over
-    ran = person.train("--budget", "20s", code=4)
-    assert ran.stdout == (
-        "round 1\twaiting\tthe time given to it was over; it goes on at the next occasion, or with "
-        "`vouch train`\n"
-    )
-    told = json.loads(person.train("--status", "--json").stdout)
-    assert (told["state"], told["is_broken_off"]) == ("waiting", False)
-    assert not chat.occasions.is_due(), "not at once, or the time would be no limit"
-    person.training.on_step = lambda: None
-    assert person.train().stdout.startswith("round 1\tpromoted\t")
-
-
-def test_a_training_that_was_killed_is_told_as_broken_off(person: Person, chat: Assistant) -> None:
-    def killed() -> None:
-        raise TrainingKilled(9)
-
-    person.training.on_step = killed
-    assert json.loads(person.train("--json", code=3).stdout.splitlines()[-1])["is_broken_off"]
-    why = "the training was ended by signal 9; it goes on at the next occasion"
-    assert person.train("--status").stdout.split("\t")[1::3] == ["broken off", why]
-    assert json.loads(person.train("--status", "--json").stdout)["is_broken_off"]
-    assert next(steer_training(chat, "")) == f"round 1: broken off, {why}"
-    assert training_facts(chat).state_of(chat.rounds.latest(1)[0]) == "broken off"
-    person.training.on_step = lambda: None
-    assert person.train().stdout.startswith("round 1\tpromoted\t")
-    assert json.loads(person.train("--status", "--json").stdout)["is_broken_off"] is False
-
-
 def test_the_status_of_a_round_tells_how_far_it_is_and_that_it_is_paused(
     person: Person, chat: Assistant
 ) -> None:
@@ -552,7 +427,7 @@ def test_the_status_has_a_head_on_a_terminal_and_fits_its_width(
     assert " ".join(" ".join(shown).split()).endswith(f"{version} {piped[4]}")
 
 
-@pytest.mark.parametrize("text", ["0", "0s", "0h0m", "-5", "-1m", "1m1h", "1h30", "soon", "", "h"])
+@pytest.mark.parametrize("text", ["0h0m", "-5", "1m1h", "soon", ""])
 def test_a_budget_that_is_no_time_begins_no_round(person: Person, text: str) -> None:
     with pytest.raises(click.BadParameter, match="is no time"):
         person.train("--budget", text)
@@ -561,21 +436,15 @@ def test_a_budget_that_is_no_time_begins_no_round(person: Person, text: str) -> 
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("10", 10), ("90s", 90), ("1.5m", 90), ("2h", 7200), ("1h30m", 5400), ("1h5s", 3605)],
+    [("10", 10), ("1.5m", 90), ("1h5s", 3605)],
 )
 def test_a_budget_is_read_in_its_units(text: str, seconds: float) -> None:
     assert Duration().convert(text, None, None) == seconds
 
 
-def test_help_says_what_a_number_alone_is() -> None:
-    told = " ".join(CliRunner().invoke(cli, ["train", "--help"]).stdout.split())
-    assert "a number alone is seconds" in told
-
-
-@pytest.mark.parametrize("options", [("--stop", "--back"), ("--watch", "--once")])
-def test_what_excludes_one_another_is_refused(person: Person, options: tuple[str, str]) -> None:
+def test_what_excludes_one_another_is_refused(person: Person) -> None:
     with pytest.raises(WrongUsage):
-        person.train(*options)
+        person.train("--stop", "--back")
 
 
 def test_a_damaged_model_is_told_and_search_goes_on_without_it(person: Person, chat: Assistant) -> None:
@@ -631,34 +500,6 @@ def test_who_watches_is_told_of_a_store_that_cannot_be_written(
     assert ran.stderr.startswith("vouch.db: the disk is full. Make room.")
 
 
-def test_who_watches_is_told_at_once_what_is_waited_for(
-    person: Person, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def sleep(_: float) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("assistant.commands.training.train.time.sleep", sleep)
-    locations(person.folder).settings.write_text("[learning]\nfewest_lessons = 300\n")
-    ran = CliRunner().invoke(cli, ["train", "--watch"], standalone_mode=False)
-    assert ran.stderr.strip() == "220 of 300 questions are judged; with 300 a round begins. Ctrl+C leaves."
-
-
-@pytest.mark.parametrize(
-    ("awaited", "told"),
-    [
-        (Awaited(3, 9, round_id=4), "Round 4 has not ended; the next one waits for it."),
-        (Awaited(9, 9, came_to_nothing=True), "9 of 9 questions are judged; a round is tried again when one"),
-        (
-            Awaited(9, 9, lack=TooFewHeldOut(9, HeldOut(2, 2), 30)),
-            "9 lessons, 2 of them held out; a round by itself needs 30 held out, about 140 more lessons.",
-        ),
-        (Awaited(2, 9, is_later=True), "2 of 9 new questions are judged; with 9 a round begins. Ctrl+C"),
-    ],
-)
-def test_what_is_waited_for_is_a_sentence(awaited: Awaited, told: str) -> None:
-    assert _waits_for(awaited).startswith(told)
-
-
 def test_no_retriever_s_own_scores_decide_about_it(tmp_path: Path) -> None:
     settings = Settings(reranking=RerankingSettings(judge="scores"))
     assistant = Assistant(settings, locations(tmp_path))
@@ -707,9 +548,8 @@ def test_an_encoder_whose_weights_are_gone_is_told(tmp_path: Path) -> None:
 
 
 def tiny(folder: Path) -> Path:
-    (folder / "texts.json").write_text(json.dumps(["the key"]))
-    subprocess.run([sys.executable, MAKER, folder, folder / "texts.json"], check=True, capture_output=True)
-    return folder / "mean"
+    """A small network in a folder of the test's own."""
+    return Path(shutil.copytree(tiny_berts() / "mean", folder / "mean"))
 
 
 def test_a_round_from_end_to_end_with_a_small_network(
@@ -719,20 +559,21 @@ def test_a_round_from_end_to_end_with_a_small_network(
     # so that the last weights are kept, which are not those that it began with
     monkeypatch.setattr("assistant.learning.learner.tells_when_to_end", lambda question: False)
     settings = Settings(
-        encoder=EncoderSettings(source=str(tiny(tmp_path))),
+        encoder=EncoderSettings(source=str(tiny_berts() / "mean")),
         learning=LearningSettings(fewest_lessons=10, epochs=1, learning_rate=1e-3),
     )
+    shutil.copytree(export_of_mean(), locations(tmp_path).cache / "encoders")
     assistant = Assistant(settings, locations(tmp_path), offline=True)
     try:
         stores = Stores.over(assistant.database)
         ann = stores.journal.user_id("ann")
-        words = "key table blue where ask text sun moon cat dog red green".split()
+        words = "key table blue where".split()
         for word in words:
             stores.add(ann, document(word, f"the {word} is on the {word}"))
         assistant.catch_up()
         by_word = {text.split()[1]: version for version, text in stores.texts().items()}
-        for number in range(40):
-            word, other = words[number % 12], words[(number + 1) % 12]
+        for number in range(12):
+            word, other = words[number % 4], words[(number + 1) % 4]
             verdicts = [(by_word[other], "irrelevant"), (by_word[word], "answer")]
             ask(stores, ann, verdicts, question=f"where is {word}? {number}")
         assistant.__dict__["judge"] = TextJudge()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from benchmarks.twenty_rounds import Rounds, over_seeds, read_domain, summary
+from benchmarks.kept_rounds import KeptRounds
+from benchmarks.twenty_rounds import Rounds, read_domain, summary
 
 
 def write_lines(file: Path, rows: Sequence[Mapping[str, object]]) -> None:
@@ -47,12 +49,6 @@ def test_no_round_asks_what_is_measured_with(data: Path) -> None:
     assert not {q.text for q in domain.asked} & {q.text for q in domain.measured}
 
 
-def test_the_seed_alone_decides_what_is_asked(data: Path) -> None:
-    drawn = [read_domain(data, "covidqa", asked=4, measured=4, seed=seed) for seed in (1, 1, 2)]
-    assert drawn[0] == drawn[1]
-    assert drawn[0] != drawn[2]
-
-
 def test_a_summary_tells_gains_forgetting_and_the_deepest_fall() -> None:
     rows = [{"dense": {"a": 0.5, "b": 0.4}}, {"dense": {"a": 0.7, "b": 0.3}}, {"dense": {"a": 0.6, "b": 0.5}}]
     assert summary(rows, ["promoted", "refused"]) == {
@@ -64,17 +60,6 @@ def test_a_summary_tells_gains_forgetting_and_the_deepest_fall() -> None:
             "lowest against its start": -0.1,
         },
     }
-
-
-def test_over_seeds_each_figure_has_its_mean_and_interval() -> None:
-    """0.1, 0.2 and 0.3 spread by 0.1: the half interval is 4.303 * 0.1 / sqrt(3) = 0.2484."""
-    found = over_seeds(
-        [{"promoted": 2, "dense": {"gain": {"a": gain}}} for gain in (0.1, 0.2)]
-        + [{"refused": 5, "dense": {"gain": {"a": 0.3}}}]
-    )
-    assert found["dense"]["gain"]["a"] == [0.2, -0.0484, 0.4484]
-    assert found["promoted"][0] == pytest.approx(4 / 3, abs=1e-4), "none went live with the third seed"
-    assert found["refused"][0] == pytest.approx(5 / 3, abs=1e-4)
 
 
 def played(place: Path, **more: object) -> Rounds:
@@ -114,3 +99,65 @@ def test_a_seed_that_has_ended_is_told_again_and_not_played(ended: Path) -> None
 def test_rounds_of_other_settings_are_not_gone_on_with(ended: Path) -> None:
     with pytest.raises(ValueError, match="other settings"):
         played(ended, questions=10).play()
+
+
+# What a killed run of rounds goes on from
+
+
+def round_of(kept: KeptRounds, number: int) -> None:
+    (kept.store / "turns").write_text(f"after {number}")
+    kept.keep({"round": number, "state": "refused"})
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> KeptRounds:
+    kept = KeptRounds(tmp_path)
+    kept.store.mkdir()
+    for number in range(3):
+        round_of(kept, number)
+    return kept
+
+
+def test_what_was_begun_after_the_latest_round_is_gone(kept: KeptRounds, tmp_path: Path) -> None:
+    (kept.store / "turns").write_text("half a round")
+    (kept.store / "workplace").mkdir()
+    killed = KeptRounds(tmp_path)
+    killed.restore()
+    assert (killed.store / "turns").read_text() == "after 2"
+    assert not (killed.store / "workplace").exists()
+    assert [row["round"] for row in killed.rows()] == [0, 1, 2]
+
+
+def test_killed_while_it_is_kept_the_round_before_counts(
+    kept: KeptRounds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(source: Path, target: Path) -> None:
+        target.mkdir()
+        (target / "rows.jsonl").write_text("{")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shutil, "copytree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        round_of(kept, 3)
+    monkeypatch.undo()
+    assert [row["round"] for row in kept.rows()] == [0, 1, 2]
+    kept.restore()
+    round_of(kept, 3)
+    assert [row["round"] for row in kept.rows()] == [0, 1, 2, 3]
+
+
+def test_killed_before_the_earlier_copy_was_deleted_the_later_one_counts(
+    kept: KeptRounds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(place: Path, ignore_errors: bool = False) -> None:
+        if not ignore_errors:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(shutil, "rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        round_of(kept, 3)
+    monkeypatch.undo()
+    assert [row["round"] for row in kept.rows()] == [0, 1, 2, 3]
+    kept.restore()
+    round_of(kept, 4)
+    assert [row["round"] for row in kept.rows()] == [0, 1, 2, 3, 4]

@@ -158,13 +158,8 @@ def test_a_message_that_taught_nothing_is_told_and_what_came_before_is_asked_abo
     chat.answer = "n"
     assert chat.undo()[1:] == [*TAUGHT_NOTHING, "Nothing was undone."]
     assert chat.texts == [TEA]
-
-
-def test_yes_takes_back_what_came_before(chat: Chat) -> None:
-    chat.says(QUESTION)
-    chat.agents.goes_on.set()
     chat.answer = "y"
-    assert chat.undo()[1:] == [*TAUGHT_NOTHING, f"Undone: add “{TEA}”."]
+    assert chat.undo()[-1] == f"Undone: add “{TEA}”."
     assert chat.texts == []
 
 
@@ -253,35 +248,19 @@ async def waits(chat: ChatOnScreen, agents: HeldAgents, message: str) -> Callabl
     return lambda: chat.app.chat.conversation.messages[-1].text.split("\n")
 
 
-async def test_esc_leaves_the_wait_on_the_screen(tmp_path: Path) -> None:
+async def test_on_the_screen_esc_leaves_the_wait_and_what_came_before_is_asked_about(tmp_path: Path) -> None:
     agents = HeldAgents()
     async with on_screen(tmp_path, replies=[["Yes."]], learns=True) as chat:
-        said = await waits(chat, agents, LOCKER)
+        said = await waits(chat, agents, QUESTION)
         await chat.presses("escape")
         await chat.until(lambda: chat.app.chat.talk.is_idle)
         assert said()[0] == "Nothing was undone: your last message is still being checked."
         assert "Esc leaves the wait" not in chat.text
         assert chat.app.chat.prompt.has_focus
-        agents.goes_on.set()
-
-
-async def test_the_screen_undoes_what_the_message_taught(tmp_path: Path) -> None:
-    agents = HeldAgents()
-    async with on_screen(tmp_path, replies=[["Yes."]], learns=True) as chat:
-        said = await waits(chat, agents, LOCKER)
-        agents.goes_on.set()
-        await chat.until(lambda: chat.app.chat.talk.is_idle)
-        assert said()[0] == f"Undone: add “{LOCKER}”."
-
-
-async def test_the_screen_asks_before_it_takes_back_what_came_before(tmp_path: Path) -> None:
-    agents = HeldAgents()
-    async with on_screen(tmp_path, replies=[["Yes."]], learns=True) as chat:
-        said = await waits(chat, agents, QUESTION)
+        await chat.sends("/undo")
         agents.goes_on.set()
         await chat.until(lambda: isinstance(chat.screen, Question))
         assert "Your last message taught nothing." in chat.text
-        assert "y take back" in chat.text
         await chat.presses("n")
         await chat.until(lambda: chat.app.chat.talk.is_idle)
         assert said()[-1] == "Nothing was undone."

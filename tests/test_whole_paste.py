@@ -41,9 +41,9 @@ def test_a_paste_within_a_paste_is_text() -> None:
     assert parsed(f"{START}a{START}b{END}") == ["a[200~b"]
 
 
-@pytest.mark.parametrize("cut", range(1, len(GARBLED)))
-def test_it_may_come_in_pieces(cut: int) -> None:
-    assert parsed(GARBLED[:cut], GARBLED[cut:], "\r") == ["one[31mred\x07bell\ntwo\tlines end", "enter"]
+def test_it_may_come_in_pieces() -> None:
+    for cut in range(1, len(GARBLED)):
+        assert parsed(GARBLED[:cut], GARBLED[cut:], "\r") == ["one[31mred\x07bell\ntwo\tlines end", "enter"]
 
 
 PASTED = st.text(st.sampled_from("ab\x1b[201~\n\x07"), max_size=30).filter(lambda text: END not in text)
