@@ -7,7 +7,7 @@ VLLM_VENV := .venv-vllm
 VLLM_PIP ?=
 VOUCH := $(VENV)/bin/vouch
 DATA := $(or $(VOUCH_DATA),$(or $(XDG_DATA_HOME),$(HOME)/.local/share)/vouch)
-FAST_WORKERS ?= $(shell expr 2 \* $$(nproc 2>/dev/null || echo 1))  # the fast tests wait half of their time
+FAST_WORKERS ?= auto
 MANUAL := $(wildcard docs/manual/*.md)
 
 .DEFAULT_GOAL := help

@@ -14,6 +14,7 @@ import pytest
 from chroma_server import ChromaServer
 from hypothesis import settings
 from postgres_server import MISSING, PostgresServer, find_programs, running_server
+from shared_caches import keep_for_the_process
 from store_fixtures import Stores, fresh_database
 
 from agents.models.encoder import prepare_encoder
@@ -26,24 +27,21 @@ SLOW = frozenset(
     """
     attacks bindings_chat bindings_screens both_sides canary_properties chat_models chroma_server
     concurrent_runs cross_encoder doctor durability encoder encoder_command faiss_vectors
-    feedback_protocol fuzz goldens_contrast kept_rounds learner_background learner_resume
-    learning_kills memory_on_transformers_serve methods_benchmarks methods_learning plain_compare
-    plain_sessions poisoned_rounds reader_benchmarks reader_examples reading_process relative_places
-    remembering_kills replay_command replay_player replayed_models scripts_view serve_missing
-    server_shapes shared_indexes teaching terminal_branches terminal_compare terminal_compare_child
-    terminal_contrast terminal_contrast_screens terminal_everywhere terminal_exits terminal_failures
-    terminal_find terminal_key_bytes terminal_long_session terminal_memory_changes
-    terminal_memory_screens terminal_palette terminal_question terminal_rating terminal_read_only
-    terminal_resize terminal_serve terminal_sessions terminal_start terminal_steps
-    terminal_streaming terminal_suspend terminal_trainer_crash terminal_training terminal_undo
-    terminal_unknown_keys train_command train_retriever training_child training_slices
-    training_table transformers_chat transformers_serve turn_search twenty_rounds
-    update_sides_benchmark vllm
+    feedback_protocol fuzz learner_background learner_resume learning_kills
+    memory_on_transformers_serve methods_learning plain_compare plain_sessions poisoned_rounds
+    reader_benchmarks reader_examples reading_process readme relative_places remembering_kills
+    replay_command replay_player replayed_models scripts_view serve_missing server_shapes
+    shared_indexes teaching terminal_branches terminal_compare terminal_compare_child
+    terminal_everywhere terminal_exits terminal_failures terminal_find terminal_key_bytes
+    terminal_long_session terminal_memory_changes terminal_palette terminal_question terminal_rating
+    terminal_read_only terminal_resize terminal_serve terminal_sessions terminal_start
+    terminal_steps terminal_streaming terminal_suspend terminal_trainer_crash terminal_training
+    terminal_undo terminal_unknown_keys train_command train_retriever training_slices
+    transformers_chat transformers_serve turn_search twenty_rounds vllm
     """.split()
 )
 # The files that hold a store to its protocol run on PostgreSQL in every run, all others in the slow one.
 ON_BOTH_DATABASES = frozenset("database journal postgresql spaces vectors write_lock".split())
-OTHER_LOOKS = ("-light]", "-no-colour]")  # of a golden scene, whose words are the same in each
 
 settings.register_profile("vouch", deadline=None)  # a busy machine is no defect
 settings.load_profile("vouch")
@@ -55,6 +53,8 @@ if os.access(MEMORY_DISK, os.W_OK) and shutil.disk_usage(MEMORY_DISK).free > 4 <
     os.environ.setdefault("TMPDIR", str(MEMORY_DISK))
     tempfile.tempdir = None  # was asked for before
 
+keep_for_the_process()
+
 # Begun by `nohup` or with `&`, the tests would hand signals that are ignored on to every command they begin.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -64,8 +64,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         name = item.path.stem.removeprefix("test_")
         is_other_database = "postgresql" in item.name and name not in ON_BOTH_DATABASES
-        is_other_look = name.startswith("goldens_") and item.name.endswith(OTHER_LOOKS)
-        if name in SLOW or is_other_database or is_other_look:
+        if name in SLOW or is_other_database:
             item.add_marker(pytest.mark.slow)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from arrows import HOMES, MAY_IMPORT
-from conftest import SLOW
+
+from tests.conftest import SLOW
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("assistant", "agents", "stores")
@@ -22,8 +23,8 @@ MOST_LINES = {
     "assistant/terminal": 15028,
     "assistant/learning": 9493,
     "assistant/replay": 8016,
-    "benchmarks": 14164,
-    "tests": 64178,
+    "benchmarks": 14165,
+    "tests": 59298,
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 
