@@ -274,6 +274,7 @@ def test_a_slip_forgets_no_shared_passage(vouch: Vouch) -> None:
     assert "Forgotten: " in vouch.chat("/forget 1 --shared --yes")
 
 
+@pytest.mark.slow
 def test_at_a_terminal_forgetting_asks_first(vouch: Vouch) -> None:
     with vouch.terminal("chat", "--plain") as person:
         person.sees("You: ")
@@ -422,6 +423,7 @@ def test_past_the_time_limit_the_part_is_kept_and_the_chat_goes_on(vouch: Vouch)
 # At a terminal ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_person_stops_a_slow_reply_and_leaves(vouch: Vouch) -> None:
     with ScriptedServer([hangs(["It opens at ", "ten"]), says("At ten.")]) as server:
         vouch.use_server(server.base_url)
@@ -446,6 +448,7 @@ def test_a_person_stops_a_slow_reply_and_leaves(vouch: Vouch) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_closed_window_ends_the_chat_and_the_part_is_kept(vouch: Vouch) -> None:
     with ScriptedServer([hangs(["It opens at ten"])]) as server:
         vouch.use_server(server.base_url)

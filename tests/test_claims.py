@@ -223,6 +223,21 @@ def test_a_new_value_is_a_new_version_and_the_old_one_stays_readable(stores: Sto
     assert [line.text for line in stores.catalogue.lines(ann, kind="fact")] == [LOCKER]
 
 
+def test_what_was_told_first_and_weighed_last_replaces_nothing(stores: Stores, ann: int) -> None:
+    claims, turn = Claims(stores.database), tell(stores, ann, LOCKER)
+    claims.put(ann, taken(stores, ann).id, turn, [new(LOCKER)], by="test")
+    weigh = taken(stores, ann)
+    newer = state(stores, ann, "My locker number is 310.")
+    assert newer.passage_id is not None
+    [version] = stores.catalogue.history(ann, newer.passage_id).versions
+    change = replace(UNKNOWN, action="modify", passage_id=newer.passage_id, version_id=version.id)
+    learned = claims.decide(ann, weigh.id, weigh.subject_id, change)
+    assert learned is not None
+    assert learned.is_earlier
+    assert [line.text for line in stores.catalogue.lines(ann, kind="fact")] == ["My locker number is 310."]
+    assert LOCKER in [v.text for v in stores.catalogue.history(ann, newer.passage_id).versions]
+
+
 def test_a_decision_on_a_passage_that_has_changed_is_refused_whole(stores: Stores, ann: int) -> None:
     first = state(stores, ann, LOCKER)
     assert first is not None

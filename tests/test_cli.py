@@ -435,6 +435,7 @@ def shown_at_terminal(vouch: Vouch, *arguments: str) -> str:
         return person.screen.replace("\r\n", "\n")
 
 
+@pytest.mark.slow
 def test_a_terminal_is_told_of_the_records_of_a_collection_in_one_line(vouch: Vouch) -> None:
     lines = [json.dumps({"id": number, "text": f"Gate {number} is green."}) + "\n" for number in range(3)]
     path = vouch.write("papers/gates #1.jsonl", "".join(lines))
@@ -915,6 +916,7 @@ def test_no_command_shows_one_users_memory_to_another(vouch: Vouch) -> None:
     assert "zebra" in vouch.run("ask", "What does my safe open with?").out
 
 
+@pytest.mark.slow
 def test_a_command_that_takes_too_long_ends_with_4_and_keeps_what_is_done(vouch: Vouch) -> None:
     folder = vouch.write("library/0.md", HANDBOOK)
     for number in range(400):

@@ -87,6 +87,7 @@ def test_with_one_entity_the_score_is_the_loss(model: FusionInDecoder) -> None:
     assert model.loss([lesson], most_rows=1).item() == pytest.approx(-score.item(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_replies_are_different_and_the_likeliest_comes_first(model: FusionInDecoder) -> None:
     told = model.different(inputs("japanese food"))
     assert len({tuple(one.words) for one in told}) == len(told) > 1

@@ -44,6 +44,7 @@ def holds(vouch: Vouch, message: str, *, at: datetime = datetime(2026, 5, 1, tzi
         journal.finish(turn, outcome)
 
 
+@pytest.mark.slow
 def test_nothing_in_a_turn_steers_the_terminal(vouch: Vouch) -> None:
     holds(vouch, f"see{OBEYED}\nthis")
     why = vouch.run("why").out  # which holds no control byte, as it is looked at there

@@ -28,6 +28,7 @@ def vouch(library: Vouch, tmp_path: Path) -> Vouch:
     return copy
 
 
+@pytest.mark.slow
 def test_a_long_list_at_a_terminal_goes_through_the_pager(vouch: Vouch) -> None:
     with vouch.terminal("memory", "list") as person:
         person.sees("PAGER 40 lines")

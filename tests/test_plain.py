@@ -62,6 +62,7 @@ def test_a_piece_is_printed_at_once_where_its_word_has_room(monkeypatch: pytest.
     assert "".join(written) == "It opens at te"
 
 
+@pytest.mark.slow
 def test_what_plain_mode_opens_with_breaks_between_words_at_a_terminal(
     tmp_path: Path, minilm_folder: Path
 ) -> None:
@@ -77,6 +78,7 @@ def test_what_plain_mode_opens_with_breaks_between_words_at_a_terminal(
     assert all(len(row) <= 30 for row in rows if "\x1b" not in row), rows
 
 
+@pytest.mark.slow
 def test_an_answer_to_a_question_of_one_command_breaks_between_words_at_a_terminal(
     tmp_path: Path, minilm_folder: Path
 ) -> None:

@@ -79,6 +79,7 @@ def test_without_an_editor_edit_says_how_to_name_one(
     assert messages(assistant, session) == []
 
 
+@pytest.mark.slow
 def test_at_a_terminal_the_message_to_be_changed_stands_in_the_line(
     tmp_path: Path, minilm_folder: Path
 ) -> None:

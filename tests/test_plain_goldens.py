@@ -99,6 +99,7 @@ def test_a_reply_that_breaks_off_keeps_its_part(vouch: Vouch) -> None:
         assert_golden("broken-off", vouch.chat(QUESTION, QUESTION))
 
 
+@pytest.mark.slow
 def test_a_reply_is_stopped_by_ctrl_c_and_ctrl_d_leaves(vouch: Vouch) -> None:
     with ScriptedServer([hangs(["It opens at ", "ten"])], then=says("At ten [1].")) as server:
         vouch.use_server(server.base_url)
@@ -118,6 +119,7 @@ def test_a_reply_is_stopped_by_ctrl_c_and_ctrl_d_leaves(vouch: Vouch) -> None:
     assert_golden("stopped", shown)
 
 
+@pytest.mark.slow
 def test_forgetting_asks_at_a_terminal_and_is_answered_there(vouch: Vouch) -> None:
     with vouch.terminal("chat", "--plain") as person:
         person.sees("You: ")

@@ -62,6 +62,7 @@ def test_nobody_watches_and_nothing_is_said(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "environment", "is_redrawn"),
     [

@@ -160,6 +160,7 @@ def test_a_training_can_go_on_from_what_is_served(tiny: Path, tmp_path: Path) ->
         served(tmp_path / "a.gguf", [some[0].replace("layers.0.", "layers.9.")], facts)
 
 
+@pytest.mark.slow
 def test_a_stopped_training_goes_on_as_if_it_had_not_been(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,6 +269,7 @@ def test_nothing_is_chosen_where_there_is_one_way_alone(tiny: Path) -> None:
     assert loss_of(load(tiny), [Tried("so?", EARLIER, 1.0, ())]).item() == 0
 
 
+@pytest.mark.slow
 def test_a_training_that_is_stopped_goes_on_and_ends_the_same(
     tmp_path: Path, tiny: Path, shipped: Path, whole: Path
 ) -> None:

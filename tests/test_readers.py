@@ -356,6 +356,7 @@ def test_a_damaged_page_leaves_the_others(
     assert lost.reason == reason
 
 
+@pytest.mark.slow
 def test_one_page_that_is_told_to_be_a_million_is_read_once(write: Write) -> None:
     objects = [
         b"<< /Type /Catalog /Pages 3 0 R >>",

@@ -122,6 +122,7 @@ def over(places: Locations, sets: Path, out: Path, training: Training) -> Dialog
     return DialogueReplay(plan, streamed(sets), out, settings=Settings(), live=places, train=training)
 
 
+@pytest.mark.slow
 def test_it_learns_after_each_interval_and_goes_on_where_it_was(
     tmp_path: Path, sets: Path, minilm_folder: Path
 ) -> None:

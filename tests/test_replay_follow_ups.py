@@ -127,6 +127,7 @@ def mean(steps: Any, measure: str) -> float:
     return float(sum(step.figures[measure] for step in steps) / len(steps))
 
 
+@pytest.mark.slow
 def test_it_learns_after_each_interval_and_goes_on_where_it_was(
     tmp_path: Path, sets: Path, places: Locations
 ) -> None:
@@ -151,6 +152,7 @@ def test_it_learns_after_each_interval_and_goes_on_where_it_was(
     assert not (tmp_path / "out" / "runs" / "unirag-seed-1" / "trained").exists()
 
 
+@pytest.mark.slow
 def test_a_user_who_is_wrong_names_what_does_not_answer(
     tmp_path: Path, sets: Path, places: Locations
 ) -> None:

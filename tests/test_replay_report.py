@@ -341,6 +341,7 @@ class Listener:
         self.told.append(f"{what} {done}/{of} {left}".strip())
 
 
+@pytest.mark.slow
 def test_a_watcher_is_told_of_trainings_and_of_which_run_it_is(tmp_path: Path, minilm_folder: Path) -> None:
     home = tmp_path / "home"
     (home / "cache").mkdir(parents=True)
@@ -354,6 +355,7 @@ def test_a_watcher_is_told_of_trainings_and_of_which_run_it_is(tmp_path: Path, m
     assert "luf, seed 2 (4 of 4): training 1 of 1, step 2/2" in heard.told
 
 
+@pytest.mark.slow
 def test_ctrl_c_tells_that_the_work_is_kept(vouch: Vouch) -> None:
     out = vouch.folder / "out"
     with vouch.terminal("replay", *towns(vouch), "--method", "frozen", "--out", str(out)) as person:

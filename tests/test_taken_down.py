@@ -11,6 +11,7 @@ from screen_fixtures import HOLD, QUESTION, assistant_in, on_screen
 from stores.database.tables import Turn
 
 
+@pytest.mark.slow
 async def test_a_turn_that_ends_while_the_screen_is_taken_down_is_stored_and_no_defect(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ def test_what_is_no_colour_stays() -> None:
     assert (bare.style.link, bare.style.meta) == ("https://a.org", meta)
 
 
+@pytest.mark.slow
 def test_no_colour_reaches_the_terminal(tmp_path: Path, minilm_folder: Path) -> None:
     vouch = Vouch(tmp_path, minilm_folder.parent)
     vouch.run("ingest", "--shared", vouch.write("handbook.md", HANDBOOK))

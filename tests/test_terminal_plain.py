@@ -34,6 +34,7 @@ def turns(vouch: Vouch) -> list[tuple[str, str, str]]:
         return [(turn.message, turn.answer, turn.state) for turn in kept]
 
 
+@pytest.mark.slow
 def test_plain_waits_for_the_reply_and_takes_the_draft_along(vouch: Vouch) -> None:
     with ScriptedServer([says("One ", "two ", "three.", pause_seconds=1.0), says("Fine.")]) as server:
         vouch.use_server(server.base_url)

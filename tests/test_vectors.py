@@ -405,6 +405,7 @@ def test_a_reader_finds_what_another_process_wrote_since(tmp_path: Path) -> None
     again.close()
 
 
+@pytest.mark.slow
 def test_a_reader_searches_on_while_another_process_writes(tmp_path: Path) -> None:
     # without taking turns, both bring one graph up to date and crash on each other's files
     first = ChromaVectors(tmp_path, "fake", writes=True)
