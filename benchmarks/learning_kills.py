@@ -4,7 +4,7 @@
     python -m benchmarks.learning_kills --kills 100 --seed 7 --side both      # all is encoded anew, too
     python -m benchmarks.learning_kills --seed 7 --only 31                    # that one again
 
-The learner, its training or both are killed at a named point or at a random moment (tests/learning_child.py).
+The learner, its training or both are killed at a named point or at a random moment (learning_child.py).
 All the while the live model is verified again and again, each file by its hash. Then the lease of the round
 ends, here by hand; every third time a second life is killed too, and every fourth time what the round began
 from is changed. The next learner must end the same round, with the very weights of a round that nobody broke
@@ -37,6 +37,7 @@ from sqlmodel import col
 
 from assistant.learning.dual_encoder_swap import kept_as
 from benchmarks.durable_checks import NotDurable, require
+from benchmarks.learning_child import CANDIDATE_FILES, WHO, Life, make_world
 from stores.base.clock import now
 from stores.database.database import Database
 from stores.database.tables import PassageVector, Round, Turn
@@ -44,7 +45,6 @@ from stores.learning.checkpoints import Checkpoints
 from stores.learning.rounds import Rounds
 from stores.search.encoder_versions import EncoderVersions
 from stores.search.live_models import LiveModels
-from tests.learning_child import CANDIDATE_FILES, WHO, Life, make_world
 
 ROLES = {"query": ("query encoder", "retriever"), "both": ("encoder", "encoder")}  # and how it is kept
 FIRST_SEED, SEED = 1, 2  # of the training of the live model, and of the one that is killed
@@ -68,7 +68,7 @@ class Nursery:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.learning_child"],
+            [sys.executable, "-m", "benchmarks.learning_child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from sqlalchemy.orm import Session as SqlSession
 
 from benchmarks.durable_checks import require, rows
+from benchmarks.remembering_child import stated, subject
 from stores.base.passages import own_space
 from stores.checks.words import word_faults
 from stores.database.database import Database
-from tests.remembering_child import stated, subject
 
 
 @dataclass

@@ -4,7 +4,7 @@
     python -m benchmarks.remembering_kills --kills 100 --store postgresql://vouch@127.0.0.1:5432/empty
     python -m benchmarks.remembering_kills --kills 20 --reader
 
-A process (tests/remembering_child.py) talks and remembers over real stores and kills itself at a named
+A process (benchmarks/remembering_child.py) talks and remembers over real stores and kills itself at a named
 point, or is killed from here at a random moment. What it left is looked through. Then the leases of its jobs
 end, here by hand, and another process does what is due; every third time two of them at once, every fifth
 time one that is killed too comes before it. Then it is looked through again, and nothing may wait any more.
@@ -31,8 +31,8 @@ from typing import Any, NamedTuple
 from benchmarks.durability import fresh_database
 from benchmarks.durable_checks import NotDurable, require
 from benchmarks.remembering_checks import Told, check, split_subjects
+from benchmarks.remembering_child import SCENES, Life
 from stores.database.database import Database
-from tests.remembering_child import SCENES, Life
 
 AT_RANDOM = "at a random moment"
 _LONGEST_PAUSE_SECONDS = 0.7  # about as long as a life
@@ -57,7 +57,7 @@ class Nursery:
     def __init__(self) -> None:
         self._early: list[dict[str, Any]] = []  # lines of a life that came before word of its birth
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.remembering_child"],
+            [sys.executable, "-m", "benchmarks.remembering_child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -29,7 +29,7 @@ SLOW = frozenset(
     concurrent_runs cross_encoder doctor durability encoder encoder_command faiss_vectors
     feedback_protocol fuzz learner_background learner_resume learning_kills
     memory_on_transformers_serve methods_learning plain_compare plain_sessions poisoned_rounds
-    reader_benchmarks reader_examples reading_process reader readme relative_places remembering_kills
+    reader_examples reading_process reader readme relative_places remembering_kills
     replay_command replay_player replayed_models scripts_view serve_missing server_shapes
     shared_indexes teaching terminal_branches terminal_compare terminal_compare_child
     terminal_everywhere terminal_exits terminal_failures terminal_find terminal_key_bytes
@@ -37,7 +37,7 @@ SLOW = frozenset(
     terminal_read_only terminal_resize terminal_serve terminal_sessions terminal_start
     terminal_steps terminal_streaming terminal_suspend terminal_trainer_crash terminal_training
     terminal_undo terminal_unknown_keys train_command train_retriever training_slices
-    transformers_chat transformers_serve turn_search twenty_rounds vllm
+    transformers_chat transformers_serve turn_search vllm
     """.split()
 )
 # The files that hold a store to its protocol run on PostgreSQL in every run, all others in the slow one.

@@ -1,4 +1,4 @@
-"""How many points at which a process can be killed are tried: a fifth, or all by `make test-kills`."""
+"""How many points to be killed at are tried, and the like: a fifth, or all by `make test-kills`."""
 
 from __future__ import annotations
 

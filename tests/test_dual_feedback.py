@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from kill_points import ALL
 from tiny_dialogues import HashedEncoder, write_dialogues
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -92,7 +92,7 @@ def test_entities_are_retrieved_by_the_network_of_the_dialogue_alone(data: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS if "VOUCH_ALL_KILLS" in os.environ else METHODS[:1])
+@pytest.mark.parametrize("method", METHODS if ALL else METHODS[:1])
 def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
     data: Path, tmp_path: Path, model: PointerModel, method: str
 ) -> None:

@@ -16,6 +16,7 @@ from cli_helpers import Vouch
 from command_forks import COMMAND
 from hypothesis import given
 from hypothesis import strategies as st
+from kill_points import kills
 from sqlmodel import SQLModel
 from store_fixtures import ENCODER, Stores, assert_words_are_exact, fake_encode
 
@@ -248,7 +249,7 @@ def test_killed_at_any_moment_it_holds_all_or_nothing(vouch: Vouch) -> None:
     seed = int(os.environ.get("VOUCH_TEST_SEED") or random.randrange(10**6))
     print(f"VOUCH_TEST_SEED={seed}")
     moments = random.Random(seed)
-    for _ in range(6 if "VOUCH_ALL_KILLS" in os.environ else 2):
+    for _ in range(kills(2)):
         running = subprocess.Popen(
             [COMMAND, "kb", "add", "places", file], env=vouch.environment, stdout=-3, stderr=-3
         )

@@ -17,6 +17,7 @@ from store_fixtures import fresh_database
 
 from benchmarks.durable_checks import NotDurable
 from benchmarks.remembering_checks import Told, check
+from benchmarks.remembering_child import SCENES, Life, stated
 from benchmarks.remembering_kills import (
     Death,
     Found,
@@ -28,7 +29,6 @@ from benchmarks.remembering_kills import (
     points_of,
 )
 from stores.database.database import Database
-from tests.remembering_child import SCENES, Life, stated
 
 KILLS = kills(5)
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from kill_points import ALL
 from safetensors.torch import load_file
 from tiny_sources import TEXTS, tiny_berts
 from torch import Tensor
@@ -383,7 +384,7 @@ def test_a_run_goes_on_from_its_state(sources: Path) -> None:
     whole, state, held_out = fresh()
     state_of[:] = [state]
     wanted = list(train(whole, every, settings, state=state, held_out=held_out))
-    for stop_after in range(1, 6, 1 if "VOUCH_ALL_KILLS" in os.environ else 4):
+    for stop_after in range(1, 6, 1 if ALL else 4):
         network, state, held_out = fresh()
         state_of[:] = [state]
         running = train(network, every, settings, state=state, held_out=held_out)

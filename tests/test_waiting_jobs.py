@@ -11,12 +11,12 @@ from store_fixtures import Stores, fresh_database
 
 from assistant.terminal.facts.waiting_claims import told_failure, told_reason
 from benchmarks.remembering_checks import Told
+from benchmarks.remembering_child import Life
 from benchmarks.remembering_kills import Nursery
 from stores.conversation.claim_jobs import MOST_DEATHS, ClaimJob, ClaimJobs, WaitingJob
 from stores.conversation.journal import Journal, Outcome
 from stores.database.database import Database
 from stores.database.living_processes import LivingProcess
-from tests.remembering_child import Life
 
 LEASE = timedelta(minutes=5)
 LOCKER = "My locker is 12."

@@ -1,4 +1,4 @@
-"""Rounds of learning that kill themselves: python -m tests.learning_child, one life a line on its input.
+"""Rounds of learning that kill themselves: python -m benchmarks.learning_child, one life a line on its input.
 
 The process imports torch once and forks a life for each line; a life runs one round of the real learner over
 the folder that `make_world` has made, with a small network, and forks the training in place of starting it.
@@ -79,7 +79,7 @@ class AlwaysWins:
 
 def make_world(folder: Path, encoder: Path) -> None:
     """A database with judged questions and vectors, and the encoder's folder beside it."""
-    sys.path.insert(0, str(Path(__file__).parent))  # where pytest looks as well
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # where pytest looks as well
     ask, fixtures = import_module("test_lessons").ask, import_module("store_fixtures")
 
     from agents.models.exporters.export_encoder import read_source

@@ -1,6 +1,6 @@
 """Processes that remember and die, for tests/test_remembering_kills.py and benchmarks/remembering_kills.py.
 
-    python -m tests.remembering_child
+    python -m benchmarks.remembering_child
 
 It imports everything once and then forks a process for each line that comes, so that what is killed is the
 work and not the imports. Each line is a `Life`; what happens in it is told on standard output, one JSON
