@@ -40,6 +40,15 @@ SLOW = frozenset(
     transformers_chat transformers_serve turn_search vllm
     """.split()
 )
+# These take a minute or more: they begin first, or everything waits for one of them at the end.
+LONG = (
+    "test_two_homes_give_the_same_report_with_a_real_training",
+    "test_killed_and_gone_on_with_it_learns_what_users_write",
+    "test_a_round_from_end_to_end_with_a_small_network",
+    "test_what_is_corrected_is_said_otherwise_after_a_round",
+    "test_a_training_that_was_stopped_goes_on_to_the_same_weights",
+    "test_it_learns_what_it_was_taught_of_an_entity_that_no_lesson_named",
+)
 # The files that hold a store to its protocol run on PostgreSQL in every run, all others in the slow one.
 ON_BOTH_DATABASES = frozenset("database journal postgresql spaces vectors write_lock".split())
 
@@ -66,6 +75,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         is_other_database = "postgresql" in item.name and name not in ON_BOTH_DATABASES
         if name in SLOW or is_other_database:
             item.add_marker(pytest.mark.slow)
+    items.sort(key=lambda item: not item.name.startswith(LONG))
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ MOST_LINES = {
     "assistant/learning": 9493,
     "assistant/replay": 8016,
     "benchmarks": 15102,
-    "tests": 58411,
+    "tests": 58422,
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 

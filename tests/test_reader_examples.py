@@ -70,7 +70,8 @@ def test_an_answer_of_a_document_stands_where_its_headings_have_moved_it() -> No
 @cache
 def all_of(part: Part) -> list[Example]:
     """A beginning of each part; by `make test-kills` a long one of the training, and the others whole."""
-    return examples(DATA, part, limit=(10_000 if part == "train" else None) if ALL else 1_500)
+    whole = 10_000 if part == "train" else None
+    return examples(DATA, part, limit=whole if ALL else 1_500)
 
 
 @needs_data
