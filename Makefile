@@ -10,7 +10,7 @@ DATA := $(or $(VOUCH_DATA),$(or $(XDG_DATA_HOME),$(HOME)/.local/share)/vouch)
 WORKERS ?= $(shell expr 1 + $$(nproc 2>/dev/null || echo 1))  # one more than cores: some tests wait
 MANUAL := $(wildcard docs/manual/*.md)
 
-# pytest keeps the tests that it has rewritten, and is ready in a third of the time.
+# pytest keeps the tests that it has rewritten, and is ready in less than half of the time.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help

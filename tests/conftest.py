@@ -55,7 +55,7 @@ ON_BOTH_DATABASES = frozenset("database journal postgresql spaces vectors write_
 settings.register_profile("vouch", deadline=None)  # a busy machine is no defect
 settings.load_profile("vouch")
 
-# A test writes to memory where the machine has a disk of it: half of a test's time is waiting for fsync.
+# A test writes to memory where the machine has a disk of it: a fifth of the time over databases was fsync.
 MEMORY_DISK = Path("/dev/shm")
 if os.access(MEMORY_DISK, os.W_OK) and shutil.disk_usage(MEMORY_DISK).free > 4 << 30:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY_DISK))
