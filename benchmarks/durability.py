@@ -32,7 +32,7 @@ WORKS = ("ingest", "chat", "memory", "swap")
 
 _LONGEST_PAUSE_SECONDS = 0.08
 
-_MOST_ACKNOWLEDGED = 12
+_LINES_ACKNOWLEDGED = (5, 12)  # a whole exchange at least; what dies earlier dies at a step
 
 _LONGEST_LIFE_SECONDS = 120.0  # of a process whose step does not come: it is killed all the same
 
@@ -55,7 +55,7 @@ class Death:
         if number % 2 == 0:  # as often early in its life as late
             return cls(step=int(_MOST_STEPS ** chance.random()), after_its_effect=chance.random() < 0.5)
         return cls(
-            acknowledged=chance.randint(0, _MOST_ACKNOWLEDGED),
+            acknowledged=chance.randint(*_LINES_ACKNOWLEDGED),
             pause_seconds=chance.random() * _LONGEST_PAUSE_SECONDS,
         )
 
