@@ -25,7 +25,8 @@ import numpy as np
 from filelock import FileLock
 
 from agents.base.interfaces import Encoder, Vectors
-from agents.models.encoder import OnnxEncoder, prepare_encoder
+from agents.models.encoders.encoder import OnnxEncoder
+from agents.models.encoders.prepared import prepare_encoder
 from assistant.library.documents import PreparedDocument, read_documents
 from stores.base.passages import searchable_text
 

@@ -36,7 +36,7 @@ from agents.dialogue.entity_ranker import entity_query, ranked
 from agents.dialogue.entity_replies import EntityReplies
 from agents.dialogue.knowledge_table import KnowledgeTable
 from agents.dialogue.reply_writer import ReplyWriter
-from agents.models.encoder import OnnxEncoder
+from agents.models.encoders.encoder import OnnxEncoder
 from assistant.learning.recipes.dialogue.lessons import encoded_text
 from assistant.learning.recipes.examples.dialogues import (
     WITH_BASE,

@@ -22,7 +22,8 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from agents.models.encoder import OnnxEncoder, prepare_encoder
+from agents.models.encoders.encoder import OnnxEncoder
+from agents.models.encoders.prepared import prepare_encoder
 from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE
 from assistant.settings.locations import find_locations
 

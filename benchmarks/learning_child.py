@@ -194,7 +194,7 @@ def _tell(**facts: Any) -> None:
 
 def _patched(points: Points) -> None:
     """In a fork: everything that follows passes its points."""
-    from agents.models.encoder import EncoderDescription
+    from agents.models.encoders.encoder import EncoderDescription
     from assistant.learning import training_process
     from assistant.learning.recipes import pacing
     from assistant.learning.recipes.retriever import train as train_retriever

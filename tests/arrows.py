@@ -17,6 +17,7 @@ agents.base: stores.base stores.words
 assistant.process: assistant.settings stores.base
 stores.versions: stores.base stores.database stores.vectors stores.words
 agents.models: agents.base stores.base
+agents.models.encoders: agents.base agents.models stores.base
 agents.prompts: agents.base stores.base
 agents.retrieval: agents.base stores.base stores.words
 assistant.background: agents.base
@@ -34,35 +35,35 @@ assistant.search: agents.base agents.dialogue agents.retrieval assistant.process
 stores.claims: stores.base stores.conversation stores.database stores.versions stores.words
 stores.learning: stores.base stores.conversation stores.database stores.search
 agents.backends: agents.answering agents.base agents.prompts agents.retrieval stores.base
-agents.models.exporters: agents.base agents.models agents.models.networks stores.base
+agents.models.exporters: agents.base agents.models agents.models.encoders agents.models.networks stores.base
 assistant.learning.recipes: agents.models.exporters stores.base
-assistant.learning: agents.base agents.dialogue assistant.process assistant.search stores.base stores.database
-    stores.learning stores.search stores.vectors
+assistant.learning: agents.base agents.dialogue agents.models.encoders assistant.process assistant.search
+    stores.base stores.database stores.learning stores.search stores.vectors
 assistant.remembering: agents.base agents.memory assistant.background assistant.process assistant.search
     stores.base stores.claims stores.conversation stores.database stores.versions
 stores.forgetting: stores.base stores.conversation stores.database stores.learning stores.versions
     stores.words
 stores.memory: stores.base stores.database stores.learning stores.vectors stores.versions
-assistant.learning.recipes.retriever: agents.base agents.losses agents.models agents.models.exporters
-    agents.models.networks assistant.learning.recipes stores.base
+assistant.learning.recipes.retriever: agents.base agents.losses agents.models agents.models.encoders
+    agents.models.exporters agents.models.networks assistant.learning.recipes stores.base
 assistant.library: agents.base assistant.library.formats stores.base stores.memory stores.search
 assistant.turns: agents.answering agents.base agents.dialogue agents.retrieval assistant.background
     assistant.process assistant.remembering assistant.search stores.base stores.claims stores.conversation
     stores.database stores.search stores.versions
 stores.exchange: stores.base stores.claims stores.database stores.memory stores.versions
-assistant.learning.recipes.examples: agents.base agents.models assistant.learning.recipes.templates
-    assistant.library assistant.settings stores.base stores.words
+assistant.learning.recipes.examples: agents.base agents.models agents.models.encoders
+    assistant.learning.recipes.templates assistant.library assistant.settings stores.base stores.words
 assistant.replay.streams: assistant.learning.recipes.examples stores.base
 assistant.replay.metrics: agents.base agents.dialogue agents.models agents.retrieval assistant.replay.streams
     stores.base stores.learning stores.search
-assistant.replay.methods: agents.base agents.models agents.prompts agents.retrieval assistant.learning
-    assistant.learning.recipes.retriever assistant.replay.metrics assistant.replay.streams stores.base
-    stores.learning stores.vectors
+assistant.replay.methods: agents.base agents.models agents.models.encoders agents.prompts agents.retrieval
+    assistant.learning assistant.learning.recipes.retriever assistant.replay.metrics assistant.replay.streams
+    stores.base stores.learning stores.vectors
 assistant.wiring: agents.answering agents.backends agents.base agents.dialogue agents.memory agents.models
-    agents.prompts agents.retrieval assistant.background assistant.learning assistant.library
-    assistant.remembering assistant.replay.metrics assistant.search assistant.settings assistant.turns
-    stores.base stores.claims stores.conversation stores.database stores.exchange stores.forgetting
-    stores.learning stores.memory stores.search stores.versions
+    agents.models.encoders agents.prompts agents.retrieval assistant.background assistant.learning
+    assistant.library assistant.remembering assistant.replay.metrics assistant.search assistant.settings
+    assistant.turns stores.base stores.claims stores.conversation stores.database stores.exchange
+    stores.forgetting stores.learning stores.memory stores.search stores.versions
 assistant.checks: agents.base agents.models assistant.settings assistant.wiring stores.base stores.checks
     stores.conversation stores.database stores.search
 assistant.learning.recipes.reader: agents.models agents.models.networks assistant.learning.recipes
@@ -70,7 +71,7 @@ assistant.learning.recipes.reader: agents.models agents.models.networks assistan
 assistant.learning.recipes.query: agents.losses agents.models.exporters agents.models.networks agents.prompts
     assistant.learning.recipes assistant.learning.recipes.examples
 assistant.learning.recipes.dialogue: agents.base agents.dialogue agents.losses agents.models
-    agents.models.exporters agents.models.networks assistant.learning.recipes
+    agents.models.encoders agents.models.exporters agents.models.networks assistant.learning.recipes
     assistant.learning.recipes.examples assistant.learning.recipes.retriever assistant.replay.metrics
     assistant.settings assistant.wiring stores.base stores.learning
 assistant.replay.storage: assistant.library assistant.library.formats assistant.replay.streams
@@ -86,8 +87,8 @@ assistant.terminal.actions: agents.base assistant.settings assistant.terminal.fa
     stores.memory stores.versions
 assistant.terminal.comparison: assistant.process assistant.terminal.facts assistant.terminal.input
     assistant.wiring stores.base stores.conversation stores.database stores.learning stores.memory
-assistant.replay.runs: agents.backends agents.base agents.models agents.prompts agents.retrieval
-    assistant.learning assistant.learning.recipes assistant.learning.recipes.dialogue
+assistant.replay.runs: agents.backends agents.base agents.models agents.models.encoders agents.prompts
+    agents.retrieval assistant.learning assistant.learning.recipes assistant.learning.recipes.dialogue
     assistant.learning.recipes.examples assistant.replay.methods assistant.replay.metrics
     assistant.replay.simulation assistant.replay.storage assistant.replay.streams assistant.search
     assistant.settings assistant.turns assistant.wiring stores.base stores.database stores.exchange

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 _MODELS = (
-    ("agents.models.encoder", "OnnxEncoder"),
+    ("agents.models.encoders.encoder", "OnnxEncoder"),
+    ("agents.models.encoders.multilingual", "MultilingualEncoder"),
     ("agents.models.reader", "OnnxReader"),
     ("agents.models.dialogue_generator", "DialogueGenerator"),
 )

@@ -17,7 +17,7 @@ from postgres_server import MISSING, PostgresServer, find_programs, running_serv
 from shared_caches import keep_for_the_process
 from store_fixtures import Stores, fresh_database
 
-from agents.models.encoder import prepare_encoder
+from agents.models.encoders.prepared import prepare_encoder
 from assistant.settings.locations import find_locations
 from stores.database.database import Database
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from agents.models.encoder import OnnxEncoder
+from agents.models.encoders.encoder import OnnxEncoder
 from agents.models.reader import OnnxReader
 from agents.models.reader_files import LARGE, SMALL
 from assistant.settings.config import ModelSettings, Settings

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.answering.calculating import Calculator
-from agents.models.encoder import OnnxEncoder
+from agents.models.encoders.encoder import OnnxEncoder
 from stores.base.clock import time_by
 
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.models.concurrent_runs import run_concurrently
-from agents.models.encoder import OnnxEncoder, concurrent_batches
+from agents.models.concurrent_runs import concurrent_batches, run_concurrently
+from agents.models.encoders.encoder import OnnxEncoder
 from agents.models.exported_folders import MODEL_FILE, open_session
 
 

@@ -16,7 +16,7 @@ import torch
 
 from agents.models.dialogue_arrays import Strings
 from agents.models.dialogue_generator import SHIPPED, WEIGHTS, DialogueGenerator
-from agents.models.encoder import OnnxEncoder
+from agents.models.encoders.encoder import OnnxEncoder
 from assistant.learning.recipes.dialogue.from_use import (
     DialogueTraining,
     begun,

@@ -17,13 +17,9 @@ import pytest
 from filelock import FileLock
 from tiny_sources import TEXTS, export_of_mean, tiny_berts
 
-from agents.models.encoder import (
-    PACKAGED_NAME,
-    EncoderDescription,
-    OnnxEncoder,
-    batches_by_length,
-    prepare_encoder,
-)
+from agents.models.concurrent_runs import batches_by_length
+from agents.models.encoders.encoder import EncoderDescription, OnnxEncoder
+from agents.models.encoders.prepared import PACKAGED_NAME, prepare_encoder
 from agents.models.exported_folders import MODEL_FILE
 from agents.models.exporter_process import PARTIAL_PREFIX
 from agents.models.exporters.export_encoder import read_source
@@ -119,7 +115,7 @@ def test_batches_hold_like_lengths_and_keep_to_their_tokens() -> None:
 
 def test_serving_loads_no_torch(mean: Prepared) -> None:
     program = (
-        "import sys; from pathlib import Path; from agents.models.encoder import OnnxEncoder;"
+        "import sys; from pathlib import Path; from agents.models.encoders.encoder import OnnxEncoder;"
         "OnnxEncoder(Path(sys.argv[1])).encode_queries(['key']);"
         "print(sorted({'torch', 'transformers', 'huggingface_hub'} & set(sys.modules)))"
     )
@@ -172,7 +168,7 @@ def test_a_truncated_model_is_noticed_and_exported_anew(
         shutil.copytree(mean.folder, copied.folder, dirs_exist_ok=True)
         return copied.folder
 
-    monkeypatch.setattr("agents.models.encoder.run_exporter", export)
+    monkeypatch.setattr("agents.models.encoders.prepared.run_exporter", export)
     folder, _ = copied.prepare_again()
     assert (folder, exported) == (copied.folder, [str(copied.source)])
     assert OnnxEncoder(folder).encode_passages(TEXTS).shape == (len(TEXTS), 32)

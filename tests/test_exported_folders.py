@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.models.cross_encoder import CrossEncoderDescription
-from agents.models.encoder import EncoderDescription
+from agents.models.encoders.encoder import EncoderDescription
 from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE, Description, exporting_into, loading
 from agents.models.exporters.onnx_export import must_be_the_same, whole_folder
 from agents.models.reader_files import ReaderDescription

@@ -9,7 +9,7 @@ import pytest
 from agent_fakes import FixedEncoder
 from store_fixtures import fresh_database
 
-from agents.models.two_sided import TwoSidedEncoder
+from agents.models.encoders.two_sided import TwoSidedEncoder
 from stores.base.errors import CannotUndo
 from stores.database.tables import LiveModel, ModelVersion
 from stores.search.live_models import LiveModels

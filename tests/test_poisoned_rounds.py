@@ -26,7 +26,7 @@ from test_train_command import locations
 from tiny_sources import tiny_berts
 
 from agents.base.interfaces import Candidate, Judged, Vectors, Verdict
-from agents.models.encoder import EncoderDescription
+from agents.models.encoders.encoder import EncoderDescription
 from agents.models.exporters.export_encoder import read_source
 from assistant.learning.dual_encoder_swap import NAME
 from assistant.learning.outcome import Ended
@@ -195,7 +195,7 @@ class World:
 def torch_encodes(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(train, "export", exported)
     monkeypatch.setattr(TorchEncoder, "source", tiny, raising=False)
-    monkeypatch.setattr("agents.models.encoder.OnnxEncoder", TorchEncoder)
+    monkeypatch.setattr("agents.models.encoders.prepared.OnnxEncoder", TorchEncoder)
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ class Played:
 def both_sides(
     tmp_path: Path, tiny: Path, torch_encodes: None, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Played]:
-    monkeypatch.setattr("agents.models.encoder.prepare_encoder", lambda *given, **more: tiny)
+    monkeypatch.setattr("agents.models.encoders.prepared.prepare_encoder", lambda *given, **more: tiny)
     made = Played(tmp_path, tiny, side="both")
     yield made
     made.world.assistant.close()
@@ -130,7 +130,7 @@ def test_a_trained_model_that_is_not_here_is_no_chat_model(both_sides: Played) -
 def test_a_round_of_the_query_side_is_played_with_the_vectors_that_it_was_made_for(
     tmp_path: Path, tiny: Path, torch_encodes: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents.models.encoder.prepare_encoder", lambda *given, **more: tiny)
+    monkeypatch.setattr("agents.models.encoders.prepared.prepare_encoder", lambda *given, **more: tiny)
     played = Played(tmp_path, tiny, side="query")
     version, base = played.learn(), played.base
     is_found_by_its_round(played, version)

@@ -13,7 +13,7 @@ import pytest
 from round_rows import NAMES, keep, led_by_fake, of, promoted, refused, row, running
 from screen_fixtures import ChatOnScreen, on_screen
 
-from agents.models.encoder import EncoderDescription
+from agents.models.encoders.encoder import EncoderDescription
 from agents.models.exported_folders import MODEL_FILE, TOKENIZER_FILE
 from assistant.terminal.comparison.training_commands import steer_training
 from assistant.terminal.facts.training import TrainingFacts, rule, training_facts

@@ -134,7 +134,7 @@ class Person:
             monkeypatch.setenv(f"VOUCH_{name}", str(getattr(locations(folder), name.lower())))
         monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
         monkeypatch.setattr("assistant.wiring.assistant.Assistant", self.made)
-        monkeypatch.setattr("agents.models.encoder.OnnxEncoder", TrainedEncoder)
+        monkeypatch.setattr("agents.models.encoders.prepared.OnnxEncoder", TrainedEncoder)
 
     def made(self, settings: Settings, places: Locations, **more: Any) -> Assistant:
         self.assistants.append(fake(Assistant(settings, places, **more), self.training))
@@ -521,7 +521,7 @@ def test_what_is_set_of_learning_reaches_training_and_comparison(
         return Comparison(Promotion(False, "Refused."), 0)
 
     monkeypatch.setattr("assistant.replay.metrics.held_out.compare", compare)
-    monkeypatch.setattr("agents.models.encoder.OnnxEncoder", TrainedEncoder)
+    monkeypatch.setattr("agents.models.encoders.prepared.OnnxEncoder", TrainedEncoder)
     (tmp_path / "model.onnx").write_text(f"model.onnx {GOOD}")
     assistant = fake(
         Assistant(Settings(learning=learning, training=training), locations(tmp_path)), FakeTraining(GOOD)

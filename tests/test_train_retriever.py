@@ -24,7 +24,7 @@ from safetensors.torch import load_file
 from tiny_sources import TEXTS, tiny_berts
 from torch import Tensor
 
-from agents.models.encoder import EncoderDescription, OnnxEncoder
+from agents.models.encoders.encoder import EncoderDescription, OnnxEncoder
 from agents.models.exporters.export_encoder import CHECK_TEXTS
 from assistant.learning.recipes import pacing
 from assistant.learning.recipes import run as training_run

@@ -14,7 +14,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from agents.models.encoder import prepare_encoder
+from agents.models.encoders.prepared import prepare_encoder
 
 # Of each, reference.npy has the vector as a passage.
 TEXTS = (

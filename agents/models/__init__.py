@@ -1,7 +1,5 @@
 """The models that agents are given, served by ONNX Runtime.
 
-encoder           text as vectors
-two_sided         an encoder of which the query side was trained apart
 reader            judges, answers, verifies, sorts and relates
 reader_files      the reader's weights, and the served form that is made of them once
 reader_inputs     texts as the reader's windows
@@ -14,6 +12,7 @@ cross_encoder     a foreign model that judges instead
 exported_folders  what the served forms share: described, verified, opened
 exporter_process  runs an exporter in a process of its own
 concurrent_runs   small runs of one model at the same time
+encoders/         text as vectors
 weights/          the readers and the generator, trained by assistant.learning.recipes
 exporters/        makes the served forms of models, each in a process of its own
 networks/         the networks in torch that are trained here and exported

@@ -7,13 +7,15 @@ other at each; whole runs beside each other wait for nothing. Each gives what it
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 Part = TypeVar("Part")
 Made = TypeVar("Made")
 
+_LEAST_TOKENS = 128  # in a batch, if there are so many: below, a run's own cost counts
+_BATCHES_A_CORE = 4  # of a few texts: the core that is last has a quarter of its work before it, not all
 _MOST = 8  # at a time; beyond, runs wait for memory more than for a core
 
 
@@ -43,3 +45,28 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def concurrent_batches(lengths: Sequence[int], batch_tokens: int, *, threads: int) -> list[list[int]]:
+    """As `batches_by_length`; the batches of a few texts are smaller, so that no core waits long for another.
+
+    threads: how many cores may be used, 0 for all.
+    """
+    cores = at_a_time(threads)
+    share = -(-sum(lengths) // (cores * _BATCHES_A_CORE)) if cores > 1 else batch_tokens
+    return list(batches_by_length(lengths, min(batch_tokens, max(share, _LEAST_TOKENS))))
+
+
+def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
+    """The places of all lengths, the longest first, in batches of at most `batch_tokens` with padding.
+
+    What is longer than that by itself makes a batch of its own.
+    """
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        if batch and (len(batch) + 1) * lengths[batch[0]] > batch_tokens:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch

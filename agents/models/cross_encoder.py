@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-from agents.models.concurrent_runs import run_concurrently
-from agents.models.encoder import concurrent_batches
+from agents.models.concurrent_runs import concurrent_batches, run_concurrently
 from agents.models.exported_folders import Description, exporting_into, loading, open_session
 from agents.models.exporter_process import ExportFailed, run_exporter
 from agents.models.reader_inputs import LONGEST_FIRST, Window, batch_of, valid_unicode

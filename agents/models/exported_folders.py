@@ -39,6 +39,7 @@ class Description:
     """What a file in an exported folder says of the folder. Each model adds facts of its own."""
 
     FILE: ClassVar[str]
+    TOKENIZER: ClassVar[str] = TOKENIZER_FILE
     damaged: ClassVar[DamagedFolder]
 
     version: str
@@ -51,7 +52,7 @@ class Description:
     @classmethod
     def of(cls, folder: Path, **facts: Any) -> Self:
         """A description of files that were just written, and have not been compared with the original."""
-        model, tokenizer = (folder / MODEL_FILE).read_bytes(), (folder / TOKENIZER_FILE).read_bytes()
+        model, tokenizer = (folder / MODEL_FILE).read_bytes(), (folder / cls.TOKENIZER).read_bytes()
         return cls(
             **facts,
             model_bytes=len(model),
@@ -69,8 +70,8 @@ class Description:
                 raise ValueError(f"its format is {found['format']}, not {FORMAT}")
             description = cls(**found)
             model_bytes = (folder / MODEL_FILE).stat().st_size
-            if not (folder / TOKENIZER_FILE).is_file():
-                raise FileNotFoundError(f"{TOKENIZER_FILE} is missing")
+            if not (folder / cls.TOKENIZER).is_file():
+                raise FileNotFoundError(f"{cls.TOKENIZER} is missing")
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise cls.damaged(folder, str(error)) from error
         malformed = description.malformed()
@@ -106,14 +107,14 @@ class Description:
     def read_files(self, folder: Path) -> tuple[bytes, bytes]:
         """Model and tokenizer, as they were when they were exported."""
         try:
-            model, tokenizer = (folder / MODEL_FILE).read_bytes(), (folder / TOKENIZER_FILE).read_bytes()
+            model, tokenizer = (folder / MODEL_FILE).read_bytes(), (folder / self.TOKENIZER).read_bytes()
         except OSError as error:
             raise self.damaged(folder, str(error)) from error
         # 0.06 s for 90 MB: weights damaged at rest would otherwise load and give wrong results.
         if hashlib.sha256(model).hexdigest() != self.model_sha256:
             raise self.damaged(folder, f"{MODEL_FILE} has changed since it was exported")
         if hashlib.sha256(tokenizer).hexdigest() != self.tokenizer_sha256:
-            raise self.damaged(folder, f"{TOKENIZER_FILE} has changed since it was exported")
+            raise self.damaged(folder, f"{self.TOKENIZER} has changed since it was exported")
         return model, tokenizer
 
 

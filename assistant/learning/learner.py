@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from agents.models.encoders.two_halves import first_halves, first_version
 from assistant.learning.dual_encoder_swap import NAME, BothSides
 from assistant.learning.lineage import learnable, lineage, taught
 from assistant.learning.outcome import Ended
@@ -59,11 +60,11 @@ class Learner(RoundRunner[Lesson]):
         checkpoint_seconds: float = 60.0,
         steering: Steering | None = None,
     ) -> None:
-        """encoder_version, dimension: of the vectors that questions are to meet.
+        """encoder_version: of the vectors that questions are to meet. dimension: of their first half.
 
         compare: a candidate's folder against the live model. settings: of the training. fewest: lessons
-        without which no round is begun. encoder: the folder that the training starts from, whose version is
-        `encoder_version`; else the packaged one. both: for settings whose `update_side` is "both". train,
+        without which no round is begun. encoder: the folder that the training starts from, of the
+        first half's version; else the packaged one. both: for settings whose `update_side` is "both". train,
         checkpoint_seconds: see `train_apart`. steering: makes a round wait.
         """
         steering = steering or Steering()
@@ -107,7 +108,7 @@ class Learner(RoundRunner[Lesson]):
         made = self._train(
             begun.workplace,
             shown,
-            self._lessons.vectors(sorted(versions), self._encoder_version),
+            first_halves(self._lessons.vectors(sorted(versions), self._encoder_version), self._dimension),
             dimension=self._dimension,
             settings=self._settings,
             threads=self._threads,
@@ -130,4 +131,4 @@ class Learner(RoundRunner[Lesson]):
 
 def _content(version: str) -> str:
     """The letters of an encoder version that stand for its content, whatever it is called."""
-    return version.rpartition("-")[2]
+    return first_version(version).rpartition("-")[2]

@@ -168,15 +168,33 @@ class ModelSettings:
         )
 
 
+NO_SECOND_HALF = "none"
+
+
 @dataclass(frozen=True, kw_only=True)
 class EncoderSettings:
     """What turns text into vectors: [encoder]."""
 
     source: str = ""  # a folder, or a name on the hub; empty is the MiniLM that comes with Vouch
+    second: str = ""  # of a second half, such as multilingual; empty is none
+    second_share: float = 0.3  # the second half's share of a cosine
     threads: int = 0  # 0 takes all cores
 
     def __post_init__(self) -> None:
-        _require(("encoder.threads", self.threads, self.threads >= 0, "0 (all cores) or more"))
+        _require(
+            (
+                "encoder.second_share",
+                self.second_share,
+                0.01 <= self.second_share <= 0.99,
+                "between 0.01 and 0.99",
+            ),
+            ("encoder.threads", self.threads, self.threads >= 0, "0 (all cores) or more"),
+        )
+
+    @property
+    def second_source(self) -> str:
+        """Where the second half comes from; empty for none."""
+        return "" if self.second == NO_SECOND_HALF else self.second
 
 
 @dataclass(frozen=True, kw_only=True)

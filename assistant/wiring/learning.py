@@ -146,7 +146,8 @@ class Learning(ShippedLearners):
 
     def keeps_model(self, version: str) -> bool:
         """Whether the model that a round made, of the query side or of both, is still here."""
-        from agents.models.encoder import EncoderDescription
+        from agents.models.encoders.encoder import EncoderDescription
+        from agents.models.encoders.two_halves import first_version
         from assistant.learning.dual_encoder_swap import RECIPE
         from assistant.learning.promotion import SERVED
 
@@ -154,11 +155,13 @@ class Learning(ShippedLearners):
             return True
         for kept in self.checkpoints.versions(RECIPE):
             with suppress(DamagedEncoder):
-                if EncoderDescription.read(self.checkpoints.place(RECIPE, kept) / SERVED).version == version:
+                made = EncoderDescription.read(self.checkpoints.place(RECIPE, kept) / SERVED).version
+                if made == first_version(version):
                     return True
         return False
 
     def _learner_of(self, version: EncoderVersion | None, side: str) -> Learner:
+        from agents.models.encoders.two_halves import first_half
         from assistant.learning.learner import Learner
         from assistant.replay.metrics.held_out import compare
         from stores.learning.lesson_domains import lesson_domains
@@ -193,7 +196,7 @@ class Learning(ShippedLearners):
             live_models=self.live_models,
             checkpoints=self.checkpoints,
             encoder_version=base.encoder.version,
-            dimension=base.encoder.dimension,
+            dimension=first_half(base.encoder).dimension,
             compare=compared,
             settings=self._training_settings(side),
             fewest=learning.fewest_lessons,

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from agents.answering.overview import OverviewQuestions
     from agents.backends.query_model import QueryModel
     from agents.base.chat_interfaces import ChatModel
-    from agents.base.interfaces import Judge, Vectors
+    from agents.base.interfaces import Encoder, Judge, Vectors
     from agents.base.message_sorting import MessageSorter
     from agents.models.dialogue_generator import DialogueGenerator
-    from agents.models.encoder import OnnxEncoder
     from agents.models.entity_map import EntityMap
     from agents.models.reader import OnnxReader
     from agents.retrieval.reader_judge import Readings
@@ -123,9 +122,11 @@ class Models(Search):
         return {}
 
     @cached_property
-    def packaged_encoder(self) -> OnnxEncoder:
-        """The encoder that Vouch comes with, whatever searches."""
-        return self._prepared("") if self.settings.encoder.source else self.wanted_encoder
+    def packaged_encoder(self) -> Encoder:
+        """The first half that Vouch comes with, whatever searches."""
+        from agents.models.encoders.two_halves import first_half
+
+        return self._prepared("") if self.settings.encoder.source else first_half(self.wanted_encoder)
 
     _keeps_query_model = False
     _query_model: tuple[str, QueryModel] | None = None  # and the version of its adapters

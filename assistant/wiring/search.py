@@ -12,7 +12,6 @@ from stores.base.errors import EncoderUnavailable, VouchError
 
 if TYPE_CHECKING:
     from agents.base.interfaces import Encoder
-    from agents.models.encoder import OnnxEncoder
     from agents.retrieval.retriever import Fusion, Retriever
     from assistant.search.searching import Searching
     from assistant.search.shared_indexes import SharedIndexes
@@ -30,9 +29,13 @@ class Search(Stores):
     @property
     def searching(self) -> Searching:
         """What searches now: of the live encoder version, which another process may have changed."""
+        return self._with_trained_queries(self._searching_untrained)
+
+    @property
+    def _searching_untrained(self) -> Searching:
+        """The same without a query encoder that was trained for it."""
         live = self.encoder_versions.live()
-        base = self._searching_by(self.wanted_encoder) if live is None else self.searching_with(live)
-        return self._with_trained_queries(base)
+        return self._searching_by(self.wanted_encoder) if live is None else self.searching_with(live)
 
     def searching_with(self, version: EncoderVersion) -> Searching:
         """What searches by a version that has vectors here, whether it is the live one or not."""
@@ -54,9 +57,15 @@ class Search(Stores):
         return self.searching.indexer
 
     @cached_property
-    def wanted_encoder(self) -> OnnxEncoder:
+    def wanted_encoder(self) -> Encoder:
         """The encoder that the settings name, prepared on first use."""
-        return self._prepared(self.settings.encoder.source)
+        from agents.models.encoders.two_halves import TwoHalves
+
+        named = self.settings.encoder
+        first = self._prepared(named.source)
+        if not named.second_source:
+            return first
+        return TwoHalves(first, self._prepared(named.second_source), named.second_share)
 
     def retriever_keeping(self, encoder: Encoder, count: int) -> Retriever:
         """Finds so many passages, in spaces of the same encoder version."""
@@ -128,11 +137,11 @@ class Search(Stores):
         return made
 
     def _searching_in(self, folder: Path) -> Searching:
-        """What searches by the encoder of a folder; read once."""
-        from agents.models.encoder import OnnxEncoder
+        """What searches by the encoder of a folder, as the first half where there are two; read once."""
+        from agents.models.encoders.two_halves import with_first_half
 
         if (known := self._searchings.get(str(folder))) is None:
-            encoder = OnnxEncoder(folder, threads=self.settings.encoder.threads)
+            encoder = with_first_half(self._searching_untrained.encoder, self._opened(folder))
             known = self._searchings[str(folder)] = self._searching_by(encoder)
         return known
 
@@ -156,10 +165,10 @@ class Search(Stores):
         return self._searchings[key]
 
     def _with_queries_by(self, base: Searching, folder: Path, version: str = "") -> Searching:
-        from agents.models.encoder import OnnxEncoder
-        from agents.models.two_sided import TwoSidedEncoder
+        from agents.models.encoders.two_halves import with_first_half
+        from agents.models.encoders.two_sided import TwoSidedEncoder
 
-        queries = OnnxEncoder(folder, threads=self.settings.encoder.threads)
+        queries = with_first_half(base.encoder, self._opened(folder))
         encoder = TwoSidedEncoder(base.encoder, queries)
         retriever = self.retriever_keeping(encoder, self.settings.retrieval.candidates)
         return replace(base, encoder=encoder, retriever=retriever, trained_queries=version)
@@ -170,21 +179,31 @@ class Search(Stores):
 
         return SharedIndexes(self.settings, self.locations.data, self.database)
 
-    def _loaded(self, live: EncoderVersion) -> OnnxEncoder:
+    def _loaded(self, live: EncoderVersion) -> Encoder:
         """The encoder of a version that made vectors here."""
-        from agents.models.encoder import OnnxEncoder
+        from agents.models.encoders.two_halves import TwoHalves, halves_of
         from assistant.learning import dual_encoder_swap
 
-        if kept := dual_encoder_swap.kept_as(live.source):
-            folder = self.checkpoints.verified(dual_encoder_swap.RECIPE, kept) / "served"
-            return OnnxEncoder(folder, threads=self.settings.encoder.threads)
-        folder = self.locations.cache / "encoders" / live.version
-        if self._wanted_version() == live.version:
+        is_trained = bool(dual_encoder_swap.kept_as(live.source))
+        if not is_trained and self._wanted_version() == live.version:
             return self.wanted_encoder
+        halves = halves_of(live.version)
+        if halves is None:
+            return self._half(live, live.version)
+        first, second, share = halves
+        return TwoHalves(self._half(live, first), self._half(live, second, is_second=True), share)
+
+    def _half(self, live: EncoderVersion, version: str, *, is_second: bool = False) -> Encoder:
+        """One half of an encoder that made vectors here, or the whole of one that has none."""
+        from assistant.learning import dual_encoder_swap
+
+        if not is_second and (kept := dual_encoder_swap.kept_as(live.source)):
+            return self._opened(self.checkpoints.verified(dual_encoder_swap.RECIPE, kept) / "served")
+        folder = self.locations.cache / "encoders" / version
         if folder.is_dir():
-            return OnnxEncoder(folder, threads=self.settings.encoder.threads)
-        encoder = self._prepared(live.source)
-        if encoder.version != live.version:
+            return self._opened(folder)
+        encoder = self._prepared(self.settings.encoder.second_source if is_second else live.source)
+        if encoder.version != version:
             raise EncoderUnavailable(
                 f"The encoder {live.version}, whose vectors are searched, cannot be loaded any more",
                 hint="`vouch encoder --build` encodes everything with the one that the settings name.",
@@ -201,8 +220,8 @@ class Search(Stores):
             self._tell(f"{error.message}. Search goes on with the encoder used before.")
             return ""
 
-    def _prepared(self, source: str, *, threads: int | None = None) -> OnnxEncoder:
-        from agents.models.encoder import OnnxEncoder, prepare_encoder
+    def _prepared(self, source: str) -> Encoder:
+        from agents.models.encoders.prepared import prepare_encoder
 
         folder = prepare_encoder(
             source or None,
@@ -210,7 +229,12 @@ class Search(Stores):
             tell=self._tell,
             offline=self._offline,
         )
-        return OnnxEncoder(folder, threads=self.settings.encoder.threads if threads is None else threads)
+        return self._opened(folder)
+
+    def _opened(self, folder: Path) -> Encoder:
+        from agents.models.encoders.prepared import open_encoder
+
+        return open_encoder(folder, threads=self.settings.encoder.threads)
 
 
 def from_everywhere(source: str) -> str:

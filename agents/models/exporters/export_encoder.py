@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agents.base.interfaces import Vectors
-from agents.models.encoder import DESCRIPTION_FILE, EncoderDescription, OnnxEncoder
+from agents.models.encoders.encoder import DESCRIPTION_FILE, EncoderDescription, OnnxEncoder
 from agents.models.exported_folders import MODEL_FILE
 from agents.models.exporter_process import PARTIAL_PREFIX
 from agents.models.exporters.onnx_export import (

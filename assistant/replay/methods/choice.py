@@ -18,6 +18,7 @@ from typing import Any
 
 from agents.base.chat_interfaces import ChatModel
 from agents.base.interfaces import Encoder, Vectors
+from agents.models.encoders.two_halves import TwoHalves
 from assistant.learning.training_process import Tell, train_apart
 from assistant.replay.methods import query2doc, query_rewrite
 from assistant.replay.methods.luf import LOSSES, Loss, Luf, Remembers
@@ -120,7 +121,8 @@ class MethodParts:
 
     folder: Path  # for what is trained
     vectors_of: Callable[[Sequence[int]], Mapping[int, bytes]]
-    dimension: int
+    dimension: int  # of those vectors: of the half that is trained
+    encoder: Encoder  # what searches
     start: Path | None  # what a training starts from; None: the packaged encoder
     load: Callable[[Path], Encoder]
     chat: Callable[[], ChatModel]  # one that nobody else asks
@@ -193,7 +195,23 @@ def _adapting(parts: MethodParts) -> Any:
     from assistant.learning.recipes.retriever.entropy_minimisation import EntropyMinimisation
     from assistant.learning.recipes.retriever.network import load_network
 
-    return EntropyMinimisation(load_network(parts.start))
+    return AdaptingFirstHalf(EntropyMinimisation(load_network(parts.start)), parts.encoder)
+
+
+class AdaptingFirstHalf:
+    """Adapts what can be trained of an encoder, and encodes with the whole."""
+
+    def __init__(self, adapting: Any, encoder: Encoder) -> None:
+        self._adapting, self._encoder = adapting, encoder
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        first: Vectors = self._adapting.encode(texts)
+        return self._encoder.beside(first, texts) if isinstance(self._encoder, TwoHalves) else first
+
+    def step(self, texts: Sequence[str], documents: Sequence[Vectors]) -> float:
+        """See `Adapting`; documents: as vectors of the first half."""
+        entropy: float = self._adapting.step(texts, documents)
+        return entropy
 
 
 class KeptTrainings:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agents.base.interfaces import Encoder
-from agents.models.encoder import OnnxEncoder
+from agents.models.encoders.encoder import OnnxEncoder
 from assistant.learning.dual_encoder_swap import NAME
 from assistant.learning.promotion import SERVED
 from assistant.learning.training_process import train_apart

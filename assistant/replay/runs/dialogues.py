@@ -20,9 +20,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from agents.base.interfaces import Encoder
 from agents.models.dialogue_arrays import Strings
 from agents.models.dialogue_generator import SHIPPED, DialogueGenerator
-from agents.models.encoder import OnnxEncoder
 from assistant.learning.recipes.dialogue.lessons import Moment, moments, with_entities
 from assistant.learning.shipped_learner import Training
 from assistant.learning.trained import DIALOGUE
@@ -192,7 +192,7 @@ class DialogueReplay(ShippedReplay[DialogueLesson, Replies]):
         return {"encoder": self._encoder.version, "generator": generator}
 
     @cached_property
-    def _encoder(self) -> OnnxEncoder:
+    def _encoder(self) -> Encoder:
         with closing(self._over(self._folder / MODEL)) as assistant:
             return assistant.packaged_encoder
 

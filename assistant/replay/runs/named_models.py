@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agents.models.encoder import EncoderDescription
+from agents.models.encoders.encoder import EncoderDescription
+from agents.models.encoders.two_halves import with_first_version
 from assistant.learning.dual_encoder_swap import NAME, RECIPE
 from assistant.learning.promotion import SERVED, UNTRAINED
 from assistant.replay.runs.replay_assistant import ReplayAssistant
@@ -128,7 +129,8 @@ def _of_both_sides(checkpoints: Checkpoints) -> list[Trained]:
             began_as = str(card["encoder_version"])
         except (VouchError, KeyError):
             continue  # damaged: it is not here
-        found.append(Trained(served.version, kept, True, began_as, served.dimension, card.get("round", 0)))
+        version = with_first_version(began_as, served.version)
+        found.append(Trained(version, kept, True, began_as, served.dimension, card.get("round", 0)))
     return found
 
 
@@ -147,7 +149,8 @@ def _of_the_query_side(checkpoints: Checkpoints) -> list[Trained]:
 def _as_encoder(assistant: ReplayAssistant, trained: Trained) -> EncoderVersion:
     began_as = assistant.encoder_versions.known(trained.made_for)
     root = began_as.trained_from if began_as is not None and began_as.trained_from else trained.made_for
-    return EncoderVersion(trained.version, f"{NAME}:{trained.kept_as}", trained.dimension, root)
+    dimension = began_as.dimension if began_as is not None else trained.dimension
+    return EncoderVersion(trained.version, f"{NAME}:{trained.kept_as}", dimension, root)
 
 
 def _search_with(assistant: ReplayAssistant, version: str, named: str) -> None:

@@ -18,8 +18,9 @@ from typing import Any
 from filelock import FileLock
 
 from agents.base.chat_interfaces import ChatModel
-from agents.base.interfaces import Judge
-from agents.models.encoder import OnnxEncoder
+from agents.base.interfaces import Encoder, Judge
+from agents.models.encoders.encoder import OnnxEncoder
+from agents.models.encoders.two_halves import first_half, first_halves, with_first_half
 from agents.models.reader_files import SMALL, ReaderDescription
 from assistant.replay.methods.choice import MethodChoice, MethodParts, make_method
 from assistant.replay.runs.in_folder import FORMAT, InFolder
@@ -253,7 +254,7 @@ class Replay(InFolder):
         return Recording(self._replies)
 
     @cached_property
-    def _encoder(self) -> OnnxEncoder:
+    def _encoder(self) -> Encoder:
         return self.over(self._folder / MODEL).wanted_encoder
 
     def _own_settings(self, *, learns: bool) -> Settings:
@@ -270,14 +271,16 @@ class Replay(InFolder):
         *,
         hears: bool,
     ) -> MethodParts:
-        version, source = self._encoder.version, self._settings.encoder.source
+        encoder, source = self._encoder, self._settings.encoder.source
+        trained = first_half(encoder)
         stored = Lessons(assistant.database)
         return MethodParts(
             folder=folder / TRAINED,
-            vectors_of=lambda versions: stored.vectors(versions, version),
-            dimension=self._encoder.dimension,
+            vectors_of=lambda ids: first_halves(stored.vectors(ids, encoder.version), trained.dimension),
+            dimension=trained.dimension,
             start=trainable(source) if source else None,
-            load=lambda made: OnnxEncoder(made, threads=1),
+            encoder=encoder,
+            load=lambda made: with_first_half(encoder, OnnxEncoder(made, threads=1)),
             chat=self.chat,
             at_end=at_end,
             seed=seed,

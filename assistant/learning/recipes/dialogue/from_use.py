@@ -23,7 +23,7 @@ from torch import Tensor
 from agents.models.dialogue_arrays import MARKS, Strings, Vocabulary, strings_of
 from agents.models.dialogue_generator import SHIPPED, WEIGHTS
 from agents.models.dialogue_inputs import MOST_ROWS
-from agents.models.encoder import OnnxEncoder
+from agents.models.encoders.encoder import OnnxEncoder
 from agents.models.exporters.export_dialogue import export
 from agents.models.networks.dialogue import DialogueNetwork, Shape
 from assistant.learning.recipes.dialogue.batches import batch_of

@@ -30,7 +30,7 @@ from torch import Tensor, nn
 
 from agents.models.dialogue_arrays import MARKS, Strings, Vocabulary
 from agents.models.dialogue_inputs import DialogueInputs
-from agents.models.encoder import OnnxEncoder
+from agents.models.encoders.encoder import OnnxEncoder
 from agents.models.networks.dialogue import DialogueNetwork, Shape
 from assistant.learning.recipes.dialogue.fusion_in_decoder import FusionInDecoder
 from assistant.learning.recipes.dialogue.lessons import Lesson, lessons, values_of, vocabulary_of

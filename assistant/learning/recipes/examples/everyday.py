@@ -24,7 +24,8 @@ import numpy.typing as npt
 
 from agents.base.memory_page import MemoryPage, Statement, asked_after, said_before
 from agents.base.sentences import is_question
-from agents.models.encoder import OnnxEncoder, prepare_encoder
+from agents.models.encoders.encoder import OnnxEncoder
+from agents.models.encoders.prepared import prepare_encoder
 from assistant.learning.recipes.examples.example import (
     RELATE_LABELS,
     SORT_LABELS,

@@ -25,7 +25,9 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from agents.models.encoder import PACKAGED_NAME, EncoderDescription, OnnxEncoder, batches_by_length
+from agents.models.concurrent_runs import batches_by_length
+from agents.models.encoders.encoder import EncoderDescription, OnnxEncoder
+from agents.models.encoders.prepared import PACKAGED_NAME
 from agents.models.exporter_process import run_exporter
 from agents.models.exporters.export_encoder import CHECK_TEXTS, LARGEST_DIFFERENCE, EncoderSource, read_source
 from agents.models.networks.pooling import text_vectors

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from agents.models.encoder import EncoderDescription
+from agents.models.encoders.encoder import EncoderDescription
 from agents.models.exporter_process import ExportFailed
 from agents.models.exporters.onnx_export import put_in_place, said_by
 from assistant.learning.recipes.pacing import Checkpoints, Pace

@@ -1,0 +1,104 @@
+"""An encoder of two halves, whose cosine is the weighted mean of both cosines.
+
+    text -> (√(1-w) · first half, √w · second half), unit length
+
+So every store, index and search works as with one model. The first half is what is trained; the second stays
+as it is. The packaged first half knows English, the packaged second sixteen languages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from agents.base.interfaces import Encoder, Vectors
+
+_LEAST = 1e-12  # of a length that is divided by
+_CONTENT = "-[0-9a-f]{12}"  # ends the version of each half
+_VERSION = re.compile(rf"(?P<first>.+{_CONTENT})\.(?P<second>.+{_CONTENT})\.(?P<percent>\d\d)")
+
+
+class TwoHalves:
+    """Two encoders as one."""
+
+    def __init__(self, first: Encoder, second: Encoder, share: float) -> None:
+        """share: w, the second half's share of a cosine, above 0 and below 1; in hundredths."""
+        self.first, self.second = first, second
+        self._percent = round(100 * share)
+        if not 0 < self._percent < 100:
+            raise ValueError(f"a half's share must be between 0.01 and 0.99, not {share}")
+
+    @property
+    def version(self) -> str:
+        """Both versions and the share."""
+        return f"{self.first.version}.{self.second.version}.{self._percent:02d}"
+
+    @property
+    def dimension(self) -> int:
+        return self.first.dimension + self.second.dimension
+
+    def with_first(self, first: Encoder) -> TwoHalves:
+        """The same with another first half, as one that was trained."""
+        return TwoHalves(first, self.second, self._percent / 100)
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """(N, D), unit length: what is asked."""
+        return self.beside(self.first.encode_queries(texts), texts)
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        """(N, D), unit length: what is searched."""
+        return self._joined(self.first.encode_passages(texts), self.second.encode_passages(texts))
+
+    def beside(self, first: Vectors, queries: Sequence[str]) -> Vectors:
+        """(N, D), unit length: the vectors of a first half with what the second makes of the same queries."""
+        return self._joined(first, self.second.encode_queries(queries))
+
+    def _joined(self, first: Vectors, second: Vectors) -> Vectors:
+        share = np.float32(self._percent / 100)
+        return np.concatenate([np.sqrt(1 - share) * first, np.sqrt(share) * second], axis=1)
+
+
+def first_half(encoder: Encoder) -> Encoder:
+    """What can be trained of an encoder: its first half, or the whole of one that has none."""
+    return encoder.first if isinstance(encoder, TwoHalves) else encoder
+
+
+def with_first_half(encoder: Encoder, first: Encoder) -> Encoder:
+    """The encoder with another first half; that one alone where it has no halves."""
+    return encoder.with_first(first) if isinstance(encoder, TwoHalves) else first
+
+
+def halves_of(version: str) -> tuple[str, str, float] | None:
+    """First and second version and the share that a version names; None for an encoder without halves."""
+    found = _VERSION.fullmatch(version)
+    return (found["first"], found["second"], int(found["percent"]) / 100) if found else None
+
+
+def first_version(version: str) -> str:
+    """The version of the half that can be trained."""
+    halves = halves_of(version)
+    return halves[0] if halves else version
+
+
+def with_first_version(version: str, first: str) -> str:
+    """A version with another first half."""
+    halves = halves_of(version)
+    return first + version.removeprefix(halves[0]) if halves else first
+
+
+def first_halves(stored: Mapping[int, bytes], dimension: int) -> dict[int, bytes]:
+    """The first half of stored vectors, of unit length again; as they are where that is all of them.
+
+    stored: vectors as the database keeps them, 32 bits a component. dimension: of the first half.
+    """
+    return {key: _first(vector, dimension) for key, vector in stored.items()}
+
+
+def _first(stored: bytes, dimension: int) -> bytes:
+    vector = np.frombuffer(stored, dtype="<f4")
+    if len(vector) == dimension:
+        return stored
+    first = vector[:dimension]
+    return (first / max(float(np.linalg.norm(first)), _LEAST)).astype("<f4").tobytes()

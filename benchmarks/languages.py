@@ -1,0 +1,130 @@
+"""What Vouch finds of what was told in twelve languages: python -m benchmarks.languages [--part dev] [--show]
+
+    python -m benchmarks.languages --shares 0 0.2 0.3 0.5    the encoder alone, by the second half's share
+
+A user of each language tells ten facts of data/languages among English messages of data/everyday, and asks
+for each, in the language and in English.
+
+    first, three   the fact is quoted first, or among the first three
+    wrong          another is quoted first, flatly
+    nothing        nothing is quoted
+
+--shares looks up, by cosine alone, the fact among 200 English messages and the other facts of its language.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from agents.models.encoders.prepared import MULTILINGUAL, open_encoder, prepare_encoder
+from agents.models.encoders.two_halves import TwoHalves
+from assistant.learning.recipes.examples import everyday
+from assistant.learning.recipes.examples.everyday import Asked
+from assistant.settings.locations import find_locations
+from benchmarks.everyday import measured
+from benchmarks.everyday_chat import ROOT, Chat
+from stores.base.clock import time_by
+
+MEASURES = ("first", "three", "wrong", "nothing")
+ASKED = ("asked", "english")
+_AMONG = 40  # English messages that a user tells as well
+_BESIDE = 200  # of the same, for the encoder alone
+
+
+def facts(part: str) -> dict[str, list[dict[str, str]]]:
+    """The facts of a part, by language."""
+    found: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for line in (ROOT / "data/languages" / f"{part}.jsonl").read_text("utf-8").splitlines():
+        fact = json.loads(line)
+        found[fact["lang"]].append(fact)
+    return found
+
+
+def english(part: str, count: int) -> list[str]:
+    """Messages that state something, of the same part of data/everyday."""
+    chosen = everyday.undated("test" if part == "test" else "calibration")
+    return list(islice((t.text for c in chosen for t in c.statements), count))
+
+
+def by_cosine(part: str, shares: Sequence[float]) -> None:
+    """Prints how many facts are nearest, or among the three nearest, for each share."""
+    cache = find_locations(os.environ).cache / "encoders"
+    first, second = (
+        open_encoder(prepare_encoder(source, cache, tell=print, offline=True), threads=1)
+        for source in (None, MULTILINGUAL)
+    )
+    others = english(part, _BESIDE)
+    print("| share | own language, first | three | in English, first | three |")
+    print("| ---: | ---: | ---: | ---: | ---: |")
+    for share in shares:
+        encoder = TwoHalves(first, second, share) if 0 < share < 1 else (second if share else first)
+        beside = encoder.encode_passages(others)
+        counts = []
+        for asked in ASKED:
+            ranks = []
+            for told in facts(part).values():
+                memory = np.concatenate([encoder.encode_passages([fact["told"] for fact in told]), beside])
+                cosines = encoder.encode_queries([fact[asked] for fact in told]) @ memory.T
+                ranks += [int((row > row[number]).sum()) for number, row in enumerate(cosines)]
+            counts += [f"{sum(rank < 1 for rank in ranks)} of {len(ranks)}", sum(rank < 3 for rank in ranks)]
+        print(f"| {share} | {' | '.join(map(str, counts))} |", flush=True)
+
+
+def by_chat(part: str, *, show: bool) -> None:
+    """Prints what the product answers, by language."""
+    rows: dict[tuple[str, str], list[dict[str, bool]]] = defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder:
+        chat = Chat(Path(folder), ROOT / "docs/manual", show=show)
+        with time_by(lambda: chat.at):
+            for lang, told in facts(part).items():
+                chat.at = datetime(2026, 1, 1, tzinfo=UTC)
+                user = chat.assistant.journal.user_id(lang)
+                session = chat.assistant.journal.open_session(user)
+                talk = english(part, _AMONG)
+                for number, fact in enumerate(told):
+                    for message in (*talk[number :: len(told)], fact["told"]):
+                        chat.at += timedelta(minutes=1)
+                        chat.turn(user, session, message)
+                for kind in ASKED:
+                    session = chat.assistant.journal.open_session(user)
+                    for fact in told:
+                        chat.at += timedelta(minutes=1)
+                        finished = chat.turn(user, session, fact[kind])
+                        row = measured(Asked(fact[kind], "", "", "other"), fact["told"], finished)
+                        rows[lang, kind].append(row)
+                        rows["all", kind].append(row)
+        chat.assistant.close()
+    print(f"| language | asked in | {' | '.join(MEASURES)} |")
+    print(f"| --- | --- |{' ---: |' * len(MEASURES)}")
+    for (lang, kind), found in rows.items():
+        counts = " | ".join(str(sum(row[measure] for row in found)) for measure in MEASURES)
+        print(f"| {lang} | {'English' if kind == 'english' else 'its own'} | {counts} of {len(found)} |")
+    print(chat.report())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--part", choices=("dev", "test"), default="dev")
+    parser.add_argument("--shares", type=float, nargs="+")
+    parser.add_argument("--show", action="store_true", help="print each answer")
+    arguments = parser.parse_args()
+    if arguments.shares:
+        by_cosine(arguments.part, arguments.shares)
+    else:
+        by_chat(arguments.part, show=arguments.show)
+
+
+if __name__ == "__main__":
+    main()
