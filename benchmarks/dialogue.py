@@ -31,11 +31,11 @@ import numpy as np
 
 from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
 from agents.base.interfaces import Candidate, Encoder
-from agents.base.message_sorting import MessageSorter
 from agents.dialogue.entity_ranker import entity_query, ranked
 from agents.dialogue.entity_replies import EntityReplies
 from agents.dialogue.knowledge_table import KnowledgeTable
 from agents.dialogue.reply_writer import ReplyWriter
+from agents.languages.message_sorting import MessageSorter
 from agents.models.encoders.encoder import OnnxEncoder
 from assistant.learning.recipes.dialogue.lessons import encoded_text
 from assistant.learning.recipes.examples.dialogues import (

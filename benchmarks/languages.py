@@ -26,10 +26,13 @@ from pathlib import Path
 
 import numpy as np
 
+from agents.base.interfaces import Encoder
+from agents.languages.foreign_statements import features
 from agents.models.encoders.prepared import MULTILINGUAL, open_encoder, prepare_encoder
 from agents.models.encoders.two_halves import TwoHalves
 from assistant.learning.recipes.examples import everyday
 from assistant.learning.recipes.examples.everyday import Asked
+from assistant.learning.recipes.heads.train import fitted
 from assistant.settings.locations import find_locations
 from benchmarks.everyday import measured
 from benchmarks.everyday_chat import ROOT, Chat
@@ -56,13 +59,19 @@ def english(part: str, count: int) -> list[str]:
     return list(islice((t.text for c in chosen for t in c.statements), count))
 
 
-def by_cosine(part: str, shares: Sequence[float]) -> None:
-    """Prints how many facts are nearest, or among the three nearest, for each share."""
+def halves() -> tuple[Encoder, Encoder]:
+    """Both halves that Vouch comes with."""
     cache = find_locations(os.environ).cache / "encoders"
     first, second = (
         open_encoder(prepare_encoder(source, cache, tell=print, offline=True), threads=1)
         for source in (None, MULTILINGUAL)
     )
+    return first, second
+
+
+def by_cosine(part: str, shares: Sequence[float]) -> None:
+    """Prints how many facts are nearest, or among the three nearest, for each share."""
+    first, second = halves()
     others = english(part, _BESIDE)
     print("| share | own language, first | three | in English, first | three |")
     print("| ---: | ---: | ---: | ---: | ---: |")
@@ -78,6 +87,34 @@ def by_cosine(part: str, shares: Sequence[float]) -> None:
                 ranks += [int((row > row[number]).sum()) for number, row in enumerate(cosines)]
             counts += [f"{sum(rank < 1 for rank in ranks)} of {len(ranks)}", sum(rank < 3 for rank in ranks)]
         print(f"| {share} | {' | '.join(map(str, counts))} |", flush=True)
+
+
+def fit(part: str) -> None:
+    """Prints weights for agents/languages/foreign_statements.py, and how sure they are."""
+    _, second = halves()
+    others = english(part, _AMONG)
+    for asked in ASKED:
+        rows, answers = [], []
+        for told in facts(part).values():
+            for number, fact in enumerate(told):
+                memory = [one["told"] for one in told] + others
+                foreign = memory if asked == "asked" else memory[: len(told)]  # the reader reads English
+                without = [text for text in foreign if text != fact["told"]]
+                for texts, right in ((foreign, number), (without, -1)):
+                    rows.append(features(second, fact[asked], texts))
+                    answers.append(np.arange(len(texts)) == right)
+        x, y = np.concatenate(rows), np.concatenate(answers)
+        weight, bias = fitted(x[:, :-1], y.astype(int).tolist(), count=2, penalty=0.01)
+        weights = np.append(weight[1] - weight[0], bias[1] - bias[0])
+        chances = [1 / (1 + np.exp(-(one @ weights))) for one in rows]
+        told_of, never = chances[::2], [float(one.max()) for one in chances[1::2]]
+        right = [one.argmax() == a.argmax() for one, a in zip(told_of, answers[::2], strict=True)]
+        print(asked, np.round(weights, 2), f"{sum(right)} of {len(right)} first")
+        for least in (0.05, 0.5, 0.8):
+            sure = [one.max() >= least for one in told_of]
+            wrong = [a and not b for a, b in zip(sure, right, strict=True)]
+            shares = f"told {np.mean(sure):.2f} (wrong {np.mean(wrong):.2f})"
+            print(f"  from {least}: {shares}, never told {np.mean(np.array(never) >= least):.2f}")
 
 
 def by_chat(part: str, *, show: bool) -> None:
@@ -117,11 +154,14 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--part", choices=("dev", "test"), default="dev")
+    parser.add_argument("--fit", action="store_true", help="print the weights of foreign statements")
     parser.add_argument("--shares", type=float, nargs="+")
     parser.add_argument("--show", action="store_true", help="print each answer")
     arguments = parser.parse_args()
     if arguments.shares:
         by_cosine(arguments.part, arguments.shares)
+    elif arguments.fit:
+        fit(arguments.part)
     else:
         by_chat(arguments.part, show=arguments.show)
 

@@ -14,27 +14,28 @@ assistant.settings: assistant.terminal.input stores.base
 stores.vectors: stores.base stores.database
 stores.words: stores.base stores.database
 agents.base: stores.base stores.words
+agents.languages: agents.base
 assistant.process: assistant.settings stores.base
 stores.versions: stores.base stores.database stores.vectors stores.words
-agents.models: agents.base stores.base
-agents.models.encoders: agents.base agents.models stores.base
+agents.models: agents.base agents.languages stores.base
+agents.models.encoders: agents.base agents.languages agents.models stores.base
 agents.prompts: agents.base stores.base
-agents.retrieval: agents.base stores.base stores.words
+agents.retrieval: agents.base agents.languages stores.base stores.words
 assistant.background: agents.base
 assistant.library.formats: agents.base stores.base
 stores.checks: stores.base stores.database stores.vectors stores.versions stores.words
 stores.conversation: stores.base stores.database stores.versions stores.words
 stores.search: stores.base stores.database stores.vectors stores.versions stores.words
-agents.answering: agents.base agents.prompts agents.retrieval stores.base stores.words
-agents.dialogue: agents.base agents.models stores.base
-agents.memory: agents.base agents.prompts stores.base stores.words
+agents.answering: agents.base agents.languages agents.prompts agents.retrieval stores.base stores.words
+agents.dialogue: agents.base agents.languages agents.models stores.base
+agents.memory: agents.base agents.languages agents.prompts stores.base stores.words
 agents.models.networks: agents.models
 assistant.library.chat_logs: stores.base stores.conversation
 assistant.search: agents.base agents.dialogue agents.retrieval assistant.process assistant.settings
     stores.base stores.database stores.search stores.vectors
 stores.claims: stores.base stores.conversation stores.database stores.versions stores.words
 stores.learning: stores.base stores.conversation stores.database stores.search
-agents.backends: agents.answering agents.base agents.prompts agents.retrieval stores.base
+agents.backends: agents.answering agents.base agents.languages agents.prompts agents.retrieval stores.base
 agents.models.exporters: agents.base agents.models agents.models.encoders agents.models.networks stores.base
 assistant.learning.recipes: agents.models.exporters stores.base
 assistant.learning: agents.base agents.dialogue agents.models.encoders assistant.process assistant.search
@@ -47,23 +48,25 @@ stores.memory: stores.base stores.database stores.learning stores.vectors stores
 assistant.learning.recipes.retriever: agents.base agents.losses agents.models agents.models.encoders
     agents.models.exporters agents.models.networks assistant.learning.recipes stores.base
 assistant.library: agents.base assistant.library.formats stores.base stores.memory stores.search
-assistant.turns: agents.answering agents.base agents.dialogue agents.retrieval assistant.background
-    assistant.process assistant.remembering assistant.search stores.base stores.claims stores.conversation
-    stores.database stores.search stores.versions
+assistant.turns: agents.answering agents.base agents.dialogue agents.languages agents.retrieval
+    assistant.background assistant.process assistant.remembering assistant.search stores.base stores.claims
+    stores.conversation stores.database stores.search stores.versions
 stores.exchange: stores.base stores.claims stores.database stores.memory stores.versions
 assistant.learning.recipes.examples: agents.base agents.models agents.models.encoders
     assistant.learning.recipes.templates assistant.library assistant.settings stores.base stores.words
+assistant.learning.recipes.heads: agents.languages agents.models agents.models.encoders
+    assistant.learning.recipes.examples assistant.settings
 assistant.replay.streams: assistant.learning.recipes.examples stores.base
 assistant.replay.metrics: agents.base agents.dialogue agents.models agents.retrieval assistant.replay.streams
     stores.base stores.learning stores.search
 assistant.replay.methods: agents.base agents.models agents.models.encoders agents.prompts agents.retrieval
     assistant.learning assistant.learning.recipes.retriever assistant.replay.metrics assistant.replay.streams
     stores.base stores.learning stores.vectors
-assistant.wiring: agents.answering agents.backends agents.base agents.dialogue agents.memory agents.models
-    agents.models.encoders agents.prompts agents.retrieval assistant.background assistant.learning
-    assistant.library assistant.remembering assistant.replay.metrics assistant.search assistant.settings
-    assistant.turns stores.base stores.claims stores.conversation stores.database stores.exchange
-    stores.forgetting stores.learning stores.memory stores.search stores.versions
+assistant.wiring: agents.answering agents.backends agents.base agents.dialogue agents.languages agents.memory
+    agents.models agents.models.encoders agents.prompts agents.retrieval assistant.background
+    assistant.learning assistant.library assistant.remembering assistant.replay.metrics assistant.search
+    assistant.settings assistant.turns stores.base stores.claims stores.conversation stores.database
+    stores.exchange stores.forgetting stores.learning stores.memory stores.search stores.versions
 assistant.checks: agents.base agents.models assistant.settings assistant.wiring stores.base stores.checks
     stores.conversation stores.database stores.search
 assistant.learning.recipes.reader: agents.models agents.models.networks assistant.learning.recipes
@@ -123,8 +126,8 @@ assistant.commands.memory: assistant assistant.terminal.actions assistant.termin
 assistant.commands.replay: assistant assistant.learning assistant.replay.methods assistant.replay.metrics
     assistant.replay.report assistant.replay.runs assistant.replay.storage assistant.replay.streams
     stores.base
-assistant.commands.training: assistant assistant.learning assistant.search assistant.terminal.facts
-    assistant.wiring stores.base stores.database stores.learning
+assistant.commands.training: agents.models.encoders assistant assistant.learning assistant.search
+    assistant.terminal.facts assistant.wiring stores.base stores.database stores.learning
 assistant.commands.upkeep: assistant assistant.checks stores.base stores.database stores.exchange
 assistant.terminal.chat: assistant.terminal.actions assistant.terminal.comparison
     assistant.terminal.conversation assistant.terminal.engine assistant.terminal.facts

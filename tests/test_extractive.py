@@ -26,7 +26,7 @@ from agents.backends.extractive import (
 from agents.base.chat_interfaces import ReplyRequest, Source
 from agents.base.citations import Citations
 from agents.base.interfaces import Sorting
-from agents.base.message_sorting import MessageSorter
+from agents.languages.message_sorting import MessageSorter
 from stores.base.errors import ModelRefused
 from stores.base.passages import Passage
 

@@ -17,10 +17,10 @@ from scripted_server import ScriptedServer, says
 
 from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
 from agents.base.interfaces import Candidate
-from agents.base.message_sorting import MessageSorter
 from agents.dialogue.entity_ranker import met, ranked
 from agents.dialogue.entity_replies import EntityReplies, asked_columns
 from agents.dialogue.knowledge_table import NAME, KnowledgeTable
+from agents.languages.message_sorting import MessageSorter
 from assistant.library.ingest import _new
 from assistant.library.knowledge_file import prepared
 from assistant.wiring.assistant import Assistant

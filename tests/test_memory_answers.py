@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agents.answering.memory_answers import MemoryAnswer, MemoryAnswers
 from agents.base.chat_interfaces import Source
 from agents.base.memory_page import MemoryPage, Statement, asked_after, said_before
-from agents.base.message_sorting import MessageSorter
+from agents.languages.message_sorting import MessageSorter
 
 
 def told(number: int, text: str, month: int = 1, *, kind: str = "fact", is_live: bool = True) -> Source:

@@ -10,9 +10,9 @@ from agent_fakes import FixedEncoder
 
 from agents.base.chat_interfaces import DialogueState, ReplyRequest, Source
 from agents.base.interfaces import Exchange
-from agents.base.message_sorting import MessageSorter
 from agents.dialogue.entity_replies import EntityReplies
 from agents.dialogue.reply_writer import ReplyWriter
+from agents.languages.message_sorting import MessageSorter
 from agents.models.dialogue_arrays import Told
 from agents.models.dialogue_inputs import DialogueInputs
 from stores.base.clock import now

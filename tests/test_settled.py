@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from agent_fakes import FixedReader, candidate
 
-from agents.base.message_sorting import MessageSorter
+from agents.languages.message_sorting import MessageSorter
 from assistant.turns.settled import stating_first, without_settled
 
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from agents.base.chat_interfaces import Source
 from agents.base.interfaces import Reader
 from agents.base.memory_page import MemoryPage, Statement, asked_after
-from agents.base.message_sorting import MessageSorter
 from agents.base.sentences import sentences
+from agents.languages.foreign_statements import ForeignStatements
+from agents.languages.message_sorting import MessageSorter
 from stores.base.passages import Passage
 
 _MOST = 18  # statements of one page
@@ -50,10 +51,19 @@ class MemoryAnswer:
 class MemoryAnswers:
     """Reads what a user told."""
 
-    def __init__(self, reader: Callable[[], Reader], sorter: MessageSorter) -> None:
-        """reader: gives it, once something was told that it is to read."""
+    def __init__(
+        self,
+        reader: Callable[[], Reader],
+        sorter: MessageSorter,
+        foreign: ForeignStatements | None = None,
+    ) -> None:
+        """reader: gives it, once something was told that it is to read.
+
+        foreign: ranks what it cannot read; without it the reader reads all.
+        """
         self._reader = reader
         self._sorter = sorter
+        self._foreign = foreign
 
     def answers(self, question: str, before: str, sources: Sequence[Source]) -> list[MemoryAnswer]:
         """Every statement read, the most probable answer first.
@@ -62,12 +72,32 @@ class MemoryAnswers:
         of them too.
         """
         told = self._told(sources)
+        foreign = self._unread(question, told)
+        found = self._read(question, before, [one for one in told if one not in foreign])
+        found += self._ranked(question, foreign)
+        return _newer_first(sorted(found, key=lambda one: -one.probability))
+
+    def _unread(self, question: str, told: Sequence[Remembered]) -> list[Remembered]:
+        """What the reader cannot read for a question: of a foreign one all, of an English one what is not."""
+        if self._foreign is None:
+            return []
+        is_read = self._foreign.can_read(question)
+        return [one for one in told if not (is_read and self._foreign.can_read(one.text))]
+
+    def _ranked(self, question: str, told: Sequence[Remembered]) -> list[MemoryAnswer]:
+        """Whole statements, by meaning alone."""
+        if self._foreign is None:
+            return []
+        found = self._foreign.probabilities(question, [one.text for one in told])
+        return [MemoryAnswer(one, one.text, p) for one, p in zip(told, found, strict=True)]
+
+    def _read(self, question: str, before: str, told: Sequence[Remembered]) -> list[MemoryAnswer]:
+        """Statements read as one page."""
         if not told:
             return []
         page = MemoryPage([Statement(one.text, one.holds) for one in told])
         spans = self._reader().answer_in(asked_after(question, before), page.text, page.places)
-        found = [MemoryAnswer(one, s.text, s.probability) for one, s in zip(told, spans, strict=True)]
-        return _newer_first(sorted(found, key=lambda one: -one.probability))
+        return [MemoryAnswer(one, s.text, s.probability) for one, s in zip(told, spans, strict=True)]
 
     def _told(self, sources: Sequence[Source]) -> list[Remembered]:
         """What states something, by message where it holds, oldest first; of the best sources, if many."""
@@ -100,6 +130,8 @@ def _with_memories(one: Remembered, memories: Sequence[Passage]) -> Remembered:
 
 def _newer_first(found: Sequence[MemoryAnswer]) -> list[MemoryAnswer]:
     """What took the place of the likeliest goes before it, as likely, if it was half as likely at least."""
+    if not found:
+        return []
     best = found[0]
     for number, newer in enumerate(found):
         if newer.probability < _NEWER_FROM * best.probability:

@@ -22,6 +22,8 @@ from agents.base.chat_interfaces import Source
 from agents.base.interfaces import AnswerSpan, Encoder, Reading
 from agents.base.memory_page import asked
 from agents.base.sentences import Sentence, is_list_item, is_question, sentences
+from agents.languages.sentence_cutting import sentences_in
+from agents.languages.signs import Languages, is_english
 from agents.retrieval.reader_judge import Readings
 from stores.base.passages import HEADING_OF, searchable_text
 from stores.words.lexical import tokens
@@ -91,13 +93,18 @@ class Quoter:
         quotes: int,
         readings: Readings | None = None,
         rereadings: Callable[[], Readings] | None = None,
+        languages: Languages | None = None,
+        across: Encoder | None = None,
     ) -> None:
-        """threshold: probability from which a sentence is quoted as an answer. quotes: sentences of one.
+        """encoder: of English questions. threshold: probability from which a sentence is quoted as an answer.
+        quotes: sentences of one.
 
         rereadings: gives the large reader's, once there is something to read; without it the small one
-        decides.
+        decides. languages: tells which questions the readers cannot read. across: encodes these.
         """
-        self._encoder = encoder
+        self._english = encoder
+        self._across = across or encoder
+        self._languages = languages
         self._threshold = threshold
         self._quotes = quotes
         self._readings = readings
@@ -118,7 +125,9 @@ class Quoter:
 
         Under a heading that asks the same, the first sentence answers.
         """
-        quotes = self._reread(question, self.quotes(question, sources))
+        quotes = self.quotes(question, sources)
+        if is_english(self._languages, asked(question)):
+            quotes = self._reread(question, quotes)
         found = [*self._under_their_question(asked(question), sources), *quotes]
         best = {quote.text: quote for quote in sorted(found, key=lambda quote: quote.probability)}
         return sorted(best.values(), key=lambda quote: -quote.probability)
@@ -131,13 +140,17 @@ class Quoter:
         ]
         if not under:
             return []
-        (vector,) = self._encoder.encode_queries([message])
-        cosines = self._encoder.encode_passages([heading for heading, _ in under]) @ vector
+        encoder = self._encoder_of(message)
+        (vector,) = encoder.encode_queries([message])
+        cosines = encoder.encode_passages([heading for heading, _ in under]) @ vector
         return [
             Quote(source, sentences(source.passage.text)[0].text, float(cosine))
             for (_, source), cosine in zip(under, cosines, strict=True)
             if cosine >= _ASKS_THE_SAME_FROM and source.passage.text.strip()
         ]
+
+    def _encoder_of(self, message: str) -> Encoder:
+        return self._english if is_english(self._languages, message) else self._across
 
     def _reread(self, question: str, quotes: Sequence[Quote]) -> list[Quote]:
         """Of the best passages alone, each sentence with its probability after the second reading."""
@@ -150,11 +163,14 @@ class Quoter:
             for quote, reading, probability in zip(again, readings, found, strict=True)
         ]
 
+    def _cut(self, text: str) -> list[Sentence]:
+        return sentences_in(text, self._languages.language(text)) if self._languages else sentences(text)
+
     def quotes(self, question: str, sources: Sequence[Source]) -> list[Quote]:
         """Every sentence that can be quoted, with its probability, in the order of the sources."""
         quotable: dict[str, tuple[Source, Sentence]] = {}  # what stands in several is quoted from the first
         for source in sources:
-            for sentence in sentences(source.passage.text):
+            for sentence in self._cut(source.passage.text):
                 if not is_question(sentence.text) and not _is_key_alone(question, sentence.text):
                     quotable.setdefault(sentence.text, (source, sentence))
         if not quotable:
@@ -163,8 +179,9 @@ class Quoter:
             Placed(source.passage.title, source.passage.text, max(1, source.number), sentence)
             for source, sentence in quotable.values()
         ]
-        readings = read(self._readings, question, placed)
-        found = features(self._encoder, question, placed, readings)
+        message = asked(question)
+        readings = read(self._readings if is_english(self._languages, message) else None, question, placed)
+        found = features(self._encoder_of(message), question, placed, readings)
         quotes = []
         for (source, sentence), probability in zip(quotable.values(), probabilities(found), strict=True):
             quote = _in_its_entry(source, sentence, float(probability))

@@ -19,9 +19,11 @@ from agents.answering.memory_answers import MemoryAnswer, MemoryAnswers, Remembe
 from agents.answering.overview import OverviewQuestions
 from agents.answering.quoting import Quote, Quoter
 from agents.base.chat_interfaces import CitingText, ReplyRequest, Source
-from agents.base.message_sorting import MessageSorter, MessageSorting
 from agents.base.quoting_only import NOTED, QuotingOnly
 from agents.base.sentences import sentences
+from agents.languages.message_sorting import MessageSorter, MessageSorting
+from agents.languages.signs import Languages
+from agents.languages.small_talk import ENGLISH, answered_at_once, said_in
 from agents.retrieval.own_statements import is_own_words
 from agents.retrieval.said_here import message_passage
 from stores.base.clock import now
@@ -33,7 +35,7 @@ YOU_TOLD = "You told me, newest first:"
 MORE_TOLD = "\nThat is not all: /memory lists it."
 NOT_KEPT = "This session is private: I learn nothing from it, and no other session finds it."
 OUTLINE = "I cannot summarise. An outline, each part with its first sentence:"
-NOTHING_SAID = "Ask me something, or tell me something to remember; /help lists what else there is."
+NOTHING_SAID = ENGLISH
 
 _LONGEST_QUOTE = 600  # characters; a longer sentence is cut at a word
 _NEAR_FROM = 0.1  # probability of the nearest quote, below which it is said that nothing is known
@@ -55,12 +57,14 @@ class ExtractiveChat(QuotingOnly):
         sorter: MessageSorter | None = None,
         overview: OverviewQuestions | None = None,
         calculator: Calculator | None = None,
+        languages: Languages | None = None,
         sure_from: float = 0.8,
     ) -> None:
         """memory: reads what the user told; without it their statements are quoted as documents are.
 
         overview: knows who asks for everything that they told; without it nobody does.
         calculator: answers sums and weekdays; without it they are looked up.
+        languages: knows small talk, in any of them.
         sure_from: probability from which what the user told is given as the answer.
         """
         self._quoter = quoter
@@ -68,6 +72,7 @@ class ExtractiveChat(QuotingOnly):
         self._sorter = sorter or MessageSorter()
         self._overview = overview
         self._calculator = calculator
+        self._languages = languages
         self._sure_from = sure_from
 
     async def stream(self, request: ReplyRequest) -> AsyncIterator[str]:
@@ -82,16 +87,23 @@ class ExtractiveChat(QuotingOnly):
                 yield computed
                 return
         sorting = await asyncio.to_thread(self._sorter.sorted, request.message)
+        if not request.asks and (line := await asyncio.to_thread(self._small_talk, request.message, sorting)):
+            yield line
+            return
         answer = self._answer if sorting.asking or request.asks else self._unasked
         for piece in await asyncio.to_thread(answer, request, sorting):
             yield piece
+
+    def _small_talk(self, message: str, sorting: MessageSorting) -> str | None:
+        says_something = bool(sorting.asking or sorting.stating)
+        return answered_at_once(self._languages, message, says_something=says_something)
 
     def _unasked(self, request: ReplyRequest, sorting: MessageSorting) -> list[str]:
         """What was stated; and what documents say of it, since many type what they look for as a phrase."""
         noted = NOT_KEPT if sorting.stating and not request.is_kept else _noted(sorting.stating)
         ranked = self._quoter.ranked(request.question, self._documents(request))
         if not ranked or ranked[0].probability < _NEAR_FROM:
-            return [noted or NOTHING_SAID]
+            return [noted or said_in(self._languages, request.message)]
         found = _of_documents(self._quoter.sure(ranked)) or _nearest([], ranked)
         return [f"{noted}\n\n", *found] if sorting.is_personal else found
 

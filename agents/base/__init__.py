@@ -12,5 +12,4 @@ token_budget      what of a request fits into what a model can read, decided by 
 own_part          a message as plain text, and the part of it that is the user's own
 memory_page       a user's statements as one page, which the reader reads at once: oldest first, with dates
                   and marks
-message_sorting   what a message does: which of its sentences ask, and whether any states something
 """

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import NamedTuple
 
-from agents.base.sentences import sentences
+from agents.base.sentences import Sentence, sentences
 
 _I = re.IGNORECASE
 
@@ -107,15 +108,18 @@ _LONGEST_SENTENCE = 600  # characters
 _TURNED_ROUND = ("\u202d", "\u202e")  # letters behind these do not say what they show
 
 
-def own_sentences(message: str) -> list[str]:
-    """The sentences of a message that its user wrote, as they stand there; of a pasted text none."""
+def own_sentences(message: str, cut: Callable[[str], list[Sentence]] = sentences) -> list[str]:
+    """The sentences of a message that its user wrote, as they stand there; of a pasted text none.
+
+    cut: a line into sentences, by the rules of its language.
+    """
     if len(message) > LONGEST_MESSAGE or any(mark in message for mark in _TURNED_ROUND):
         return []
     plain = plain_text(message)
     said: list[str] = []
     start = 0
     for line in own_part(plain.text).split("\n"):  # who writes several lines says something in each
-        found = [s for s in sentences(line) if len(s.text) <= _LONGEST_SENTENCE]
+        found = [s for s in cut(line) if len(s.text) <= _LONGEST_SENTENCE]
         said += [plain.original(message, start + s.start, start + s.end) for s in found]
         start += len(line) + 1
     return [text for text in dict.fromkeys(said) if not mixes_scripts(text)]

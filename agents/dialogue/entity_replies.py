@@ -14,11 +14,11 @@ import numpy as np
 
 from agents.base.chat_interfaces import CitingText, DialogueState, ReplyRequest, Source
 from agents.base.interfaces import Encoder
-from agents.base.message_sorting import MessageSorter
 from agents.base.quoting_only import NOTED, QuotingOnly
 from agents.dialogue.entity_ranker import met
 from agents.dialogue.knowledge_table import words
 from agents.dialogue.reply_writer import ReplyWriter
+from agents.languages.message_sorting import MessageSorter
 from stores.base.entities import Entity, entity_of
 
 _LISTED = 3  # entities

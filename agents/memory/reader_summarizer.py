@@ -9,7 +9,8 @@ import asyncio
 
 from agents.base.claim_interfaces import Claim, Said
 from agents.base.interfaces import Reader
-from agents.base.own_part import own_sentences
+from agents.languages.message_sorting import sentences_of
+from agents.languages.signs import Languages
 from agents.memory.takeovers import is_takeover
 
 # Of what the reader says of a sentence; see docs/experiments.md.
@@ -20,8 +21,9 @@ STATED_FROM = 0.5  # p(world) + p(personal) from which a sentence states somethi
 class ReaderSummarizer:
     """A summarizer by the reader's sorting."""
 
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
+    def __init__(self, reader: Reader, languages: Languages | None = None) -> None:
+        """languages: the heads, by which sentences are cut; see `ReaderByLanguage` for the reader."""
+        self._reader, self._languages = reader, languages
 
     @property
     def name(self) -> str:
@@ -32,7 +34,7 @@ class ReaderSummarizer:
         return await asyncio.to_thread(self._summarize, said)
 
     def _summarize(self, said: Said) -> list[Claim]:
-        found = [text for text in own_sentences(said.message) if not is_takeover(text)]
+        found = [text for text in sentences_of(said.message, self._languages) if not is_takeover(text)]
         if not found:
             return []
         return [

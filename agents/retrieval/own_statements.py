@@ -10,26 +10,37 @@ from dataclasses import replace
 from itertools import chain
 
 from agents.base.interfaces import Candidate, OwnSpace, Vector
+from agents.languages.signs import Languages, is_english
 from agents.retrieval.retriever import Retrieved
 from stores.base.passages import Passage
 
+_MOST_FOREIGN = 4  # statements in other languages than English that are looked at beside the others
 GIVEN = 2.0  # added to a score: more than meaning, words and lift are together
 
 
 class OwnStatements:
     """Puts a user's own statements before what was found."""
 
-    def __init__(self, *, read: int = 10_000, near: int = 10, newest: int = 4) -> None:
-        """read: statements looked through for one question, the newest. near, newest: of these, at most."""
+    def __init__(
+        self, *, read: int = 10_000, near: int = 10, newest: int = 4, languages: Languages | None = None
+    ) -> None:
+        """read: statements looked through for one question, the newest. near, newest: of these, at most.
+
+        languages: tells which statements are not English; see `put_first`.
+        """
+        self._languages = languages
         self._read = read
         self._near = near
         self._newest = newest
 
-    def put_first(self, found: Retrieved, space: OwnSpace, vectors: Sequence[Vector]) -> Retrieved:
+    def put_first(
+        self, found: Retrieved, space: OwnSpace, vectors: Sequence[Vector], across: Vector | None = None
+    ) -> Retrieved:
         """What was found, behind the user's statements that may answer; ranks are made anew.
 
         vectors: the question's, and where there is one the question's with the exchange before it; the
-        nearest of each are read in turn.
+        nearest of each are read in turn. across: the question's by what knows other languages; of the nearest
+        by it those come along that are not English.
         """
         told = [version_id for version_id, _ in space.statements(self._read)]
         if not told:
@@ -38,6 +49,7 @@ class OwnStatements:
         ranked = [sorted(told, key=lambda i: -each.get(i, 0.0)) for each in (cosines, *others)]
         near = list(dict.fromkeys(chain.from_iterable(zip(*ranked, strict=True))))
         chosen = list(dict.fromkeys([*near[: self._near], *told[: self._newest]]))
+        chosen = list(dict.fromkeys([*chosen, *self._foreign(space, told, across)]))
         passages = space.passages(chosen)
         things = {passage.passage_id for passage in passages.values()}
         earlier = [p for p in space.replaced_statements(self._read) if p.passage_id in things]
@@ -54,6 +66,15 @@ class OwnStatements:
         order = [*sorted(raised, key=lambda candidate: -candidate.score), *known.values()]
         anew = (replace(candidate, found_rank=rank) for rank, candidate in enumerate(order, start=1))
         return replace(found, candidates=tuple(anew))
+
+    def _foreign(self, space: OwnSpace, told: Sequence[int], across: Vector | None) -> list[int]:
+        if across is None or self._languages is None:
+            return []
+        cosines = space.similarities(across, told)
+        nearest = sorted(told, key=lambda i: -cosines.get(i, 0.0))[: self._near]
+        texts = space.passages(nearest)
+        foreign = [i for i in nearest if i in texts and not is_english(self._languages, texts[i].text)]
+        return foreign[:_MOST_FOREIGN]
 
 
 def _raised(candidate: Candidate) -> Candidate:

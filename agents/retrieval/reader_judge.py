@@ -8,6 +8,7 @@ from threading import Lock
 
 from agents.base.interfaces import Candidate, Judged, Reader, Reading, Verdict
 from agents.base.sentences import asks_only
+from agents.languages.signs import Languages, is_english
 
 READER_USELESS_BELOW = 0.05  # its score; one in sixty passages with the answer is below (docs/experiments.md)
 _KEPT = 256  # readings; a turn reads 40 passages at most
@@ -45,8 +46,9 @@ class Readings:
 class ReaderJudge:
     """A judge that asks the reader what a passage says to a question."""
 
-    def __init__(self, readings: Readings) -> None:
-        self._readings = readings
+    def __init__(self, readings: Readings, languages: Languages | None = None) -> None:
+        """languages: tells what the reader cannot read, of which it says nothing."""
+        self._readings, self._languages = readings, languages
 
     @property
     def name(self) -> str:
@@ -54,8 +56,13 @@ class ReaderJudge:
 
     def judge(self, question: str, candidates: Sequence[Candidate]) -> Judged:
         """See `Judge`. What only asks answers nothing, and is not read."""
+        if not is_english(self._languages, question):
+            return Judged((None,) * len(candidates), 0, 0)
         told = [c for c in candidates if not (c.passage.kind == "message" and asks_only(c.passage.text))]
+        unread = {id(c): None for c in told if not is_english(self._languages, c.passage.text)}
+        told = [c for c in told if id(c) not in unread]
         readings = self._readings.of(question, [c.passage.text for c in told])
-        verdicts = {id(c): reading.verdict for c, reading in zip(told, readings, strict=True)}
+        read = {id(c): reading.verdict for c, reading in zip(told, readings, strict=True)}
+        verdicts: dict[int, Verdict | None] = {**read, **unread}
         tokens = sum(reading.tokens for reading in readings)
         return Judged(tuple(verdicts.get(id(c), Verdict("irrelevant", 0.0)) for c in candidates), tokens, 0)

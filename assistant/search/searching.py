@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agents.base.interfaces import Encoder
+from agents.base.interfaces import Encoder, Vector
 from agents.retrieval.retriever import Retriever
 from stores.search.indexer import Indexer
 from stores.search.shared_index import SharedIndex
@@ -20,7 +20,16 @@ class Searching:
     retriever: Retriever
     indexer: Indexer
     shared_index: SharedIndex
+    second_from: int = 0  # where the vectors' second half begins; 0: they have none
     trained_queries: str = ""  # the version of what encodes questions, where it was trained apart
+
+    def across_languages(self, vector: Vector) -> Vector | None:
+        """A question's vector by the second half alone, which finds what was said in other languages."""
+        if not self.second_from:
+            return None
+        alone = vector.copy()
+        alone[: self.second_from] = 0
+        return alone
 
     @property
     def version(self) -> str:

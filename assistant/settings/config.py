@@ -169,6 +169,7 @@ class ModelSettings:
 
 
 NO_SECOND_HALF = "none"
+MULTILINGUAL_HALF = "multilingual"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +177,7 @@ class EncoderSettings:
     """What turns text into vectors: [encoder]."""
 
     source: str = ""  # a folder, or a name on the hub; empty is the MiniLM that comes with Vouch
-    second: str = ""  # of a second half, such as multilingual; empty is none
+    second: str = ""  # of a second half; empty is the multilingual one beside that MiniLM, "none" is none
     second_share: float = 0.3  # the second half's share of a cosine
     threads: int = 0  # 0 takes all cores
 
@@ -194,7 +195,9 @@ class EncoderSettings:
     @property
     def second_source(self) -> str:
         """Where the second half comes from; empty for none."""
-        return "" if self.second == NO_SECOND_HALF else self.second
+        if self.second:
+            return "" if self.second == NO_SECOND_HALF else self.second
+        return "" if self.source else MULTILINGUAL_HALF
 
 
 @dataclass(frozen=True, kw_only=True)

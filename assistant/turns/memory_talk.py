@@ -15,7 +15,7 @@ from agents.answering.overview import sections
 from agents.answering.responder import Responder
 from agents.base.chat_interfaces import DialogueState, ReplyRequest
 from agents.base.interfaces import AugmentedQuery, Candidate, Exchange
-from agents.base.message_sorting import MessageSorter
+from agents.languages.message_sorting import MessageSorter
 from agents.retrieval.own_statements import OwnStatements
 from agents.retrieval.query_augmenter import QueryAugmenter
 from agents.retrieval.reranker import Reranked, Reranker
@@ -138,7 +138,9 @@ class _FromMemory:
         settled = talk.settled(self._user_id, messages) if messages else {}
         found = replace(found, candidates=without_settled(found.candidates, settled))
         if talk.own_statements is not None and self._only is None:
-            found = talk.own_statements.put_first(found, space, [one.vector for one in of_each.values()])
+            vectors = [one.vector for one in of_each.values()]
+            across = self._searching.across_languages(vectors[0])
+            found = talk.own_statements.put_first(found, space, vectors, across)
         if self._outlines and self._only:
             live = space.passages(self._only)
             parts = sections([live[version] for version in self._only if version in live])

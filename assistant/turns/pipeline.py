@@ -19,7 +19,7 @@ from typing import ParamSpec, TypeVar
 
 from agents.answering.responder import Responder
 from agents.base.chat_interfaces import CutAtLimit, ReplyRequest, Thought, Tokens
-from agents.base.message_sorting import MessageSorter
+from agents.languages.message_sorting import MessageSorter
 from assistant.background.priority import AnswersFirst
 from assistant.process.log import fields
 from assistant.search.searching import Searching

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agents.base.interfaces import Candidate
-from agents.base.message_sorting import MessageSorter
 from agents.base.sentences import sentences
+from agents.languages.message_sorting import MessageSorter
 
 _SORTED_BEFORE = 12  # others
 

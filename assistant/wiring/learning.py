@@ -241,7 +241,7 @@ class Learning(ShippedLearners):
             return self.judge
         from agents.retrieval.reader_judge import ReaderJudge
 
-        return ReaderJudge(self.readings)
+        return ReaderJudge(self.readings, self.languages)
 
 
 def _working_folder() -> str:

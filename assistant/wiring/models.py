@@ -16,11 +16,12 @@ from assistant.wiring.search import Search
 from stores.base.errors import ModelUnreachable, VouchError
 
 if TYPE_CHECKING:
+    from agents.answering.memory_answers import MemoryAnswers
     from agents.answering.overview import OverviewQuestions
     from agents.backends.query_model import QueryModel
     from agents.base.chat_interfaces import ChatModel
-    from agents.base.interfaces import Encoder, Judge, Vectors
-    from agents.base.message_sorting import MessageSorter
+    from agents.base.interfaces import Encoder, Judge, Reader, Vectors
+    from agents.languages.message_sorting import MessageSorter
     from agents.models.dialogue_generator import DialogueGenerator
     from agents.models.entity_map import EntityMap
     from agents.models.reader import OnnxReader
@@ -207,14 +208,35 @@ class Models(Search):
         """Knows who asks for everything."""
         from agents.answering.overview import OverviewQuestions
 
-        return OverviewQuestions(_LiveEncoder(self))
+        return OverviewQuestions(_LiveEncoder(self, is_first=True))
 
     @cached_property
     def sorter(self) -> MessageSorter:
         """Says what the sentences of a message do."""
-        from agents.base.message_sorting import MessageSorter
+        from agents.languages.message_sorting import MessageSorter
 
-        return MessageSorter(self.reader if self.settings.answer.reader else None)
+        return MessageSorter(self.sorting_reader if self.settings.answer.reader else None, self.languages)
+
+    @property
+    def sorting_reader(self) -> Reader:
+        """The small reader, which leaves to the heads what it cannot read."""
+        return self._by_language(self.reader)
+
+    def _by_language(self, reader: Reader) -> Reader:
+        from agents.languages.reader_by_language import ReaderByLanguage
+
+        return reader if self.languages is None else ReaderByLanguage(reader, self.languages)
+
+    @cached_property
+    def memory_answers(self) -> MemoryAnswers:
+        """Answers from what users told."""
+        from agents.answering.memory_answers import MemoryAnswers
+        from agents.languages.foreign_statements import ForeignStatements
+
+        foreign = None
+        if self._halves is not None and self._halves.languages is not None:
+            foreign = ForeignStatements(self._halves.second, self._halves.languages)
+        return MemoryAnswers(lambda: self.large_reader, self.sorter, foreign)
 
     @cached_property
     def judge(self) -> Judge:
@@ -222,7 +244,7 @@ class Models(Search):
         if self.settings.reranking.judge == "reader":
             from agents.retrieval.reader_judge import ReaderJudge
 
-            return ReaderJudge(self.readings)
+            return ReaderJudge(self.readings, self.languages)
         if self.settings.reranking.judge == "scores":
             from agents.retrieval.score_judge import ScoreJudge
 
@@ -307,23 +329,25 @@ class Models(Search):
                 offline=self._offline,
             )
         from agents.answering.calculating import Calculator
-        from agents.answering.memory_answers import MemoryAnswers
         from agents.answering.quoting import Quoter
         from agents.backends.extractive import ExtractiveChat
 
         is_read = self.settings.answer.reader
         return ExtractiveChat(
             Quoter(
-                _LiveEncoder(self),
+                _LiveEncoder(self, is_first=True),
                 threshold=self.settings.answer.threshold,
                 quotes=self.settings.answer.sentences,
                 readings=self.readings if is_read else None,
                 rereadings=(lambda: self.large_readings) if is_read else None,
+                languages=self.languages,
+                across=_LiveEncoder(self),
             ),
-            memory=MemoryAnswers(lambda: self.large_reader, self.sorter) if is_read else None,
+            memory=self.memory_answers if is_read else None,
             overview=self.overview,
-            calculator=Calculator(_LiveEncoder(self)),
+            calculator=Calculator(_LiveEncoder(self, is_first=True)),
             sorter=self.sorter,
+            languages=self.languages,
         )
 
     def _parameters(self, model: ModelSettings) -> dict[str, object]:
@@ -358,24 +382,30 @@ class Models(Search):
 
 
 class _LiveEncoder:
-    """Whichever encoder is live at the moment, as one `Encoder`."""
+    """Whichever encoder is live at the moment, or its first half, as one `Encoder`."""
 
-    def __init__(self, search: Search) -> None:
-        self._search = search
+    def __init__(self, search: Search, *, is_first: bool = False) -> None:
+        self._search, self._is_first = search, is_first
+
+    @property
+    def _encoder(self) -> Encoder:
+        from agents.models.encoders.two_halves import first_half
+
+        return first_half(self._search.encoder) if self._is_first else self._search.encoder
 
     @property
     def version(self) -> str:
-        return self._search.encoder.version
+        return self._encoder.version
 
     @property
     def dimension(self) -> int:
-        return self._search.encoder.dimension
+        return self._encoder.dimension
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        return self._search.encoder.encode_queries(texts)
+        return self._encoder.encode_queries(texts)
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        return self._search.encoder.encode_passages(texts)
+        return self._encoder.encode_passages(texts)
 
 
 def _is_on_this_machine(base_url: str) -> bool:

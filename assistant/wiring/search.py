@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,6 +13,8 @@ from stores.base.errors import EncoderUnavailable, VouchError
 
 if TYPE_CHECKING:
     from agents.base.interfaces import Encoder
+    from agents.languages.signs import Languages
+    from agents.models.encoders.two_halves import TwoHalves
     from agents.retrieval.retriever import Fusion, Retriever
     from assistant.search.searching import Searching
     from assistant.search.shared_indexes import SharedIndexes
@@ -59,13 +62,31 @@ class Search(Stores):
     @cached_property
     def wanted_encoder(self) -> Encoder:
         """The encoder that the settings name, prepared on first use."""
+        from agents.models.encoders.multilingual import MultilingualEncoder
         from agents.models.encoders.two_halves import TwoHalves
+        from agents.models.heads import LanguageHeads
 
         named = self.settings.encoder
         first = self._prepared(named.source)
         if not named.second_source:
             return first
-        return TwoHalves(first, self._prepared(named.second_source), named.second_share)
+        second = self._prepared(named.second_source)
+        languages = LanguageHeads(second) if isinstance(second, MultilingualEncoder) else None
+        return TwoHalves(first, second, named.second_share, languages)
+
+    @property
+    def languages(self) -> Languages | None:
+        """What tells languages apart; None without the multilingual half."""
+        return None if self._halves is None else self._halves.languages
+
+    @property
+    def _halves(self) -> TwoHalves | None:
+        """The encoder that the settings name, where it has two halves and can be had."""
+        from agents.models.encoders.two_halves import TwoHalves
+
+        with suppress(EncoderUnavailable):
+            return self.wanted_encoder if isinstance(self.wanted_encoder, TwoHalves) else None
+        return None
 
     def retriever_keeping(self, encoder: Encoder, count: int) -> Retriever:
         """Finds so many passages, in spaces of the same encoder version."""
@@ -102,6 +123,7 @@ class Search(Stores):
         """All that searches with this encoder; made once a version."""
         if encoder.version in self._searchings:
             return self._searchings[encoder.version]
+        from agents.models.encoders.two_halves import first_half
         from assistant.search.searching import Searching
         from stores.search.indexer import Indexer
         from stores.search.shared_index import SharedIndex
@@ -132,6 +154,7 @@ class Search(Stores):
                 shared_index=shared_index,
             ),
             shared_index,
+            second_from=first.dimension if (first := first_half(encoder)) is not encoder else 0,
         )
         self._searchings[encoder.version] = made
         return made
@@ -191,7 +214,8 @@ class Search(Stores):
         if halves is None:
             return self._half(live, live.version)
         first, second, share = halves
-        return TwoHalves(self._half(live, first), self._half(live, second, is_second=True), share)
+        second_half = self._half(live, second, is_second=True)
+        return TwoHalves(self._half(live, first), second_half, share, self.languages)
 
     def _half(self, live: EncoderVersion, version: str, *, is_second: bool = False) -> Encoder:
         """One half of an encoder that made vectors here, or the whole of one that has none."""
@@ -199,6 +223,8 @@ class Search(Stores):
 
         if not is_second and (kept := dual_encoder_swap.kept_as(live.source)):
             return self._opened(self.checkpoints.verified(dual_encoder_swap.RECIPE, kept) / "served")
+        if is_second and self._halves is not None and self._halves.second.version == version:
+            return self._halves.second
         folder = self.locations.cache / "encoders" / version
         if folder.is_dir():
             return self._opened(folder)

@@ -110,7 +110,7 @@ class Turns(Models):
             cut=self._cut,
             history_turns=self.settings.answer.history_turns,
             settled=self.claims.settled_words,
-            own_statements=OwnStatements() if self.settings.answer.reader else None,
+            own_statements=OwnStatements(languages=self.languages) if self.settings.answer.reader else None,
             messages_behind=partial(messages_behind, self.database),
             sorter=self.sorter,
             asks_for_outline=self.overview.asks_for_outline,
@@ -119,7 +119,6 @@ class Turns(Models):
     @cached_property
     def knowledge_talk(self) -> KnowledgeTalk:
         """Finds and answers in sessions that are about a knowledge base."""
-        from agents.answering.memory_answers import MemoryAnswers
         from agents.prompts import entities
         from assistant.turns.knowledge_talk import KnowledgeTalk
 
@@ -130,7 +129,7 @@ class Turns(Models):
             self.sessions,
             quoting=lambda: self._entity_responder,
             writing=lambda: None if self._quotes else self._responder_with(self.chat_model, prompt),
-            told=MemoryAnswers(lambda: self.large_reader, self.sorter).answers,
+            told=self.memory_answers.answers,
             history_turns=self.settings.answer.history_turns,
         )
 
@@ -254,9 +253,12 @@ class Turns(Models):
         from agents.memory.reader_curator import ReaderCurator
         from assistant.remembering.weighing import Agents
 
-        memory, reader = self.settings.memory, self.reader
+        memory, reader = self.settings.memory, self.sorting_reader
         by_model = memory.agents != "reader" and self.model_in_use.backend != "extractive"
-        classifier, curator = Classifier(shared_from=memory.shared_from), ReaderCurator(self.large_reader)
+        classifier, curator = (
+            Classifier(shared_from=memory.shared_from),
+            ReaderCurator(self._by_language(self.large_reader)),
+        )
         if by_model:
             from agents.memory.chat_curator import ChatCurator
             from agents.memory.chat_discriminator import ChatDiscriminator
@@ -273,4 +275,6 @@ class Turns(Models):
         from agents.memory.reader_discriminator import ReaderDiscriminator
         from agents.memory.reader_summarizer import ReaderSummarizer
 
-        return Agents(ReaderSummarizer(reader), ReaderDiscriminator(reader), classifier, curator)
+        return Agents(
+            ReaderSummarizer(reader, self.languages), ReaderDiscriminator(reader), classifier, curator
+        )

@@ -23,6 +23,7 @@ from stores.base.errors import DamagedEncoder, EncoderUnavailable
 
 TABLE_FILE = "table.npy"
 _MAX_PIECES = 256  # longer texts are cut
+_LEAST = 1e-12  # of a length that is divided by
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,8 @@ class MultilingualDescription(Description):
     name: str
     dimension: int
     table_sha256: str
+    scale: list[float]  # of the table's chunks: piece i is of chunk i modulo their number
+    lowest: list[float]  # what 0 stands for in each
     lowest_cosine: float  # of exported and original vectors, over the texts of the check
 
 
@@ -67,8 +70,7 @@ class MultilingualEncoder:
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """(N, D), unit length: what is asked, and what is searched, are encoded alike."""
-        pieces = [self._pieces.encode(valid_unicode(text), add_bos=True, add_eos=True) for text in texts]
-        pieces = [ids[:_MAX_PIECES] for ids in pieces]
+        pieces = [self._ids(text) for text in texts]
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
 
         def encode(batch: list[int]) -> None:
@@ -79,6 +81,26 @@ class MultilingualEncoder:
         return vectors
 
     encode_passages = encode_queries
+
+    def words(self, texts: Sequence[str]) -> Vectors:
+        """(N, D), unit length: the mean of the rows of a text's pieces, whatever their order.
+
+        Which words stand there, as `encode_queries` is what they mean together; costs a tenth of that.
+        """
+        scale = np.array(self._description.scale, dtype=np.float32)
+        lowest = np.array(self._description.lowest, dtype=np.float32)
+        means = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for mean, text in zip(means, texts, strict=True):
+            ids = np.array(self._ids(text))
+            chunk = ids % len(scale)
+            rows = self._table[ids] * scale[chunk, None] + lowest[chunk, None]
+            mean[:] = rows.mean(axis=0)
+        unit: Vectors = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), _LEAST)
+        return unit
+
+    def _ids(self, text: str) -> list[int]:
+        ids: list[int] = self._pieces.encode(valid_unicode(text), add_bos=True, add_eos=True)
+        return ids[:_MAX_PIECES]
 
     def _run(self, pieces: Sequence[Sequence[int]]) -> Vectors:
         length = max(len(ids) for ids in pieces)

@@ -14,7 +14,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from agents.base.interfaces import Encoder, Vectors
+from agents.languages.signs import Languages, is_english
 
+OTHER_SHARE = 0.6  # chosen on the dev part of data/languages
 _LEAST = 1e-12  # of a length that is divided by
 _CONTENT = "-[0-9a-f]{12}"  # ends the version of each half
 _VERSION = re.compile(rf"(?P<first>.+{_CONTENT})\.(?P<second>.+{_CONTENT})\.(?P<percent>\d\d)")
@@ -23,9 +25,15 @@ _VERSION = re.compile(rf"(?P<first>.+{_CONTENT})\.(?P<second>.+{_CONTENT})\.(?P<
 class TwoHalves:
     """Two encoders as one."""
 
-    def __init__(self, first: Encoder, second: Encoder, share: float) -> None:
-        """share: w, the second half's share of a cosine, above 0 and below 1; in hundredths."""
+    def __init__(
+        self, first: Encoder, second: Encoder, share: float, languages: Languages | None = None
+    ) -> None:
+        """share: w, the second half's share of a cosine, above 0 and below 1; in hundredths.
+
+        languages: tells which queries are not English: of their cosines the second half has `OTHER_SHARE`.
+        """
         self.first, self.second = first, second
+        self.languages = languages
         self._percent = round(100 * share)
         if not 0 < self._percent < 100:
             raise ValueError(f"a half's share must be between 0.01 and 0.99, not {share}")
@@ -41,7 +49,7 @@ class TwoHalves:
 
     def with_first(self, first: Encoder) -> TwoHalves:
         """The same with another first half, as one that was trained."""
-        return TwoHalves(first, self.second, self._percent / 100)
+        return TwoHalves(first, self.second, self._percent / 100, self.languages)
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """(N, D), unit length: what is asked."""
@@ -53,11 +61,28 @@ class TwoHalves:
 
     def beside(self, first: Vectors, queries: Sequence[str]) -> Vectors:
         """(N, D), unit length: the vectors of a first half with what the second makes of the same queries."""
-        return self._joined(first, self.second.encode_queries(queries))
+        wanted = [
+            self._share if is_english(self.languages, query) else max(self._share, OTHER_SHARE)
+            for query in queries
+        ]
+        return self._joined(first, self.second.encode_queries(queries), wanted)
 
-    def _joined(self, first: Vectors, second: Vectors) -> Vectors:
-        share = np.float32(self._percent / 100)
-        return np.concatenate([np.sqrt(1 - share) * first, np.sqrt(share) * second], axis=1)
+    @property
+    def _share(self) -> float:
+        return self._percent / 100
+
+    def _joined(self, first: Vectors, second: Vectors, wanted: Sequence[float] = ()) -> Vectors:
+        """wanted: of each query, the second half's share of its cosines with passages, up to a factor.
+
+        A passage holds (√(1-w) · a, √w · b). A query of ((1-s) / √(1-w) · c, s / √w · d) meets it with
+        (1-s) a·c + s b·d; at s = w it is made as the passage is.
+        """
+        share = np.float32(self._share)
+        shares = np.array(wanted or [self._share] * len(first), dtype=np.float32)[:, None]
+        halves = (1 - shares) / np.sqrt(1 - share) * first, shares / np.sqrt(share) * second
+        joined = np.concatenate(halves, axis=1)
+        unit: Vectors = joined / np.linalg.norm(joined, axis=1, keepdims=True)
+        return unit
 
 
 def first_half(encoder: Encoder) -> Encoder:

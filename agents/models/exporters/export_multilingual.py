@@ -82,6 +82,8 @@ def export(source: Path, target: Path, *, version: str, say: Callable[[str], Non
             version=version,
             dimension=table.shape[1],
             table_sha256=hashlib.sha256((folder / TABLE_FILE).read_bytes()).hexdigest(),
+            scale=[float(one) for one in weights["scale"]],
+            lowest=[float(one) for one in weights["lo"]],
             lowest_cosine=0.0,
         )
         description.write(folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -57,6 +57,7 @@ def command(ctx: click.Context, build: bool, back: bool) -> int:
             call.give(
                 {
                     "live": live.version if live else None,
+                    "halves": [] if live is None else _halves(live.version),
                     "previous": previous.version if previous else None,
                     "declined": versions.declined() or None,
                     "wanted": change.new.version if change else live.version if live else None,
@@ -66,6 +67,8 @@ def command(ctx: click.Context, build: bool, back: bool) -> int:
             )
             return 0
         click.echo(f"in use\t{live.version if live else 'none yet'}")
+        for half in _halves(live.version) if live else []:
+            click.echo(f"half\t{half['version']}\t{half['share']:.0%} of a cosine")
         if previous is not None:
             click.echo(f"before\t{previous.version}\t`vouch encoder --back` uses it again")
         if change is not None and cost is not None:
@@ -73,6 +76,17 @@ def command(ctx: click.Context, build: bool, back: bool) -> int:
             word = "stepped back from" if is_declined else "wanted"
             click.echo(f"{word}\t{change.new.version}\t{cost.told()}\t`vouch encoder --build` uses it")
     return 0
+
+
+def _halves(version: str) -> list[dict[str, Any]]:
+    """Of an encoder that has two: each half's version, and its share of a cosine."""
+    from agents.models.encoders.two_halves import halves_of
+
+    halves = halves_of(version)
+    if halves is None:
+        return []
+    first, second, share = halves
+    return [{"version": first, "share": round(1 - share, 2)}, {"version": second, "share": share}]
 
 
 def _load_previous(assistant: Assistant) -> None:

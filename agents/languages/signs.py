@@ -1,0 +1,56 @@
+"""What a small head says of a message at once, in any of sixteen languages: a first opinion, not a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agents.base.interfaces import Sorting
+
+LABELS = tuple(
+    "self world plan irreal reported ask_own ask_other ask_tool "
+    "forget correct remember undo wish talk text".split()
+)  # data/messages/README.md says what each is
+ASKING = ("ask_own", "ask_other", "ask_tool")
+ORDERS = ("forget", "correct", "remember", "undo")  # to the memory
+_OF_THE_USER = ("self", "plan", "reported", "remember", "correct", "wish")
+
+
+@dataclass(frozen=True)
+class Signs:
+    """Probabilities of what one message or sentence is."""
+
+    labels: Mapping[str, float]  # each of LABELS; they add up to 1
+    profile: float  # belongs to what always goes with a question: identity, constraint, standing wish
+    secret: float  # holds a password, code, key, or number of a card or account
+
+    @property
+    def label(self) -> str:
+        """The likeliest."""
+        return max(self.labels, key=lambda label: self.labels[label])
+
+    def of(self, labels: Sequence[str]) -> float:
+        """Probability that it is one of these."""
+        return sum(self.labels[label] for label in labels)
+
+    @property
+    def sorting(self) -> Sorting:
+        """What it states, as the reader's head for English says it."""
+        world, personal, asks = self.labels["world"], self.of(_OF_THE_USER), self.of(ASKING)
+        return Sorting(world, personal, asks, 1 - world - personal - asks)
+
+
+class Languages(Protocol):
+    """Tells languages apart, and what messages are in any of them."""
+
+    def language(self, text: str) -> str:
+        """ISO 639: "en" also for what is not surely another one, "und" for one that is not known."""
+
+    def signs(self, texts: Sequence[str]) -> list[Signs]:
+        """What each text is."""
+
+
+def is_english(languages: Languages | None, text: str) -> bool:
+    """Whether the built-in readers, which know English alone, can read a text. Without heads: always."""
+    return languages is None or languages.language(text) == "en"
