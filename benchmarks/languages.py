@@ -20,7 +20,7 @@ import os
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
@@ -137,7 +137,7 @@ def by_chat(part: str, *, show: bool) -> None:
                     for fact in told:
                         chat.at += timedelta(minutes=1)
                         finished = chat.turn(user, session, fact[kind])
-                        row = measured(Asked(fact[kind], "", "", "other"), fact["told"], finished)
+                        row = measured(Asked(fact[kind], "other", date.min), fact["told"], finished)
                         rows[lang, kind].append(row)
                         rows["all", kind].append(row)
         chat.assistant.close()
@@ -149,16 +149,46 @@ def by_chat(part: str, *, show: bool) -> None:
     print(chat.report())
 
 
+def by_conversation(*, show: bool) -> None:
+    """Prints what the product answers in whole conversations; of what was never told, what is not sure."""
+    with tempfile.TemporaryDirectory() as folder:
+        chat = Chat(Path(folder), ROOT / "docs/manual", show=show)
+        with time_by(lambda: chat.at):
+            for line in (ROOT / "data/languages/conversations.jsonl").read_text("utf-8").splitlines():
+                conversation = json.loads(line)
+                user = chat.assistant.journal.user_id(conversation["lang"])
+                session = chat.assistant.journal.open_session(user)
+                for message in conversation["says"]:
+                    chat.at += timedelta(days=1)
+                    chat.turn(user, session, message)
+                session = chat.assistant.journal.open_session(user)
+                told, never = [], []
+                for ask in conversation["asks"]:
+                    chat.at += timedelta(minutes=1)
+                    finished = chat.turn(user, session, ask["q"])
+                    is_told = ask["from"] >= 0
+                    message = conversation["says"][ask["from"]] if is_told else ""
+                    row = measured(Asked(ask["q"], "other", date.min), message, finished)
+                    (told if is_told else never).append(row)
+                counts = ", ".join(f"{measure} {sum(r[measure] for r in told)}" for measure in MEASURES)
+                hedged = f"{sum(r['not flatly'] for r in never)} of {len(never)}"
+                print(f"{conversation['lang']}: of {len(told)} {counts}; never told, not sure {hedged}")
+        chat.assistant.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--part", choices=("dev", "test"), default="dev")
+    parser.add_argument("--conversations", action="store_true", help="the German and the Spanish one")
     parser.add_argument("--fit", action="store_true", help="print the weights of foreign statements")
     parser.add_argument("--shares", type=float, nargs="+")
     parser.add_argument("--show", action="store_true", help="print each answer")
     arguments = parser.parse_args()
-    if arguments.shares:
+    if arguments.conversations:
+        by_conversation(show=arguments.show)
+    elif arguments.shares:
         by_cosine(arguments.part, arguments.shares)
     elif arguments.fit:
         fit(arguments.part)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 from agent_fakes import FixedEncoder, FixedReader, candidate, source
 
 from agents.answering.memory_answers import MemoryAnswers
+from agents.base.chat_interfaces import Source
 from agents.base.interfaces import Relation, Sorting, Verification
 from agents.languages.foreign_statements import ForeignStatements, features
 from agents.languages.message_sorting import MessageSorter
@@ -174,6 +177,27 @@ def test_a_foreign_question_is_answered_by_the_nearest_statement() -> None:
     assert best.statement.text == CAT
     assert best.answer == CAT
     assert best.probability > 0.9 > 0.1 > other.probability
+
+
+def test_what_was_told_since_and_is_like_the_answer_comes_with_it() -> None:
+    later, other = "Mimi heißt jetzt Möhre.", "Ich wohne in Köln."
+    vectors = {ASKED: (1, 0, 0, 0), CAT: (0.9, 0.43589, 0, 0), later: (0.2, 0.5, 0.8, 0), other: (0, 0, 0, 1)}
+    answers = MemoryAnswers(
+        lambda: pytest.fail("the reader cannot read it"),
+        MessageSorter(FixedReader(), LANGUAGES),
+        ForeignStatements(FixedEncoder(vectors), LANGUAGES),
+    )
+
+    def at(number: int, text: str, day: int) -> Source:
+        one = source(number, text, kind="fact")
+        created = datetime(2026, 1, day, tzinfo=UTC)
+        return Source(number, replace(one.passage, created_at=created))
+
+    told = [at(1, CAT, 1), at(2, later, 5), at(3, other, 9)]
+    best = answers.answers(ASKED, "", told)[0]
+    assert (best.statement.text, best.later and best.later.text) == (CAT, later)
+    earlier = answers.answers(ASKED, "", [at(1, CAT, 8), at(2, later, 5), at(3, other, 9)])[0]
+    assert earlier.later is None
 
 
 def test_features_of_a_statement_tell_how_far_it_is_above_the_best_other() -> None:

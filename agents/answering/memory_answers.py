@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from agents.base.chat_interfaces import Source
 from agents.base.interfaces import Reader
@@ -30,6 +31,10 @@ class Remembered:
     said: frozenset[int] = frozenset()  # of those that said it, and say something newer since
 
     @property
+    def told_at(self) -> datetime:
+        return self.source.passage.created_at
+
+    @property
     def holds(self) -> bool:
         """Whether no memory says something newer in its place."""
         return bool(self.says) or not self.said
@@ -46,6 +51,7 @@ class MemoryAnswer:
     statement: Remembered
     answer: str  # the words of it that answer
     probability: float  # that this statement answers, 0 to 1
+    later: Remembered | None = None  # was told since, and may say what became of it
 
 
 class MemoryAnswers:
@@ -75,7 +81,19 @@ class MemoryAnswers:
         foreign = self._unread(question, told)
         found = self._read(question, before, [one for one in told if one not in foreign])
         found += self._ranked(question, foreign)
-        return _newer_first(sorted(found, key=lambda one: -one.probability))
+        ranked = _newer_first(sorted(found, key=lambda one: -one.probability))
+        if ranked and ranked[0].statement in foreign:
+            ranked[0] = replace(ranked[0], later=self._later(ranked[0].statement, foreign))
+        return ranked
+
+    def _later(self, best: Remembered, foreign: Sequence[Remembered]) -> Remembered | None:
+        """The newest of what was told since and is like it: no reader links what it cannot read."""
+        since = [one for one in foreign if one.told_at > best.told_at]
+        if self._foreign is None or not since:
+            return None
+        like = self._foreign.like(best.text, [one.text for one in since])
+        near = [one for one, is_like in zip(since, like, strict=True) if is_like]
+        return max(near, key=lambda one: one.told_at, default=None)
 
     def _unread(self, question: str, told: Sequence[Remembered]) -> list[Remembered]:
         """What the reader cannot read for a question: of a foreign one all, of an English one what is not."""

@@ -204,6 +204,8 @@ def _of_memory(told: Sequence[MemoryAnswer]) -> list[str]:
     best = told[0].statement
     answer = "" if len(told[0].answer) > _SHORT_ANSWER * len(best.text) else f"{told[0].answer}. "
     pieces: list[str] = [_citing(answer + _told_line(best), best)]
+    if (later := told[0].later) is not None:
+        return [*pieces, _citing(f"\nLater: “{_cut(later.text)}” [{later.source.number}]", later)]
     for other in (one.statement for one in told[1:]):
         is_newer = best.was_replaced_by(other)
         if is_newer or other.was_replaced_by(best):

@@ -20,6 +20,10 @@ FEATURES = ("cosine", "above the best other", "bias")
 _SAME_LANGUAGE = np.array([14.09, 21.5, -6.53])
 _ACROSS = np.array([20.06, 11.19, -6.63])
 
+# Cosine of two statements, from which a line is spent on the later one. On the dev parts of data/everyday and
+# data/lookalikes 53 % of those that replace another are as near, and 9 % of those that do not.
+_MAY_CHANGE_FROM = 0.35
+
 
 class ForeignStatements:
     """Ranks by meaning what the readers cannot read."""
@@ -40,6 +44,13 @@ class ForeignStatements:
         found = features(self._encoder, question, statements)
         likely = 1 / (1 + np.exp(-(found @ weights)))
         return [float(p) for p in likely]
+
+    def like(self, statement: str, others: Sequence[str]) -> list[bool]:
+        """Which others may speak of the same as a statement, and so say what became of it."""
+        if not others:
+            return []
+        (vector,) = self._encoder.encode_passages([statement])
+        return [bool(cosine >= _MAY_CHANGE_FROM) for cosine in self._encoder.encode_passages(others) @ vector]
 
 
 def features(encoder: Encoder, question: str, statements: Sequence[str]) -> Floats:

@@ -40,7 +40,7 @@ _SCRIPTS = {  # by how the names of their letters begin in Unicode
     "KATAKANA": "ja",
     "THAI": "th",
 }
-_LONGEST = 1_000  # characters by which a language is told
+_LONGEST = 300  # characters by which a language is told
 
 
 class Encoder(Protocol):

@@ -28,8 +28,11 @@ LENGTH_SHARE = 0.75  # b: how much a long passage is marked down
 ASKED_PASSAGES = 2_000  # the full-text index is asked for tokens that stand in so many passages together
 _TOKENS_AT_ONCE = 500  # in one statement
 
-# the letters of Japanese, Chinese and Korean, without the punctuation among them
-_UNSPACED = r"\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+# the letters of Japanese, Chinese, Korean and Thai, without the punctuation among them
+_UNSPACED = (
+    r"\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+    r"\u0e01-\u0e3a\u0e40-\u0e4e"
+)
 _WORD = re.compile(rf"([{_UNSPACED}]+)|[^\W_{_UNSPACED}]+")
 _STOP_WORDS = frozenset(
     """a about after again all am an and any are as at be because been before being but by can could did do
