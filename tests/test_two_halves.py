@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.base.interfaces import Vectors
+from agents.languages.signs import Signs
 from agents.models.encoders.two_halves import (
     TwoHalves,
     first_half,
@@ -48,6 +49,26 @@ def test_a_cosine_is_the_weighted_mean_of_both(percent: int) -> None:
     assert both.dimension == len(cat) == 5
     assert np.linalg.norm(cat) == pytest.approx(1)
     assert float(cat @ katze) == pytest.approx((1 - percent / 100) * 0 + percent / 100 * 0.8, abs=1e-6)
+
+
+class FixedLanguages:
+    def is_english(self, text: str) -> bool:
+        return text == "cat"
+
+    def language(self, text: str) -> str:
+        return "de"
+
+    def signs(self, texts: Sequence[str]) -> list[Signs]:
+        raise NotImplementedError
+
+
+def test_an_english_question_asks_the_first_half_alone_and_others_more_of_the_second() -> None:
+    both = TwoHalves(ENGLISH, OTHERS, 0.3, FixedLanguages())
+    cat, katze = both.encode_passages(["cat", "Katze"])
+    assert float(cat @ katze) == pytest.approx(0.3 * 0.8)  # of passages both halves speak, as stored
+    of_cat, of_katze = both.encode_queries(["cat", "Katze"])
+    assert (float(of_cat @ cat), float(of_cat @ katze)) == pytest.approx((1, 0), abs=1e-6)
+    assert (float(of_katze @ cat), float(of_katze @ katze)) == pytest.approx((0.6 * 0.8, 1))
 
 
 def test_a_version_names_both_halves_and_the_share() -> None:

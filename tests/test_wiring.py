@@ -15,6 +15,7 @@ from screen_fixtures import place_in
 from agents.backends.openai_chat import OpenAIChat
 from agents.backends.transformers_chat import TransformersChat
 from agents.backends.vllm_chat import VllmChat
+from agents.models.encoders.two_halves import TwoHalves
 from assistant.settings.config import ModelSettings, Settings
 from assistant.settings.locations import Locations
 from assistant.wiring.assistant import Assistant
@@ -23,6 +24,10 @@ from stores.base.errors import ModelUnreachable
 
 class OtherEncoder(FixedEncoder):
     version = "fixed-2"
+
+
+class TrainedEncoder(FixedEncoder):
+    version = "trained-1"
 
 
 @pytest.fixture
@@ -169,3 +174,34 @@ def test_directories_are_for_their_owner_alone(assistant: Assistant, locations: 
     _ = assistant.database
     assert locations.data.stat().st_mode & 0o777 == 0o700
     assert (locations.data / "vouch.db").stat().st_mode & 0o077 == 0
+
+
+def test_a_trained_first_half_is_searched_beside_the_second_as_it_was(
+    assistant: Assistant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    halves = TwoHalves(FixedEncoder({"cat": (1, 0, 0, 0)}), OtherEncoder({"cat": (1, 0, 0, 0)}), 0.25)
+    assistant.__dict__["wanted_encoder"] = halves
+    ann = assistant.journal.user_id("ann")
+    assistant.knowledge.remember(ann, "cat")
+    assistant.catch_up()
+    trained = TrainedEncoder({"cat": (0, 1, 0, 0)})
+    monkeypatch.setattr(assistant, "_opened", lambda folder: trained)
+
+    queries = assistant._with_queries_by(assistant.searching, tmp_path)  # a round of the query side
+    (asked,) = queries.encoder.encode_queries(["cat"])
+    ((_, cosine),) = queries.spaces.of(ann).nearest(asked, 1)
+    assert cosine == pytest.approx(0.25)  # the first halves differ, the second are the same
+    both = assistant._searching_in(tmp_path)  # a round of both sides
+    assert both.encoder.dimension == halves.dimension
+    (searched,) = both.encoder.encode_passages(["cat"])
+    assert float(searched @ asked) == pytest.approx(1)
+
+
+def test_across_languages_the_second_half_alone_is_asked(assistant: Assistant) -> None:
+    assistant.__dict__["wanted_encoder"] = TwoHalves(
+        FixedEncoder({}), OtherEncoder({"q": (1, 0, 0, 0)}), 0.25
+    )
+    assistant.catch_up()
+    alone = assistant.searching.across_languages("q")
+    assert alone is not None
+    assert alone.tolist() == [0, 0, 0, 0, 1, 0, 0, 0]

@@ -79,8 +79,8 @@ class MemoryAnswers:
         """
         told = self._told(sources)
         foreign = self._unread(question, told)
-        found = self._read(question, before, [one for one in told if one not in foreign])
-        found += self._ranked(question, foreign)
+        readable = [one for one in told if one not in foreign]
+        found = [*self._read(question, before, readable), *self._ranked(question, foreign, readable)]
         ranked = _newer_first(sorted(found, key=lambda one: -one.probability))
         if ranked and ranked[0].statement in foreign:
             ranked[0] = replace(ranked[0], later=self._later(ranked[0].statement, foreign))
@@ -102,11 +102,14 @@ class MemoryAnswers:
         is_read = self._foreign.can_read(question)
         return [one for one in told if not (is_read and self._foreign.can_read(one.text))]
 
-    def _ranked(self, question: str, told: Sequence[Remembered]) -> list[MemoryAnswer]:
+    def _ranked(
+        self, question: str, told: Sequence[Remembered], readable: Sequence[Remembered]
+    ) -> list[MemoryAnswer]:
         """Whole statements, by meaning alone."""
         if self._foreign is None:
             return []
-        found = self._foreign.probabilities(question, [one.text for one in told])
+        texts, beside = [one.text for one in told], [one.text for one in readable]
+        found = self._foreign.probabilities(question, texts, beside)
         return [MemoryAnswer(one, one.text, p) for one, p in zip(told, found, strict=True)]
 
     def _read(self, question: str, before: str, told: Sequence[Remembered]) -> list[MemoryAnswer]:

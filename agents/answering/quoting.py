@@ -164,7 +164,7 @@ class Quoter:
         ]
 
     def _cut(self, text: str) -> list[Sentence]:
-        return sentences_in(text, self._languages.language(text)) if self._languages else sentences(text)
+        return sentences_in(text, self._languages)
 
     def quotes(self, question: str, sources: Sequence[Source]) -> list[Quote]:
         """Every sentence that can be quoted, with its probability, in the order of the sources."""

@@ -10,7 +10,7 @@ from agents.base.interfaces import Reader, Sorting
 from agents.base.own_part import own_sentences
 from agents.base.sentences import is_question
 from agents.languages.sentence_cutting import sentences_in
-from agents.languages.signs import Languages, is_english
+from agents.languages.signs import Languages
 
 _LIKELY = 0.5  # probability from which a sentence is taken to do it
 _REMEMBERED = 1_000  # messages, sorted once: every question is read beside the same ones again
@@ -79,6 +79,4 @@ class MessageSorter:
 
 def sentences_of(message: str, languages: Languages | None) -> list[str]:
     """The sentences of a message that its user wrote, cut by the rules of its language."""
-    if languages is None or is_english(languages, message):
-        return own_sentences(message)
-    return own_sentences(message, partial(sentences_in, language=languages.language(message)))
+    return own_sentences(message, partial(sentences_in, languages=languages))

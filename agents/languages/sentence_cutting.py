@@ -9,14 +9,18 @@ from functools import cache
 from typing import Any
 
 from agents.base.sentences import Sentence, sentences
+from agents.languages.signs import Languages, is_english
 
 _KNOWN = frozenset("ar de es fr it ja nl pl ru zh".split())  # to the library
 
 
-def sentences_in(text: str, language: str) -> list[Sentence]:
-    """As `sentences`, of a text in a language (ISO 639-1); English and unknown ones by our rules alone."""
+def sentences_in(text: str, languages: Languages | None) -> list[Sentence]:
+    """As `sentences`, by the rules of the text's language; English and unknown ones by ours alone."""
     found = sentences(text)
-    if language not in _KNOWN or len(found) < 2:
+    if len(found) < 2 or is_english(languages, text) or languages is None:
+        return found
+    language = languages.language(text)
+    if language not in _KNOWN:
         return found
     ends = {span.end for span in _segmenter(language).segment(text)}
     joined: list[Sentence] = []

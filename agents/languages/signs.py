@@ -44,8 +44,11 @@ class Signs:
 class Languages(Protocol):
     """Tells languages apart, and what messages are in any of them."""
 
+    def is_english(self, text: str) -> bool:
+        """Also of what is not surely another language, such as a number or a name."""
+
     def language(self, text: str) -> str:
-        """ISO 639: "en" also for what is not surely another one, "und" for one that is not known."""
+        """ISO 639-1, of a text that is no English."""
 
     def signs(self, texts: Sequence[str]) -> list[Signs]:
         """What each text is."""
@@ -53,4 +56,4 @@ class Languages(Protocol):
 
 def is_english(languages: Languages | None, text: str) -> bool:
     """Whether the built-in readers, which know English alone, can read a text. Without heads: always."""
-    return languages is None or languages.language(text) == "en"
+    return languages is None or languages.is_english(text)

@@ -39,4 +39,6 @@ def answered_at_once(languages: Languages | None, message: str, *, says_somethin
 
 def said_in(languages: Languages | None, message: str) -> str:
     """Where to go next, in the language of a message where it is known."""
-    return ENGLISH if languages is None else _LINES.get(languages.language(message), ENGLISH)
+    if languages is None or is_english(languages, message):
+        return ENGLISH
+    return _LINES.get(languages.language(message), ENGLISH)

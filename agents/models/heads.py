@@ -11,9 +11,9 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +27,9 @@ Floats = npt.NDArray[np.float32]
 SHIPPED = Path(__file__).parent / "weights" / "heads"
 FILE = "heads.safetensors"
 ENGLISH = "en"
-UNDETERMINED = "und"  # another language than English, as ISO 639 calls one that is not known
-_WHICH_FROM = 0.6  # share of the likeliest other language from which it is named
+_LATIN = ["de", "es", "fr", "it", "nl", "pl", "pt", "tr"]  # that the library chooses among
 _DIGITS_SHARE = 0.5  # of these features beside a vector of length 1; chosen on the dev part of data/messages
-_KEPT = 4_000  # texts whose language is remembered: a turn meets the same passages again
+_KEPT = 4_000  # texts known to be English or not: a turn meets the same passages again
 _SCRIPTS = {  # by how the names of their letters begin in Unicode
     "ARABIC": "ar",
     "CJK": "zh",
@@ -61,11 +60,15 @@ class LanguageHeads:
             self._weights = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
         self._languages: list[str] = facts["languages"]
         self._other_from: float = facts["other_from"]
-        self._language = lru_cache(maxsize=_KEPT)(self._told_apart)
+        self._is_english = lru_cache(maxsize=_KEPT)(self._told_apart)
+
+    def is_english(self, text: str) -> bool:
+        """See `Languages`."""
+        return self._is_english(text[:_LONGEST])
 
     def language(self, text: str) -> str:
-        """See `Languages`. What is not surely another language is taken for English."""
-        return self._language(text[:_LONGEST])
+        """See `Languages`. By the letters or, in Latin script, by a library, which takes a second to load."""
+        return of_script(text[:_LONGEST]) or _named(text[:_LONGEST])
 
     def signs(self, texts: Sequence[str]) -> list[Signs]:
         """See `Languages`."""
@@ -79,20 +82,27 @@ class LanguageHeads:
             for row, p, s in zip(labels, profile, secret, strict=True)
         ]
 
-    def _told_apart(self, text: str) -> str:
-        if script := of_script(text):
-            return script
+    def _told_apart(self, text: str) -> bool:
+        if of_script(text):
+            return False
         chances = softmax(self._head("language", self._encoder.words([text])))[0]
-        others = {each: p for each, p in zip(self._languages, chances, strict=True) if each != ENGLISH}
-        other = sum(others.values())
-        if other < self._other_from:
-            return ENGLISH
-        likeliest = max(others, key=lambda each: others[each])
-        return likeliest if others[likeliest] >= _WHICH_FROM * other else UNDETERMINED
+        return float(chances[self._languages.index(ENGLISH)]) > 1 - self._other_from
 
     def _head(self, name: str, found: Floats) -> Floats:
         scores: Floats = found @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
         return scores
+
+
+def _named(text: str) -> str:
+    return str(_naming().classify(text)[0])
+
+
+@cache
+def _naming() -> Any:
+    import py3langid
+
+    py3langid.set_languages(_LATIN)
+    return py3langid
 
 
 def of_script(text: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from agents.base.interfaces import Encoder, Vector
 from agents.retrieval.retriever import Retriever
 from stores.search.indexer import Indexer
@@ -20,16 +22,16 @@ class Searching:
     retriever: Retriever
     indexer: Indexer
     shared_index: SharedIndex
-    second_from: int = 0  # where the vectors' second half begins; 0: they have none
+    second: Encoder | None = None  # what makes the vectors' second half, where they have one
     trained_queries: str = ""  # the version of what encodes questions, where it was trained apart
 
-    def across_languages(self, vector: Vector) -> Vector | None:
+    def across_languages(self, question: str) -> Vector | None:
         """A question's vector by the second half alone, which finds what was said in other languages."""
-        if not self.second_from:
+        if self.second is None:
             return None
-        alone = vector.copy()
-        alone[: self.second_from] = 0
-        return alone
+        (alone,) = self.second.encode_queries([question])
+        first = np.zeros(self.encoder.dimension - len(alone), dtype=np.float32)
+        return np.concatenate([first, alone])
 
     @property
     def version(self) -> str:

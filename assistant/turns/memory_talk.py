@@ -139,7 +139,7 @@ class _FromMemory:
         found = replace(found, candidates=without_settled(found.candidates, settled))
         if talk.own_statements is not None and self._only is None:
             vectors = [one.vector for one in of_each.values()]
-            across = self._searching.across_languages(vectors[0])
+            across = self._searching.across_languages(found.query)
             found = talk.own_statements.put_first(found, space, vectors, across)
         if self._outlines and self._only:
             live = space.passages(self._only)

@@ -123,7 +123,7 @@ class Search(Stores):
         """All that searches with this encoder; made once a version."""
         if encoder.version in self._searchings:
             return self._searchings[encoder.version]
-        from agents.models.encoders.two_halves import first_half
+        from agents.models.encoders.two_halves import TwoHalves
         from assistant.search.searching import Searching
         from stores.search.indexer import Indexer
         from stores.search.shared_index import SharedIndex
@@ -154,7 +154,7 @@ class Search(Stores):
                 shared_index=shared_index,
             ),
             shared_index,
-            second_from=first.dimension if (first := first_half(encoder)) is not encoder else 0,
+            second=encoder.second if isinstance(encoder, TwoHalves) else None,
         )
         self._searchings[encoder.version] = made
         return made

@@ -85,7 +85,8 @@ class _CollectionVectors(ABC):
                 include=["distances"],
             )
             names, distances = found["ids"][0], found["distances"][0]
-            return [(int(name), 1.0 - float(far)) for name, far in zip(names, distances, strict=True)]
+            length = float(np.linalg.norm(vector))  # Chroma makes it 1; a query may have another
+            return [(int(i), length * (1.0 - float(far))) for i, far in zip(names, distances, strict=True)]
 
         return sorted(self._ask(work), key=lambda hit: (-hit[1], hit[0]))
 

@@ -14,9 +14,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from agents.base.interfaces import Encoder, Vectors
-from agents.languages.signs import Languages, is_english
+from agents.languages.signs import Languages
 
-OTHER_SHARE = 0.6  # chosen on the dev part of data/languages
+OTHER_SHARE = 0.6  # of queries in other languages; chosen on the dev part of data/languages
+ENGLISH_SHARE = 0.0  # of English ones; with more of it the fused search finds less (docs/experiments.md)
 _LEAST = 1e-12  # of a length that is divided by
 _CONTENT = "-[0-9a-f]{12}"  # ends the version of each half
 _VERSION = re.compile(rf"(?P<first>.+{_CONTENT})\.(?P<second>.+{_CONTENT})\.(?P<percent>\d\d)")
@@ -30,7 +31,8 @@ class TwoHalves:
     ) -> None:
         """share: w, the second half's share of a cosine, above 0 and below 1; in hundredths.
 
-        languages: tells which queries are not English: of their cosines the second half has `OTHER_SHARE`.
+        languages: tells which queries are English: these are asked of the first half alone, all others with
+        `OTHER_SHARE` of the second. Without languages every query is asked as passages are made.
         """
         self.first, self.second = first, second
         self.languages = languages
@@ -52,37 +54,36 @@ class TwoHalves:
         return TwoHalves(first, self.second, self._percent / 100, self.languages)
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """(N, D), unit length: what is asked."""
+        """(N, D): what is asked. The product with a passage is a weighted mean of both cosines."""
         return self.beside(self.first.encode_queries(texts), texts)
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """(N, D), unit length: what is searched."""
-        return self._joined(self.first.encode_passages(texts), self.second.encode_passages(texts))
+        shares = [self._share] * len(texts)
+        return self._joined(self.first.encode_passages(texts), self.second.encode_passages(texts), shares)
 
     def beside(self, first: Vectors, queries: Sequence[str]) -> Vectors:
-        """(N, D), unit length: the vectors of a first half with what the second makes of the same queries."""
-        wanted = [
-            self._share if is_english(self.languages, query) else max(self._share, OTHER_SHARE)
-            for query in queries
-        ]
-        return self._joined(first, self.second.encode_queries(queries), wanted)
+        """(N, D): the vectors of a first half with what the second makes of the same queries."""
+        shares = [self._share] * len(queries)
+        if self.languages is not None:
+            shares = [ENGLISH_SHARE if self.languages.is_english(query) else OTHER_SHARE for query in queries]
+        return self._joined(first, self.second.encode_queries(queries), shares)
 
     @property
     def _share(self) -> float:
         return self._percent / 100
 
-    def _joined(self, first: Vectors, second: Vectors, wanted: Sequence[float] = ()) -> Vectors:
-        """wanted: of each query, the second half's share of its cosines with passages, up to a factor.
+    def _joined(self, first: Vectors, second: Vectors, shares: Sequence[float]) -> Vectors:
+        """shares: of each text, the second half's share s of its products with passages.
 
         A passage holds (√(1-w) · a, √w · b). A query of ((1-s) / √(1-w) · c, s / √w · d) meets it with
-        (1-s) a·c + s b·d; at s = w it is made as the passage is.
+        (1-s) a·c + s b·d; at s = w it is made as the passage is, and of unit length.
         """
         share = np.float32(self._share)
-        shares = np.array(wanted or [self._share] * len(first), dtype=np.float32)[:, None]
-        halves = (1 - shares) / np.sqrt(1 - share) * first, shares / np.sqrt(share) * second
-        joined = np.concatenate(halves, axis=1)
-        unit: Vectors = joined / np.linalg.norm(joined, axis=1, keepdims=True)
-        return unit
+        of_each = np.array(shares, dtype=np.float32)[:, None]
+        return np.concatenate(
+            [(1 - of_each) / np.sqrt(1 - share) * first, of_each / np.sqrt(share) * second], axis=1
+        )
 
 
 def first_half(encoder: Encoder) -> Encoder:

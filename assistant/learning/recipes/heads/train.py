@@ -105,9 +105,9 @@ def report(heads: LanguageHeads, part: str) -> None:
         is_english = one["lang"] == ENGLISH
         for group in ("all", "English" if is_english else "others", one["lang"]):
             rows[group, "lines"] += 1
-            rows[group, "english"] += (heads.language(one["t"]) == ENGLISH) == is_english
+            rows[group, "english"] += heads.is_english(one["t"]) == is_english
             rows[group, "right"] += sign.label == one["l"]
-            rows[group, "language"] += heads.language(one["t"]) == one["lang"]
+            rows[group, "language"] += _language(heads, one["t"]) == one["lang"]
     print(f"{part}: | language | lines | label right | English or not, right | language right |")
     for group in ("all", "English", "others", *sorted({one["lang"] for one in messages})):
         lines = rows[group, "lines"]
@@ -116,6 +116,10 @@ def report(heads: LanguageHeads, part: str) -> None:
     _report_flag("secret", _SECRET_FROM, [bool(m.get("s")) for m in messages], [s.secret for s in signs])
     _report_flag("profile", _PROFILE_FROM, [bool(m.get("p")) for m in messages], [s.profile for s in signs])
     _report_flag("order", _ORDER_FROM, [m["l"] in ORDERS for m in messages], [_order(s) for s in signs])
+
+
+def _language(heads: LanguageHeads, text: str) -> str:
+    return ENGLISH if heads.is_english(text) else heads.language(text)
 
 
 def _order(signs: Signs) -> float:
@@ -141,8 +145,8 @@ def main() -> None:
     heads = LanguageHeads(encoder, arguments.out)
     report(heads, "dev")
     for text in chain.from_iterable((t.text for t in c.statements) for c in everyday.undated("calibration")):
-        if heads.language(text) != ENGLISH:
-            print("taken for another language:", heads.language(text), text)
+        if not heads.is_english(text):
+            print("taken for another language:", text)
     if arguments.test:
         report(heads, "test")
 
