@@ -13,7 +13,7 @@ from agent_fakes import FixedEncoder, FixedReader, candidate, source
 
 from agents.answering.memory_answers import MemoryAnswers
 from agents.base.chat_interfaces import Source
-from agents.base.interfaces import Relation, Sorting, Verification
+from agents.base.interfaces import Relation, Sorting, Vectors, Verification
 from agents.languages.foreign_statements import ForeignStatements, features
 from agents.languages.message_sorting import MessageSorter
 from agents.languages.reader_by_language import ReaderByLanguage
@@ -26,6 +26,7 @@ from agents.models.heads import LanguageHeads, of_script, softmax
 from agents.models.heads import features as head_features
 from agents.retrieval.reader_judge import ReaderJudge, Readings
 from assistant.settings.locations import find_locations
+from stores.base.errors import EncoderUnavailable
 
 HELLO, CAT, ASKED = "hallo zusammen", "Meine Katze heißt Mimi.", "Wie heißt meine Katze?"
 
@@ -103,9 +104,18 @@ def test_a_secret_is_told_from_a_date(heads: LanguageHeads) -> None:
     assert heads.signs([]) == []
 
 
+def test_heads_of_another_encoder_are_refused() -> None:
+    class Other(FixedEncoder):
+        def words(self, texts: Sequence[str]) -> Vectors:
+            return self.encode_queries(texts)
+
+    with pytest.raises(EncoderUnavailable, match="not of fixed-1"):
+        LanguageHeads(Other({}))
+
+
 def test_features_hold_meaning_words_and_digits() -> None:
     class Encoder(FixedEncoder):
-        def words(self, texts: Sequence[str]) -> np.ndarray:
+        def words(self, texts: Sequence[str]) -> Vectors:
             return np.zeros((len(texts), 2), dtype=np.float32)
 
     found = head_features(Encoder({"pin a1b 22": (1, 0, 0, 0), "no": (0, 1, 0, 0)}), ["pin a1b 22", "no"])

@@ -96,6 +96,9 @@ def test_a_trained_first_half_meets_the_second_as_it_is() -> None:
     assert float(asked @ searched) == pytest.approx(0.75 * 1 + 0.25 * 0.8)
     assert with_first_half(ENGLISH, trained) is trained
     assert first_half(both) is ENGLISH
+    alone = first_half(queries)
+    assert alone.encode_queries(["cat"]).tolist() == [[0, 1]]
+    assert alone.encode_passages(["cat"]).tolist() == [[1, 0]]
     assert first_half(ENGLISH) is ENGLISH
 
 

@@ -21,6 +21,7 @@ from safetensors import safe_open
 
 from agents.base.interfaces import Vectors
 from agents.languages.signs import LABELS, Signs
+from stores.base.errors import EncoderUnavailable
 
 Floats = npt.NDArray[np.float32]
 
@@ -45,6 +46,9 @@ _LONGEST = 300  # characters by which a language is told
 class Encoder(Protocol):
     """The multilingual half."""
 
+    @property
+    def version(self) -> str: ...
+
     def encode_queries(self, texts: Sequence[str]) -> Vectors: ...
 
     def words(self, texts: Sequence[str]) -> Vectors: ...
@@ -58,6 +62,11 @@ class LanguageHeads:
         with safe_open(folder / FILE, "numpy") as content:
             facts = json.loads(content.metadata()["facts"])
             self._weights = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
+        if facts["encoder"] != encoder.version:
+            raise EncoderUnavailable(
+                f"The heads in {folder} read the vectors of {facts['encoder']}, not of {encoder.version}",
+                hint="Train them anew: python -m assistant.learning.recipes.heads.train",
+            )
         self._languages: list[str] = facts["languages"]
         self._other_from: float = facts["other_from"]
         self._is_english = lru_cache(maxsize=_KEPT)(self._told_apart)

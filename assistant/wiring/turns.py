@@ -143,9 +143,12 @@ class Turns(Models):
     @cached_property
     def _entity_responder(self) -> Responder:
         from agents.dialogue.entity_replies import EntityReplies
+        from agents.models.encoders.two_halves import first_half
 
         writer = (lambda: self._reply_writer) if self.settings.answer.generator else None
-        return self._responder_with(EntityReplies(lambda: self.searching.encoder, self.sorter, writer))
+        return self._responder_with(
+            EntityReplies(lambda: first_half(self.searching.encoder), self.sorter, writer)
+        )
 
     @property
     def _reply_writer(self) -> ReplyWriter:

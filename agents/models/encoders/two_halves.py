@@ -15,6 +15,7 @@ import numpy as np
 
 from agents.base.interfaces import Encoder, Vectors
 from agents.languages.signs import Languages
+from agents.models.encoders.two_sided import TwoSidedEncoder
 
 OTHER_SHARE = 0.6  # of queries in other languages; chosen on the dev part of data/languages
 ENGLISH_SHARE = 0.0  # of English ones; with more of it the fused search finds less (docs/experiments.md)
@@ -88,6 +89,8 @@ class TwoHalves:
 
 def first_half(encoder: Encoder) -> Encoder:
     """What can be trained of an encoder: its first half, or the whole of one that has none."""
+    if isinstance(encoder, TwoSidedEncoder):
+        return TwoSidedEncoder(first_half(encoder.passages), first_half(encoder.queries))
     return encoder.first if isinstance(encoder, TwoHalves) else encoder
 
 

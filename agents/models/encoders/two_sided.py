@@ -19,21 +19,21 @@ class TwoSidedEncoder:
             raise ValueError(
                 f"passages have {passages.dimension} dimensions, questions have {queries.dimension}"
             )
-        self._passages = passages
-        self._queries = queries
+        self.passages = passages
+        self.queries = queries
 
     @property
     def version(self) -> str:
-        return self._passages.version
+        return self.passages.version
 
     @property
     def dimension(self) -> int:
-        return self._passages.dimension
+        return self.passages.dimension
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """(N, D), by the trained side."""
-        return self._queries.encode_queries(texts)
+        return self.queries.encode_queries(texts)
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """(N, D), as they always were."""
-        return self._passages.encode_passages(texts)
+        return self.passages.encode_passages(texts)
