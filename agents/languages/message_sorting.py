@@ -10,7 +10,7 @@ from agents.base.interfaces import Reader, Sorting
 from agents.base.own_part import own_sentences
 from agents.base.sentences import is_question
 from agents.languages.sentence_cutting import sentences_in
-from agents.languages.signs import Languages
+from agents.languages.signs import Languages, is_english
 
 _LIKELY = 0.5  # probability from which a sentence is taken to do it
 _REMEMBERED = 1_000  # messages, sorted once: every question is read beside the same ones again
@@ -64,8 +64,11 @@ class MessageSorter:
         )
 
     def _greets(self, text: str, sorting: Sorting) -> bool:
-        """Whether a sentence that neither asks nor states is small talk, which answers nothing."""
-        if self._languages is None or sorting.nothing < _LIKELY:
+        """Whether a sentence that neither asks nor states is small talk, which answers nothing.
+
+        In English the reader finds that out, and "we speak" may be the answer.
+        """
+        if self._languages is None or sorting.nothing < _LIKELY or is_english(self._languages, text):
             return False
         (signs,) = self._languages.signs([text])
         return signs.of(("talk",)) >= _LIKELY
