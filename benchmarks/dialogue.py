@@ -230,7 +230,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         places = find_locations(os.environ, data=folder)
         with closing(Assistant(Settings(), places, offline=True)) as assistant:
-            encoder: Encoder = assistant.encoder
+            encoder: Encoder = assistant.packaged_encoder
             if arguments.encoder:
                 encoder = OnnxEncoder(arguments.encoder / SERVED)
             for name in arguments.only:

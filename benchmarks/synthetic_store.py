@@ -24,7 +24,7 @@ import numpy as np
 
 from agents.base.interfaces import Vector, Vectors
 from agents.base.sentences import sentences
-from assistant.settings.config import IndexSettings, Settings
+from assistant.settings.config import NO_SECOND_HALF, IndexSettings, Settings
 from assistant.settings.locations import Locations, find_locations
 from assistant.wiring.assistant import Assistant
 from stores.base.passages import SHARED
@@ -101,6 +101,7 @@ class CostAssistant(Assistant):
         real = find_locations(os.environ)
         settings = replace(
             Settings(),
+            encoder=replace(Settings().encoder, second=NO_SECOND_HALF, threads=1),
             index=IndexSettings(kind=index),  # type: ignore[arg-type]
             reranking=replace(Settings().reranking, judge="scores"),
             answer=replace(Settings().answer, reader=False),
@@ -111,8 +112,7 @@ class CostAssistant(Assistant):
 
     @cached_property
     def wanted_encoder(self) -> Any:
-        encoder = self._prepared("", threads=1)
-        return PlacedEncoder(encoder, self._near)
+        return PlacedEncoder(super().wanted_encoder, self._near)
 
 
 def build(folder: Path, synthetic: Synthetic, size: int) -> dict[str, float]:

@@ -250,7 +250,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         places = find_locations(os.environ, data=folder)
         with closing(Assistant(Settings(), places, offline=True)) as assistant:
-            train(arguments, Strings(assistant.encoder))
+            train(arguments, Strings(assistant.packaged_encoder))
 
 
 if __name__ == "__main__":
