@@ -163,14 +163,11 @@ class Quoter:
             for quote, reading, probability in zip(again, readings, found, strict=True)
         ]
 
-    def _cut(self, text: str) -> list[Sentence]:
-        return sentences_in(text, self._languages)
-
     def quotes(self, question: str, sources: Sequence[Source]) -> list[Quote]:
         """Every sentence that can be quoted, with its probability, in the order of the sources."""
         quotable: dict[str, tuple[Source, Sentence]] = {}  # what stands in several is quoted from the first
         for source in sources:
-            for sentence in self._cut(source.passage.text):
+            for sentence in sentences_in(source.passage.text, self._languages):
                 if not is_question(sentence.text) and not _is_key_alone(question, sentence.text):
                     quotable.setdefault(sentence.text, (source, sentence))
         if not quotable:

@@ -2,7 +2,8 @@
 
     text -> (√(1-w) · first half, √w · second half), unit length
 
-So every store, index and search works as with one model. The first half is what is trained; the second stays
+So every store, index and search works as with one model. A query chooses anew what share each half has of its
+products: English ones meet the first half alone. The first half is what is trained; the second stays
 as it is. The packaged first half knows English, the packaged second sixteen languages.
 """
 
