@@ -85,7 +85,7 @@ def test_halves_are_named_and_one_alone_can_be_had_and_left_again(library: Vouch
     first, second = both["halves"]
     assert both["live"] == f"{first['version']}.{second['version']}.30"
     assert (first["share"], second["share"]) == (0.7, 0.3)
-    assert f"half\t{second['version']}\t30% of a cosine" in vouch.run("encoder").out
+    assert f"half\t{second['version']}\t30% of what is stored" in vouch.run("encoder").out
     vouch.set('[encoder]\nsecond = "none"\n')
     assert vouch.run("ask", QUESTION).out
     alone = state(vouch)

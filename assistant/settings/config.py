@@ -178,7 +178,7 @@ class EncoderSettings:
 
     source: str = ""  # a folder, or a name on the hub; empty is the MiniLM that comes with Vouch
     second: str = ""  # of a second half; empty is the multilingual one beside that MiniLM, "none" is none
-    second_share: float = 0.3  # the second half's share of a cosine
+    second_share: float = 0.3  # the second half's share of what is stored; questions choose their own
     threads: int = 0  # 0 takes all cores
 
     def __post_init__(self) -> None:

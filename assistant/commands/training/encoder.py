@@ -68,7 +68,7 @@ def command(ctx: click.Context, build: bool, back: bool) -> int:
             return 0
         click.echo(f"in use\t{live.version if live else 'none yet'}")
         for half in _halves(live.version) if live else []:
-            click.echo(f"half\t{half['version']}\t{half['share']:.0%} of a cosine")
+            click.echo(f"half\t{half['version']}\t{half['share']:.0%} of what is stored")
         if previous is not None:
             click.echo(f"before\t{previous.version}\t`vouch encoder --back` uses it again")
         if change is not None and cost is not None:
@@ -79,7 +79,7 @@ def command(ctx: click.Context, build: bool, back: bool) -> int:
 
 
 def _halves(version: str) -> list[dict[str, Any]]:
-    """Of an encoder that has two: each half's version, and its share of a cosine."""
+    """Of an encoder that has two: each half's version, and its share of what is stored."""
     from agents.models.encoders.two_halves import halves_of
 
     halves = halves_of(version)
