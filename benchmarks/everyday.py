@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 
@@ -55,15 +56,25 @@ def measured(asked: Asked, message: str, finished: Finished) -> dict[str, bool]:
     }
 
 
-def played(chat: Chat, group: list[Conversation]) -> list[tuple[Asked, dict[str, bool]]]:
-    """The questions of some conversations that one user told."""
+@dataclass
+class Played:
+    """Some conversations that one user told, with what was answered."""
+
+    user: int
+    turns: dict[tuple[str, str], int] = field(default_factory=dict)  # by conversation and statement
+    answers: list[tuple[Conversation, Asked, dict[str, bool]]] = field(default_factory=list)
+    cited: list[str] = field(default_factory=list)  # beside each: the text that was quoted first
+
+
+def play(chat: Chat, group: list[Conversation]) -> Played:
+    """Tells some conversations as one user, and asks their questions."""
     user = chat.assistant.journal.user_id(" ".join(c.id for c in group))
+    found = Played(user)
     sessions = {c.id: chat.assistant.journal.open_session(user) for c in group}
     told = sorted(((t, c) for c in group for (t,) in c.messages), key=lambda one: one[0].day)
     for one, c in told:
         chat.at = max(chat.at + timedelta(minutes=1), datetime.combine(one.day, time(9), UTC))
-        chat.turn(user, sessions[c.id], one.text)
-    found = []
+        found.turns[c.id, one.id] = chat.turn(user, sessions[c.id], one.text).turn_id
     memory = [t for t, _ in told if t.id]
     for c in group:
         session = chat.assistant.journal.open_session(user)
@@ -73,8 +84,27 @@ def played(chat: Chat, group: list[Conversation]) -> list[tuple[Asked, dict[str,
             answer = next((t.text for t in c.statements if asked.answer == t.id), "")
             row = measured(asked, answer, finished)
             row["nearest"] = nearest(asked, memory) == answer
-            found.append((asked, row))
+            found.answers.append((c, asked, row))
+            found.cited.append(finished.cited[0].passage.text if finished.cited else "")
+            if chat.show:
+                print(f"    {asked.kind} ({asked.span}): {', '.join(k for k in row if row[k])}")
     return found
+
+
+def groups(conversations: Iterable[Conversation], size: int) -> list[list[Conversation]]:
+    """The conversations of each memory."""
+    chosen = list(conversations)
+    return [chosen[i : i + size] for i in range(0, len(chosen), size)]
+
+
+def print_shares(rows: Mapping[str, Sequence[Mapping[str, bool]]], first: str) -> None:
+    """A table of MEASURES, a line for each key of `rows`; first: the heading of the keys."""
+    print(f"| {first} | questions | {' | '.join(MEASURES)} |")
+    print(f"| --- | ---: |{' ---: |' * len(MEASURES)}")
+    for name, found in rows.items():
+        wanted = MEASURES[5:6] if name == "never" else tuple(m for m in MEASURES if m != "not flatly")
+        shares = (f"{np.mean([r[m] for r in found]):.1%}" if m in wanted else "" for m in MEASURES)
+        print(f"| {name} | {len(found)} | {' | '.join(shares)} |")
 
 
 def nearest(asked: Asked, memory: list[Told]) -> str:
@@ -90,26 +120,18 @@ def main() -> None:
     parser.add_argument("--groups", type=int, help="take only the first so many")
     parser.add_argument("--show", action="store_true", help="print each answer")
     arguments = parser.parse_args()
-    chosen, size = list(everyday.undated(PARTS[arguments.part])), arguments.together
-    groups = [chosen[i : i + size] for i in range(0, len(chosen), size)][: arguments.groups]
-    rows: dict[str, list[dict[str, bool]]] = defaultdict(list)
+    chosen = groups(everyday.undated(PARTS[arguments.part]), arguments.together)[: arguments.groups]
+    rows: dict[str, list[dict[str, bool]]] = {kind: [] for kind in KINDS}
     with tempfile.TemporaryDirectory() as folder:
         chat = Chat(Path(folder), ROOT / "docs/manual", show=arguments.show)
         with time_by(lambda: chat.at):
-            for group in groups:
+            for group in chosen:
                 chat.at = datetime(2026, 1, 1, tzinfo=UTC)
-                for asked, row in played(chat, group):
-                    rows[asked.kind].append(row)
-                    rows["never" if asked.kind == "never" else "told"] += [row] * (asked.kind != "never")
-                    if arguments.show:
-                        print(f"    {asked.kind} ({asked.span}): {', '.join(k for k in row if row[k])}")
+                for _, asked, row in play(chat, group).answers:
+                    for kind in {asked.kind, "never" if asked.kind == "never" else "told"}:
+                        rows[kind].append(row)
         chat.assistant.close()
-    print(f"| kind | questions | {' | '.join(MEASURES)} |")
-    print(f"| --- | ---: |{' ---: |' * len(MEASURES)}")
-    for kind in filter(rows.__contains__, KINDS):
-        wanted = MEASURES[5:6] if kind == "never" else tuple(m for m in MEASURES if m != "not flatly")
-        shares = (f"{np.mean([r[m] for r in rows[kind]]):.1%}" if m in wanted else "" for m in MEASURES)
-        print(f"| {kind} | {len(rows[kind])} | {' | '.join(shares)} |")
+    print_shares({kind: found for kind, found in rows.items() if found}, "kind")
     print(chat.report())
 
 

@@ -73,7 +73,7 @@ class Chat:
     """Vouch that has read some books, with a clock that is set."""
 
     def __init__(self, store: Path, books: Path, *, show: bool = False) -> None:
-        self._show = show
+        self.show = show
         self.at = datetime(2026, 1, 1, tzinfo=UTC)
         self.seconds: list[float] = []
         self.learned: Counter[str] = Counter()
@@ -91,7 +91,7 @@ class Chat:
         self.seconds.append(time.perf_counter() - begun)
         self.assistant.player.remember(user, lambda learned: self.learned.update([learned.action]))
         self.assistant.player.settle()
-        if self._show:
+        if self.show:
             print(f"> {message}\n  {finished.answer}")
         return finished
 

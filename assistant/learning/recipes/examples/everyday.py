@@ -90,6 +90,7 @@ class Conversation:
     topic: str
     messages: tuple[tuple[Told, ...], ...]
     questions: tuple[Asked, ...]
+    phenomena: tuple[str, ...] = ()  # of data/lookalikes: what of it a memory might confuse
 
     @property
     def statements(self) -> list[Told]:
@@ -104,7 +105,7 @@ def conversations(part: Part, folder: Path = DATA) -> tuple[Conversation, ...]:
 
 
 def undated(part: Part, folder: Path = DATA / "everyday") -> Iterator[Conversation]:
-    """The conversations of data/everyday; their messages get days, at most three weeks apart."""
+    """The conversations of data/everyday, or another folder; messages get days, at most three weeks apart."""
     for file in sorted(folder.glob(FILES[part])):
         for record in _records(file):
             yield _undated(record)
@@ -154,7 +155,13 @@ def _undated(record: dict[str, Any]) -> Conversation:
                 so_far=so_far,
             )
         )
-    return Conversation(str(record["id"]), str(record["topic"]), tuple(messages), tuple(questions))
+    return Conversation(
+        str(record["id"]),
+        str(record["topic"]),
+        tuple(messages),
+        tuple(questions),
+        tuple(record.get("ph", ())),
+    )
 
 
 def _dated(record: dict[str, Any]) -> Conversation:
