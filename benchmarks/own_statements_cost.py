@@ -32,6 +32,7 @@ from assistant.remembering import weighing
 from assistant.search.searching import Searching
 from stores.base.clock import now
 from stores.base.passages import own_space
+from stores.base.statement_links import LinkKind, NewLink
 from stores.claims.claims import Claims, text_key
 from stores.claims.decisions import Decision, carry_out
 from stores.conversation.journal import Journal
@@ -42,7 +43,6 @@ from stores.search.shared_index import SharedIndex
 from stores.search.spaces import Spaces
 from stores.vectors.exact import vector_bytes
 from stores.versions.changes import NewVersion, add_versions
-from stores.versions.passage_lines import live_version_ids
 
 DIMENSION = 384
 ENCODER = "made-up"
@@ -246,7 +246,7 @@ class Costs:
         return Searching(self._encoder, spaces, None, indexer, shared)  # type: ignore[arg-type]
 
     def _nearest(self, searching: Searching, claim: str) -> None:
-        weighing._nearest(searching, self._user, claim, drawn(claim), "yours")
+        weighing._nearest(searching, self._user, drawn(claim), "yours")
 
     def _told(self, days_ago: int) -> int:
         """A claim that was told so long ago, and is found now."""
@@ -273,23 +273,21 @@ def fill(database: Database, user_id: int, facts: int, chance: random.Random) ->
     """A memory of so many statements, and the changes of some."""
     texts = [*_ONCE, *(made_up(chance) for _ in range(facts - len(_ONCE)))]
     chance.shuffle(texts)
-    kept: list[tuple[int, int]] = []  # passage and version
+    kept: list[int] = []  # passages
     for start in range(0, facts, _AT_ONCE):
         with database.writing() as sql:
             some = texts[start : start + _AT_ONCE]
             for text in some:
                 claim = _stated(sql, user_id, text)
-                carry_out(sql, claim, _decision("add"))
-                if claim.receipt_id and text not in _ONCE:
-                    kept.append((claim.passage_id or 0, _version(sql, claim)))
+                carry_out(sql, claim, _decision())
+                if text not in _ONCE:
+                    kept.append(claim.passage_id or 0)
             changed = chance.sample(kept, min(len(kept), len(some) // 8 + len(some) // 10))
-            for number, (passage_id, version_id) in enumerate(changed):
-                is_replaced = number < len(some) // 8
-                claim = _stated(sql, user_id, made_up(chance))
-                action = _decision("modify" if is_replaced else "delete", passage_id, version_id)
-                carry_out(sql, claim, action)
-            gone = {passage_id for passage_id, _ in changed}
-            kept = [each for each in kept if each[0] not in gone]
+            for number, passage_id in enumerate(changed):
+                kind: LinkKind = "replaces" if number < len(some) // 8 else "ends"
+                link = NewLink(passage_id, False, kind, 0.9, "made up")
+                carry_out(sql, _stated(sql, user_id, made_up(chance)), _decision(link))
+            kept = [each for each in kept if each not in changed]
     with database.writing() as sql:
         _place(sql, user_id)
 
@@ -338,19 +336,8 @@ def _stated(sql: SqlSession, user_id: int, text: str, *, days_ago: int = 0) -> S
     return claim
 
 
-def _decision(action: str, passage_id: int | None = None, version_id: int | None = None) -> Decision:
-    return Decision(
-        status="unknown",
-        confidence=1.0,
-        scope="yours",
-        action=action,  # type: ignore[arg-type]
-        passage_id=passage_id,
-        version_id=version_id,
-    )
-
-
-def _version(sql: SqlSession, claim: StatedClaim) -> int:
-    return live_version_ids(sql, claim.passage_id or 0)[0]
+def _decision(*links: NewLink) -> Decision:
+    return Decision(status="unknown", confidence=1.0, scope="yours", action="add", links=links)
 
 
 def _place(sql: SqlSession, user_id: int) -> None:

@@ -171,15 +171,14 @@ def _check_receipts(house: House) -> None:
     for version in house.versions:
         is_written = version.author == "remembering"
         require(is_written == (version.added_by is not None), f"version {version.id} has no receipt")
-    live = [v for v in house.versions if v.is_live and v.kind != "message"]
-    require(len({(v.space, v.text) for v in live}) == len(live), "the same is stored twice")
+    shared = [v for v in house.versions if v.is_live and v.space == "shared"]
+    require(len({v.text for v in shared}) == len(shared), "the same is shared twice")
     require(len(set(house.proposals)) == len(house.proposals), "the same is proposed twice")
 
 
 def _check_claim(house: House, claim: Claim) -> None:
     """What became of a claim is whole: passage, receipt and state tell the same."""
     by = [v for v in house.versions if claim.receipt_id is not None and v.added_by == claim.receipt_id]
-    gone = [v for v in house.versions if claim.receipt_id is not None and v.removed_by == claim.receipt_id]
     live = [v for v in house.versions if v.is_live and v.passage_id == claim.passage_id]
     name = f"claim {claim.id}, {claim.state}"
     if claim.receipt_id is not None:
@@ -191,7 +190,9 @@ def _check_claim(house: House, claim: Claim) -> None:
         space = "shared" if claim.scope == "shared" else own_space(claim.user_id)
         require([(v.text, v.space) for v in by] == [(claim.text, space)], f"{name}: its passage")
         require(by[0].passage_id == claim.passage_id and len(live) == 1, f"{name}: one live version")
-        require(len(gone) == (1 if claim.action == "modify" else 0), f"{name}: what it displaced")
+        require(
+            all(v.removed_by != claim.receipt_id for v in house.versions), f"{name}: it displaced something"
+        )
     elif claim.state == "confirmed":
         require(claim.receipt_id is None and len(live) == 1, name)
     else:
@@ -208,8 +209,10 @@ def _check_told(house: House, told: Told) -> None:
     require(now.items() >= told.learned.items(), "what a person was told is not so")
 
 
-def split_subjects(database: Database) -> int:
-    """Subjects of which more than one live fact says something, in one space: an order was lost."""
+def unlinked_statements(database: Database) -> int:
+    """Statements of a user that have no link to another one of their subject."""
     with database.reading() as sql:
-        live = [v for v in House(sql).versions if v.is_live and v.kind != "message"]
-    return sum(count > 1 for count in Counter((v.space, subject(v.text)) for v in live).values())
+        own = [v for v in House(sql).versions if v.is_live and v.kind != "message" and v.space != "shared"]
+        linked = {end for row in rows(sql, "SELECT newer, older FROM statement_links") for end in row}
+    subjects = Counter((v.space, subject(v.text)) for v in own)
+    return sum(subjects[v.space, subject(v.text)] > 1 and v.passage_id not in linked for v in own)

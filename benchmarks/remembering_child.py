@@ -21,7 +21,7 @@ import sys
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property, wraps
@@ -40,6 +40,7 @@ from assistant.turns import pipeline, player  # noqa: F401 - imported before the
 from assistant.wiring.assistant import Assistant
 from benchmarks.durable_worker import QuickAssistant, Specification
 from stores.base.errors import ModelUnreachable
+from stores.base.statement_links import NewLink
 from stores.claims.claims import Claims
 from stores.claims.decisions import Learned
 from stores.conversation.claim_jobs import ClaimJobs
@@ -155,6 +156,13 @@ class Fakes:
         if same[0].text == claim.text:
             return Curation("nothing", same[0], reason="known")
         return Curation("modify", same[0], text=claim.text, reason="a new value")
+
+    async def relate(
+        self, claim: Claim, nearest: Sequence[Candidate], later: Collection[int]
+    ) -> list[NewLink]:
+        await self._ask("curate", claim.text)
+        met = [c.passage for c in nearest if subject(c.passage.text) == subject(claim.text)]
+        return [NewLink(p.passage_id, p.version_id in later, "replaces", 0.9, self.name) for p in met]
 
     async def _ask(self, step: str, text: str) -> None:
         self._point(f"asking the agent to {step}")

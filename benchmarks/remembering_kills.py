@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.durability import fresh_database
 from benchmarks.durable_checks import NotDurable, require
-from benchmarks.remembering_checks import Told, check, split_subjects
+from benchmarks.remembering_checks import Told, check, unlinked_statements
 from benchmarks.remembering_child import SCENES, Life
 from stores.database.database import Database
 
@@ -141,7 +141,7 @@ class Found:
     survived: int = 0  # ended before the death came
     left: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))  # states, by point
     at_once: int = 0  # times that two worked at once
-    split: int = 0  # subjects that two at work at once left with two values
+    unlinked: int = 0  # statements of one subject that two at work at once left without a link
 
 
 class Killing:
@@ -192,7 +192,7 @@ class Killing:
             self._found.kills[death.told] += 1
 
     def _work_off(self, nurseries: Sequence[Nursery]) -> None:
-        split = split_subjects(self._database)
+        unlinked = unlinked_statements(self._database)
         self._end_leases()
         for nursery in nurseries:
             nursery.begin(replace(self._life, scene=""))
@@ -200,9 +200,9 @@ class Killing:
             nursery.end(self._told)
             require(self._told.code == 0, f"who works off failed: {self._told.failed}")
         self._found.at_once += len(nurseries) > 1
-        split = split_subjects(self._database) - split
-        self._found.split += split
-        require(split == 0 or len(nurseries) > 1 or not self._by_fakes, "a new value stands beside the old")
+        unlinked = unlinked_statements(self._database) - unlinked
+        self._found.unlinked += unlinked
+        require(unlinked == 0 or len(nurseries) > 1 or not self._by_fakes, "a statement has no link")
 
     def _end_leases(self) -> None:
         """As time does."""
@@ -244,7 +244,7 @@ def main() -> None:
         print(f"{count:>5}  {left['pending']:>12} {left.total() - left['pending']:>8}  {point}")
     print(
         f"{found.kills.total()} SIGKILLs at {len(found.kills)} points, {found.survived} ended before theirs, "
-        f"{found.at_once} times two at work at once (subjects left with two values: {found.split}), "
+        f"{found.at_once} times two at work at once (statements left without a link: {found.unlinked}), "
         f"{time.monotonic() - began:.0f} s: every claim once, with its receipt, or pending; nothing by half"
     )
 

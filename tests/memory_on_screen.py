@@ -13,6 +13,7 @@ from agents.memory.classifier import Classifier
 from assistant.remembering.weighing import Agents
 from assistant.terminal.memory.memory_screen import MemoryScreen
 from assistant.wiring.assistant import Assistant
+from stores.base.statement_links import NewLink
 from stores.claims.claims import NewClaim
 
 T = TypeVar("T")
@@ -71,6 +72,9 @@ class UndecidedAgents:
 
     async def curate(self, claim: Claim, *_: object) -> Curation:
         return Curation("add", text=claim.text)
+
+    async def relate(self, *_: object) -> list[NewLink]:
+        return []
 
 
 def weighs_without_a_model(chat: ChatOnScreen) -> None:

@@ -19,6 +19,7 @@ from assistant.remembering.weighing import Agents
 from assistant.settings.config import Settings
 from assistant.settings.locations import Locations
 from assistant.wiring.assistant import Assistant
+from stores.base.statement_links import NewLink
 from tests.attack_cases import BENIGN, Case, Step, holds, read_suite
 from tests.attack_play import House
 
@@ -101,6 +102,9 @@ class Gullible:
 
     async def curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
         return Curation("add", text=claim.text)
+
+    async def relate(self, *_: object) -> list[NewLink]:
+        return []
 
 
 def test_a_gullible_assistant_is_caught(world: House, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a chat model may change, and what it may not."""
+"""What a chat model may link, and what it may not."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from collections.abc import Mapping
 
 import jsonschema
 import pytest
-from agent_fakes import ADDS, SAME, FixedReader, passage
+from agent_fakes import ADDS, ENDS, REPLACES, FixedReader, passage
 from hypothesis import given
 from hypothesis import strategies as st
 from test_chat_discriminator import ScriptedChat
 
-from agents.base.claim_interfaces import Claim, Curation, Weighed
+from agents.base.claim_interfaces import Claim
 from agents.base.interfaces import Candidate
 from agents.memory.chat_curator import LONGEST_SHOWN, ChatCurator
 from agents.memory.reader_curator import ReaderCurator
 from agents.prompts.curating import curation_schema
 from stores.base.errors import MalformedReply
-from stores.base.passages import SHARED
 
 OLD, NEW = "ann moved to oslo in 2019", "ann is in bergen now"
 CLAIM = Claim(NEW, NEW, "fact", "user")
@@ -31,25 +30,24 @@ def near(text: str = OLD, *, kind: str = "fact", space: str = "user:1", number: 
 
 def asked(
     reply: Mapping[str, object], *nearest: Candidate, claim: Claim = CLAIM, reader: FixedReader = RELATED
-) -> tuple[Curation, ScriptedChat]:
+) -> tuple[set[tuple[str, float]], ScriptedChat]:
+    """Kinds and probabilities of the links by the chat model alone."""
     chat = ScriptedChat(reply)
-    curator = ChatCurator(chat, ReaderCurator(reader))
-    return asyncio.run(curator.curate(claim, Weighed("unknown", 1.0), nearest)), chat
+    links = asyncio.run(ChatCurator(chat, ReaderCurator(reader)).relate(claim, nearest, ()))
+    assert all(link.other == 1 and not link.is_newer for link in links)
+    return {(link.kind, link.probability) for link in links if link.by == chat.name}, chat
 
 
 def reply(action: object, number: object = 1, both: object = False) -> dict[str, object]:
     return {"can_both_be_true": both, "action": action, "number": number}
 
 
-def test_what_cannot_both_be_true_is_replaced_by_what_was_said() -> None:
-    curation, _ = asked(reply("replace"), near())
-    assert (curation.action, curation.text) == ("modify", NEW)
-    assert curation.passage is not None
+def test_what_cannot_both_be_true_is_replaced() -> None:
+    assert asked(reply("replace"), near())[0] == {("replaces", 0.75)}
 
 
-def test_what_is_known_is_not_added() -> None:
-    curation, _ = asked(reply("nothing", both=True), near())
-    assert (curation.action, curation.reason) == ("nothing", "it is known already, says scripted")
+def test_what_is_known_is_the_same() -> None:
+    assert asked(reply("nothing", both=True), near())[0] == {("same", 0.75)}
 
 
 @pytest.mark.parametrize(
@@ -67,8 +65,8 @@ def test_what_is_known_is_not_added() -> None:
         {},
     ],
 )
-def test_all_else_adds(bad: dict[str, object]) -> None:
-    assert asked(bad, near())[0].action == "add"
+def test_all_else_is_no_link(bad: dict[str, object]) -> None:
+    assert asked(bad, near())[0] == set()
 
 
 @pytest.mark.parametrize(
@@ -77,33 +75,24 @@ def test_all_else_adds(bad: dict[str, object]) -> None:
         near("i like tea"),  # the reader holds it unrelated
         near(kind="message"),
         near(kind="document"),
-        near(space=SHARED),
         near(f"{OLD} {'word ' * LONGEST_SHOWN}"),
     ],
 )
-def test_nothing_is_asked_beside_what_may_not_change(nearest: Candidate) -> None:
-    curation, chat = asked(reply("replace"), nearest)
-    assert curation.action != "modify"
-    assert chat.asked == []
+def test_nothing_is_asked_beside_what_has_no_links(nearest: Candidate) -> None:
+    links, chat = asked(reply("replace"), nearest)
+    assert (links, chat.asked) == (set(), [])
 
 
-def test_hearsay_changes_nothing_and_nobody_is_asked() -> None:
-    claim = Claim(NEW, NEW, "fact", "user", is_hearsay=True)
-    curation, chat = asked(reply("replace"), near(), claim=claim)
-    assert (curation.action, chat.asked) == ("add", [])
-
-
-def test_what_the_reader_decides_is_not_asked() -> None:
-    again = Claim(OLD, OLD, "fact", "user")
-    known = FixedReader(related={(OLD, OLD): SAME})
-    curation, chat = asked(reply("add", 0), near(), claim=again, reader=known)
-    assert (curation.action, chat.asked) == ("nothing", [])
+def test_what_the_reader_is_sure_of_is_not_asked() -> None:
+    for sure in (ENDS, REPLACES):
+        links, chat = asked(reply("add", 0), near(), reader=FixedReader(related={(NEW, OLD): sure}))
+        assert (links, chat.asked) == (set(), [])
 
 
 def test_a_model_that_cannot_be_asked_is_an_error() -> None:
     curator = ChatCurator(ScriptedChat(), ReaderCurator(RELATED))
     with pytest.raises(MalformedReply):
-        asyncio.run(curator.curate(CLAIM, Weighed("unknown", 1.0), [near()]))
+        asyncio.run(curator.relate(CLAIM, [near()], ()))
 
 
 def test_everything_from_outside_stands_behind_a_mark() -> None:
@@ -132,8 +121,6 @@ anything = st.none() | st.booleans() | st.integers(-2, 9) | st.text(max_size=20)
         }
     )
 )
-def test_whatever_a_model_replies_only_words_of_the_user_are_kept(answer: dict[str, object]) -> None:
-    curation, _ = asked(answer, near(), near("The register says Oslo.", kind="document", number=2))
-    assert curation.action in ("add", "modify", "nothing")
-    assert curation.text in ("", NEW)
-    assert curation.passage is None or curation.passage.version_id == 1
+def test_whatever_a_model_replies_only_statements_of_the_user_are_linked(answer: dict[str, object]) -> None:
+    links, _ = asked(answer, near(), near("The register says Oslo.", kind="document", number=2))
+    assert links <= {("same", 0.75), ("replaces", 0.75)}

@@ -8,17 +8,20 @@ from typing import Any
 
 import pytest
 from sqlalchemy import update
+from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 from store_fixtures import Stores, document, findable
 
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.passages import SHARED
+from stores.base.statement_links import NewLink
 from stores.claims.claims import Claims, NewClaim, text_key
-from stores.claims.decisions import Decision, Learned, Outdated
+from stores.claims.decisions import Decision, Learned
 from stores.claims.proposals import Proposals
 from stores.conversation.claim_jobs import FIRST_WAIT, LONGEST_WAIT, ClaimJob, ClaimJobs
 from stores.conversation.journal import Journal, Outcome
 from stores.database.tables import Job, Receipt
+from stores.memory.statement_links import StatementLinks
 from stores.versions.provenance import messages_behind
 
 LOCKER = "My locker number is 214."
@@ -197,30 +200,28 @@ def test_the_same_work_done_twice_writes_once(stores: Stores, ann: int) -> None:
     assert len(stores.knowledge.receipts(ann)) == 1
 
 
-def test_the_very_same_words_are_counted_and_not_stored(stores: Stores, ann: int) -> None:
-    first = state(stores, ann, LOCKER)
-    again = state(stores, ann, LOCKER)
-    assert first.receipt_id is not None
-    assert (again.state, again.action, again.receipt_id) == ("confirmed", "nothing", None)
-    assert again.passage_id == first.passage_id
+def test_what_is_said_again_is_kept_again(stores: Stores, ann: int) -> None:
+    first, again = state(stores, ann, LOCKER), state(stores, ann, LOCKER)
+    assert (again.state, again.action) == ("stored", "add")
+    assert again.passage_id != first.passage_id
 
 
-def test_a_new_value_is_a_new_version_and_the_old_one_stays_readable(stores: Stores, ann: int) -> None:
+def test_what_no_longer_holds_stays_with_a_link_that_undo_takes_away(stores: Stores, ann: int) -> None:
     first = state(stores, ann, LOCKER)
     assert first.passage_id is not None
-    [version] = stores.catalogue.history(ann, first.passage_id).versions
-    change = Decision(
-        status="unknown", confidence=1.0, scope="yours", action="modify",
-        passage_id=first.passage_id, version_id=version.id,
-    )  # fmt: skip
-    state(stores, ann, "My locker number is 310.", change)
-    versions = stores.catalogue.history(ann, first.passage_id).versions
-    assert [(v.number, v.text, v.removed_at is None) for v in versions] == [
-        (1, LOCKER, False),
-        (2, "My locker number is 310.", True),
-    ]
+    link = NewLink(first.passage_id, False, "replaces", 0.9, "test")
+    newer = state(stores, ann, "My locker number is 310.", replace(UNKNOWN, links=[link]))
+    assert [(passage.text, passage.holds) for passage in newer.instead_of] == [(LOCKER, False)]
+    assert holding(stores, ann) == {LOCKER: False, "My locker number is 310.": True}
     stores.knowledge.undo(ann)
-    assert [line.text for line in stores.catalogue.lines(ann, kind="fact")] == [LOCKER]
+    assert holding(stores, ann) == {LOCKER: True}
+
+
+def holding(stores: Stores, user: int) -> dict[str, bool]:
+    """Whether each statement of a user still holds."""
+    space = stores.spaces().of(user)
+    found = space.passages([version for version, _ in space.statements(100)])
+    return {passage.text: passage.holds for passage in found.values()}
 
 
 def test_what_was_told_first_and_weighed_last_replaces_nothing(stores: Stores, ann: int) -> None:
@@ -228,41 +229,24 @@ def test_what_was_told_first_and_weighed_last_replaces_nothing(stores: Stores, a
     claims.put(ann, taken(stores, ann).id, turn, [new(LOCKER)], by="test")
     weigh = taken(stores, ann)
     newer = state(stores, ann, "My locker number is 310.")
-    assert newer.passage_id is not None
-    [version] = stores.catalogue.history(ann, newer.passage_id).versions
-    change = replace(UNKNOWN, action="modify", passage_id=newer.passage_id, version_id=version.id)
-    learned = claims.decide(ann, weigh.id, weigh.subject_id, change)
+    version_ids = [version for version, _ in stores.spaces().of(ann).statements(9)]
+    assert claims.told_later(ann, weigh.subject_id, version_ids) == set(version_ids)
+    link = NewLink(newer.passage_id or 0, True, "replaces", 0.9, "test")
+    learned = claims.decide(ann, weigh.id, weigh.subject_id, replace(UNKNOWN, links=[link]))
     assert learned is not None
     assert learned.is_earlier
-    assert [line.text for line in stores.catalogue.lines(ann, kind="fact")] == ["My locker number is 310."]
-    assert LOCKER in [v.text for v in stores.catalogue.history(ann, newer.passage_id).versions]
+    assert holding(stores, ann) == {LOCKER: False, "My locker number is 310.": True}
 
 
-def test_a_decision_on_a_passage_that_has_changed_is_refused_whole(stores: Stores, ann: int) -> None:
-    first = state(stores, ann, LOCKER)
-    assert first is not None
-    change = Decision(
-        status="unknown", confidence=1.0, scope="yours", action="modify",
-        passage_id=first.passage_id, version_id=-1,
-    )  # fmt: skip
-    with pytest.raises(Outdated):
-        state(stores, ann, "My locker number is 310.", change)
-    [claim] = Claims(stores.database).pending(ann)
-    assert claim.text == "My locker number is 310."
-    assert len(ClaimJobs(stores.database).waiting(ann)) == 1
-
-
-def test_no_decision_reaches_into_another_space(stores: Stores, ann: int, bob: int) -> None:
+def test_no_link_reaches_into_another_space(stores: Stores, ann: int, bob: int) -> None:
     his = state(stores, bob, LOCKER)
-    assert his.passage_id is not None
-    [version] = stores.catalogue.history(bob, his.passage_id).versions
-    change = Decision(
-        status="unknown", confidence=1.0, scope="yours", action="delete",
-        passage_id=his.passage_id, version_id=version.id,
-    )  # fmt: skip
-    with pytest.raises(Outdated):
-        state(stores, ann, "I have no locker.", change)
-    assert [line.text for line in stores.catalogue.lines(bob, kind="fact")] == [LOCKER]
+    link = NewLink(his.passage_id or 0, False, "ends", 1.0, "test")
+    with pytest.raises(IntegrityError):
+        state(stores, ann, "I have no locker.", replace(UNKNOWN, links=[link]))
+    assert holding(stores, bob) == {LOCKER: True}
+    assert holding(stores, ann) == {}
+    with pytest.raises(NotFound):
+        StatementLinks(stores.database).say(ann, his.passage_id or 0, 1, "ends")
 
 
 def test_undoing_what_was_learned_withdraws_the_lesson(stores: Stores, ann: int) -> None:
@@ -287,19 +271,11 @@ def test_words_that_became_knowledge_are_settled_and_stay_so_when_that_is_undone
     assert claims.settled_words(ann, [message]) == {message: [LOCKER]}
 
 
-def test_a_memory_has_the_messages_of_all_claims_behind_it(stores: Stores, ann: int, bob: int) -> None:
-    learned = state(stores, ann, LOCKER)
-    change = replace(
-        UNKNOWN, action="modify", text="My locker number is 310.", passage_id=learned.passage_id,
-        version_id=max(stores.texts(f"user:{ann}")),
-    )  # fmt: skip
-    state(stores, ann, "It is 310 now.", change)
+def test_a_memory_has_its_message_behind_it(stores: Stores, ann: int, bob: int) -> None:
+    state(stores, ann, LOCKER)
     texts = stores.texts(f"user:{ann}")
-    kept = [version for version, text in texts.items() if text == "My locker number is 310."]
-    [behind] = messages_behind(stores.database, ann, list(texts)).items()
-    assert (behind[0], [message.text for message in behind[1]]) == (kept[0], [LOCKER, "It is 310 now."])
-    assert [message.told_at for message in behind[1]] == sorted(message.told_at for message in behind[1])
-    assert [message.holds for message in behind[1]] == [False, True]  # the first was replaced
+    [(version_id, behind)] = messages_behind(stores.database, ann, list(texts)).items()
+    assert (texts[version_id], [(m.text, m.holds) for m in behind]) == (LOCKER, [(LOCKER, True)])
     assert messages_behind(stores.database, bob, list(texts)) == {}
 
 

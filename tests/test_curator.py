@@ -1,9 +1,9 @@
-"""What a claim changes in the space it goes to, by what the reader says it does to what is known."""
+"""What a claim does to what is known, by what the reader says of each pair."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pytest
 from agent_fakes import ADDS, ENDS, REPLACES, SAME, UNRELATED, FixedReader, passage
@@ -29,58 +29,65 @@ def curated(
     return asyncio.run(ReaderCurator(reader).curate(claim, Weighed(status, 0.9), nearest))
 
 
-def mine(text: str = NEW, *, is_hearsay: bool = False) -> Claim:
-    return Claim(text, text, "fact", "user", is_hearsay)
+def mine(text: str = NEW) -> Claim:
+    return Claim(text, text, "fact", "user")
 
 
 def reader(does: Relation, said: str = NEW, earlier: str = OLD) -> FixedReader:
     return FixedReader(related={(said, earlier): does})
 
 
+def links(
+    claim: Claim, nearest: Sequence[Candidate], reader: FixedReader, later: Collection[int] = ()
+) -> set[tuple[int, bool, str, float]]:
+    found = asyncio.run(ReaderCurator(reader).relate(claim, nearest, later))
+    return {(link.other, link.is_newer, link.kind, link.probability) for link in found}
+
+
+# One's own statements
+
+
 @pytest.mark.parametrize(
-    ("does", "action"),
-    [(SAME, "add"), (REPLACES, "modify"), (ENDS, "modify"), (ADDS, "add"), (UNRELATED, "add")],
+    ("does", "kind"), [(SAME, "same"), (REPLACES, "replaces"), (ENDS, "ends"), (ADDS, "adds")]
 )
-def test_the_relation_decides(does: Relation, action: str) -> None:
-    found = curated(mine(), [near("i like tea", number=2), near(OLD)], reader(does))
-    assert found.action == action
-    assert found.text == NEW
-    assert found.passage is None if action == "add" else found.passage and found.passage.version_id == 1
+def test_what_it_does_to_another_is_a_link_with_its_probability(does: Relation, kind: str) -> None:
+    assert links(mine(), [near("i like tea", number=2), near(OLD)], reader(does)) == {(1, False, kind, 1.0)}
 
 
-def test_known_is_what_says_the_same_in_no_word_of_its_own() -> None:
-    again = "I live in Porto!"
-    found = curated(mine(again), [near(OLD)], reader(SAME, said=again))
-    assert (found.action, found.text) == ("nothing", "")
-    assert found.passage == near(OLD).passage
+def test_unrelated_and_unlikely_is_no_link() -> None:
+    assert links(mine(), [near(OLD)], reader(UNRELATED)) == set()
+    assert links(mine(), [near(OLD)], reader(Relation(0.19, 0.0, 0.0, 0.0, 0.81))) == set()
+    both = Relation(0.3, 0.25, 0.0, 0.0, 0.45)
+    assert links(mine(), [near(OLD)], reader(both)) == {(1, False, "same", 0.3), (1, False, "replaces", 0.25)}
 
 
-def test_what_was_said_stays_as_it_was_said_and_the_reason_names_what_it_changes() -> None:
-    found = curated(mine(), [near(OLD)], reader(REPLACES))
-    assert (found.text, found.reason) == (NEW, f"it replaces {OLD!r}, with a probability of 1.00")
+def test_what_was_told_later_is_read_as_the_later() -> None:
+    turned = reader(REPLACES, said=OLD, earlier=NEW)
+    assert links(mine(), [near(OLD)], turned, later={1}) == {(1, True, "replaces", 1.0)}
 
 
-def test_only_the_sentence_that_is_replaced_leaves_a_longer_note() -> None:
+def test_equal_words_are_the_same_whatever_the_reader_says() -> None:
+    assert links(mine(OLD), [near(OLD)], reader(UNRELATED, said=OLD)) == {(1, False, "same", 1.0)}
+
+
+def test_of_a_longer_note_the_sentence_that_has_most_to_do_with_it_counts() -> None:
     note = near("I started in May. My place is in Porto. It is blue.", kind="note")
-    found = curated(mine(), [note], reader(REPLACES, earlier="My place is in Porto."))
-    assert found.text == f"I started in May. {NEW} It is blue."
+    found = links(mine(), [note], reader(REPLACES, earlier="My place is in Porto."))
+    assert found == {(1, False, "replaces", 1.0)}
 
 
 @pytest.mark.parametrize("kind", ["document", "message"])
-def test_documents_and_messages_keep_what_they_say(kind: str) -> None:
-    assert curated(mine(), [near(OLD, kind=kind)], reader(REPLACES)).action == "add"
+def test_documents_and_messages_have_no_links(kind: str) -> None:
+    assert links(mine(), [near(OLD, kind=kind)], reader(REPLACES)) == set()
 
 
-def test_hearsay_changes_nothing() -> None:
-    assert curated(mine(is_hearsay=True), [near(OLD)], reader(REPLACES)).action == "add"
-
-
-def test_the_likelier_of_two_is_changed() -> None:
-    sure, unsure = Relation(0, 0.9, 0, 0, 0.1), Relation(0, 0.6, 0, 0, 0.4)
-    both = FixedReader(related={(NEW, OLD): sure, (NEW, "my room is in braga"): unsure})
-    found = curated(mine(), [near("my room is in braga", number=2), near(OLD)], both)
-    assert found.passage is not None
-    assert found.passage.version_id == 1
+def test_the_real_reader_sees_that_a_visit_was_moved() -> None:
+    moved = mine("actually Nadia can only come on the 20th")
+    others = [near("My landlord is called Ann.", number=2), near("I like tea.", number=3)]
+    visit = near("My sister Nadia is visiting on the 14th", number=4)
+    curator = ReaderCurator(OnnxReader(LARGE, threads=1))
+    found = asyncio.run(curator.relate(moved, [*others, visit], ()))
+    assert {(link.other, link.kind) for link in found if link.probability >= 0.5} == {(4, "replaces")}
 
 
 # The shared memory
@@ -105,18 +112,33 @@ def test_what_a_shared_passage_entails_is_known() -> None:
     assert (found.action, found.passage) == ("nothing", shared.passage)
 
 
-def test_what_says_the_same_but_for_a_number_takes_its_place() -> None:
-    was, now = "My rent is 850 euros.", "My rent is 900 euros."
-    reader = FixedReader(related={(now, was): Relation(0.7, 0.2, 0.0, 0.1, 0.0)})
-    curation = curated(mine(now), [near(was)], reader)
-    assert (curation.action, curation.text) == ("modify", now)
+FACT = near("The room opens at 10:00.", space=SHARED)
 
 
-def test_the_real_reader_sees_that_a_visit_was_moved() -> None:
-    moved = mine("actually Nadia can only come on the 20th")
-    others = [near("My landlord is called Ann.", number=2), near("I like tea.", number=3)]
-    visit = near("My sister Nadia is visiting on the 14th", number=4)
-    found = asyncio.run(
-        ReaderCurator(OnnxReader(LARGE, threads=1)).curate(moved, Weighed("unknown", 0.9), [*others, visit])
+def relating(*relations: Relation, refutes: float = 0.0) -> FixedReader:
+    """What the claim does to the shared fact, and the fact to the claim."""
+    there, back = relations
+    return FixedReader(
+        related={(OPENS.text, FACT.passage.text): there, (FACT.passage.text, OPENS.text): back},
+        verified={(OPENS.text, FACT.passage.text): Verification(1 - refutes, refutes, 0.0)},
     )
-    assert (found.action, found.passage) == ("modify", visit.passage)
+
+
+def test_known_there_is_what_says_the_same_both_ways_round_and_is_not_refuted() -> None:
+    known = curated(OPENS, [FACT], relating(SAME, SAME), status="correct")
+    assert (known.action, known.passage) == ("nothing", FACT.passage)
+    assert curated(OPENS, [FACT], relating(SAME, ADDS, refutes=0.2), status="correct").action == "add"
+    assert curated(OPENS, [FACT], relating(SAME, SAME, refutes=0.9), status="correct").action == "add"
+
+
+@pytest.mark.parametrize("does", [REPLACES, ENDS])
+def test_what_would_no_longer_hold_there_is_a_change(does: Relation) -> None:
+    found = curated(OPENS, [FACT], relating(does, UNRELATED), status="correct")
+    assert (found.action, found.text, found.passage) == ("modify", OPENS.text, FACT.passage)
+    assert found.reason.endswith("with a probability of 1.00")
+
+
+def test_only_the_sentence_that_is_replaced_leaves_a_longer_fact() -> None:
+    fact = near("The room is blue. It opens at nine. Come in.", space=SHARED)
+    found = curated(OPENS, [fact], reader(REPLACES, OPENS.text, "It opens at nine."), status="correct")
+    assert found.text == f"The room is blue. {OPENS.text} Come in."

@@ -11,6 +11,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from test_claims import UNKNOWN, new, state, taken, tell
 
 from stores.base.clock import now
 from stores.base.errors import CannotUndo, NotFound, StoreUnavailable
+from stores.base.statement_links import NewLink
 from stores.checks.texts import changed_texts
 from stores.claims.claims import Claims, NewClaim
 from stores.claims.decisions import Decision, Learned
@@ -49,6 +51,7 @@ from stores.database.tables import (
     Round,
     Session,
     StatedClaim,
+    StatementLink,
     Turn,
 )
 from stores.forgetting.forgetting import Forgetting, Forgotten
@@ -682,10 +685,11 @@ def test_what_else_was_learned_from_the_same_message_stays(stores: Stores, ann: 
 def test_what_was_known_before_it_was_said_again_stays_and_is_named(stores: Stores, ann: int) -> None:
     note, _ = stores.knowledge.remember(ann, "My cat is Tom", kind="note")
     learned = state(stores, ann, "My cat is Tom")
-    assert (learned.state, learned.passage_id) == ("confirmed", note)
+    assert learned.passage_id != note
     message = next(line.passage_id for line in stores.catalogue.lines(ann, kind="message"))
     forgotten = forget(stores, ann, message)
-    assert (forgotten.with_them, forgotten.still_in) == ((), (note,))
+    assert [line.passage_id for line in forgotten.with_them] == [learned.passage_id]
+    assert forgotten.still_in == (note,)
     assert stores.own_texts(ann) == {"My cat is Tom"}
     forget(stores, ann, note)
     assert stores.own_texts(ann) == set()
@@ -711,29 +715,16 @@ def test_a_fact_that_became_shared_goes_with_its_message_and_by_its_own_user(
     assert stores.texts() == {}
 
 
-def test_of_a_passage_that_two_users_wrote_each_forgets_their_own_words(
-    stores: Stores, ann: int, bob: int
+def test_forgetting_a_statement_leaves_nothing_of_it_in_links_and_the_others_as_they_were(
+    stores: Stores, ann: int
 ) -> None:
-    his = state(stores, bob, "The room closes at five", SHARE, about="world")
-    shared = fact_of(stores, his)
-    change = Decision(
-        status="correct",
-        confidence=1,
-        scope="shared",
-        action="modify",
-        passage_id=shared,
-        version_id=version_of(stores, shared),
-        text="The room closes at four",
-    )
-    mine = state(stores, ann, "No, the room closes at four", change, about="world")
-    with pytest.raises(NotFound, match="was added by ann"):
-        forget(stores, bob, shared)
-    forget(stores, ann, shared)
-    assert stores.texts() == {}
-    with pytest.raises(NotFound):
-        stores.catalogue.line(bob, shared)
-    stores.knowledge.undo(ann, mine.receipt_id)
-    assert list(stores.texts().values()) == ["The room closes at five"]
+    first = state(stores, ann, "My locker is 214 in the cellar")
+    link = NewLink(fact_of(stores, first), False, "replaces", 0.9, "test")
+    newer = state(stores, ann, "It is 310 now", replace(UNKNOWN, links=[link]))
+    forget(stores, ann, fact_of(stores, first))
+    assert rows(stores, StatementLink) == []
+    assert tables_holding(stores.database, "cellar") == []
+    assert stores.catalogue.line(ann, fact_of(stores, newer)).text == "It is 310 now"
 
 
 def test_a_claim_that_waits_to_be_weighed_is_not_weighed_any_more(stores: Stores, ann: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
 from agents.base.interfaces import Candidate
 from agents.retrieval.retriever import Fusion, Retriever
 from assistant.search.searching import Searching
+from stores.base.statement_links import NewLink
 from stores.claims.claims import Claims
 from stores.database.tables import StatedClaim
 from stores.forgetting.forgetting import Forgetting
@@ -88,6 +89,18 @@ class Talkers(Fakes):
         if "no more" in claim.text:
             return Curation("delete", met, reason="it holds no more")
         return Curation("modify", met, claim.text, "another value")
+
+    async def relate(
+        self, claim: Claim, nearest: Sequence[Candidate], later: Collection[int]
+    ) -> list[NewLink]:
+        about = claim.text.split(" is ")[0]
+        met = [c.passage for c in nearest if c.passage.text.startswith(f"{about} is ")]
+        return [
+            NewLink(
+                p.passage_id, p.version_id in later, "same" if p.text == claim.text else "replaces", 0.9, ""
+            )
+            for p in met
+        ]
 
 
 def do(the: World, who: int, action: tuple[Any, ...]) -> None:

@@ -24,7 +24,7 @@ from stores.forgetting.forgetting import Forgetting
 from stores.search.spaces import Spaces
 from stores.versions import statements
 from stores.versions.changes import remove_versions, revive_versions
-from stores.versions.statements import KeptStatements, newest_statements, replaced_statements
+from stores.versions.statements import KeptStatements, newest_statements
 
 ROOT = Path(__file__).parent.parent
 
@@ -152,16 +152,6 @@ def filled(folder: Path, facts: int) -> tuple[Stores, int]:
     ann = stores.journal.user_id("ann")
     fill(stores.database, ann, facts, random.Random(facts))
     return stores, ann
-
-
-def test_what_was_replaced_is_found_with_steps_that_grow_with_the_memory_alone(tmp_path: Path) -> None:
-    counts = []
-    for facts in (100, 400):
-        stores, ann = filled(tmp_path / str(facts), facts)
-        with steps(stores.database) as counted, stores.database.reading() as sql:
-            assert replaced_statements(sql, own_space(ann), 10_000)
-        counts.append(len(counted))
-    assert counts[1] < 7 * counts[0], counts  # by walking all texts for each it would be 16 times
 
 
 def test_an_unchanged_memory_is_not_read_again(tmp_path: Path) -> None:

@@ -14,12 +14,15 @@ from agents.answering.memory_answers import MemoryAnswer, MemoryAnswers
 from agents.base.chat_interfaces import Source
 from agents.base.memory_page import MemoryPage, Statement, asked_after, said_before
 from agents.languages.message_sorting import MessageSorter
+from stores.base.statement_links import ReplacedBy
 
 
-def told(number: int, text: str, month: int = 1, *, kind: str = "fact", is_live: bool = True) -> Source:
+def told(number: int, text: str, month: int = 1, *, kind: str = "fact", newer: float = 0.0) -> Source:
+    """newer: how probably statement 1 took its place."""
     one = source(number, text, kind=kind)
     at = datetime(2026, month, 1, tzinfo=UTC)
-    return Source(number, replace(one.passage, created_at=at, is_live=is_live, passage_id=1))
+    by = (ReplacedBy(1, newer),) if newer else ()
+    return Source(number, replace(one.passage, created_at=at, replaced_by=by, passage_id=number))
 
 
 def answered(reader: FixedReader, *sources: Source) -> MemoryAnswer | None:
@@ -41,16 +44,30 @@ def test_the_statement_that_holds_the_answer_answers() -> None:
 
 def test_the_page_is_in_the_order_of_telling_and_marks_what_no_longer_holds() -> None:
     reader = FixedReader({"lisbon": 0.8})
-    answered(reader, told(1, "back in lisbon", 5), told(2, "i live in porto", 2, is_live=False))
+    answered(reader, told(1, "back in lisbon", 5), told(2, "i live in porto", 2, newer=0.6))
     assert reader.read_passages == ["i live in porto (no longer) | back in lisbon"]
 
 
-def test_what_still_stands_in_the_newer_version_is_not_marked() -> None:
-    reader = FixedReader({"rex": 0.8})
-    answered(
-        reader, told(1, "My dog is rex. We live in Bonn.", 5), told(2, "My dog is rex.", 2, is_live=False)
+def test_what_perhaps_no_longer_holds_is_not_marked_and_the_newer_is_told_with_it() -> None:
+    reader = FixedReader({"porto": 0.8})
+    found = answered(reader, told(1, "back in lisbon", 5), told(2, "i live in porto", 2, newer=0.4))
+    assert reader.read_passages == ["i live in porto | back in lisbon"]
+    assert found is not None
+    assert found.later is not None
+    assert (found.statement.text, found.later.text, found.is_open) == (
+        "i live in porto",
+        "back in lisbon",
+        True,
     )
-    assert "no longer" not in reader.read_passages[0]
+
+
+def test_a_message_of_which_a_part_no_longer_holds_is_read_in_parts() -> None:
+    reader = FixedReader({"rex": 0.8})
+    whole = "My dog is rex. We live in Bonn."
+    message = told(3, whole, 2, kind="message")
+    parts = [told(4, "My dog is rex.", 2), told(5, "We live in Bonn.", 2, newer=0.9)]
+    answered(reader, told(1, "We live in Kiel.", 5), message, *parts)
+    assert reader.read_passages == ["My dog is rex. | We live in Bonn. (no longer) | We live in Kiel."]
 
 
 def test_of_messages_all_is_read_but_what_asks() -> None:
@@ -80,9 +97,8 @@ def test_what_took_the_place_of_the_likeliest_goes_before_it_if_half_as_likely(
 ) -> None:
     reader = FixedReader({"lisbon": 0.7, "porto": newer})
     messages = [told(3, "i live in lisbon", 2, kind="message"), told(4, "im in porto now", 5, kind="message")]
-    versions = [told(1, "im in porto now", 5), told(2, "i live in lisbon", 2, is_live=False)]
-    unnamed = [Source(m.number, replace(m.passage, passage_id=m.number)) for m in messages]
-    found = answered(reader, *unnamed, *versions)
+    statements = [told(1, "im in porto now", 5), told(2, "i live in lisbon", 2, newer=0.6)]
+    found = answered(reader, *messages, *statements)
     assert found is not None
     assert found.statement.text == first
     assert reader.read_passages == ["i live in lisbon (no longer) | im in porto now"]

@@ -20,10 +20,12 @@ from test_claims import state
 import stores.database.database as stores_database
 from stores.base.errors import VouchError
 from stores.base.passages import SHARED, own_space
+from stores.base.statement_links import NewLink
 from stores.claims.decisions import Decision
 from stores.database.database import Database
 from stores.database.tables import Receipt, StatedClaim
 from stores.forgetting.forgetting import Forgetting
+from stores.memory.statement_links import StatementLinks
 
 LOCKER = "My locker number is 214."
 GROUNDS: dict[str, Any] = {
@@ -79,17 +81,17 @@ def a_whole_memory(stores: Stores, user: int) -> None:
         LOCKER,
         Decision(status="unknown", confidence=0.1 + 0.2, scope="yours", action="add", grounds=GROUNDS),
     )
-    [version] = [i for i, text in stores.texts(own_space(user)).items() if text == LOCKER][-1:]
+    assert first.passage_id is not None
     changed = Decision(
         status="unknown",
         confidence=1 / 3,
         scope="yours",
-        action="modify",
-        passage_id=first.passage_id,
-        version_id=version,
+        action="add",
         text="My locker number is 310.",
+        links=[NewLink(first.passage_id, False, "replaces", 0.9, "test")],
     )
-    state(stores, user, "It is 310 now.", changed)
+    newer = state(stores, user, "It is 310 now.", changed)
+    StatementLinks(stores.database).keep_both(user, newer.passage_id or 0)
     known = Decision(
         status="unknown", confidence=0.9, scope="yours", action="nothing", passage_id=first.passage_id
     )
@@ -139,10 +141,11 @@ def test_imported_writes_can_be_undone_one_by_one_and_the_import_as_a_whole(
     empty = state_hash(elsewhere.database)
     exported = stores.exported(ann)
     receipt_id = elsewhere.import_lines(bob, exported).receipt_id
-    [changed] = [r for r in elsewhere.knowledge.receipts(bob) if r.action == "modify"]
-    elsewhere.knowledge.undo(bob, changed.id)
-    assert LOCKER in elsewhere.own_texts(bob)
-    assert "My locker number is 310." not in elsewhere.own_texts(bob)
+    [kept] = [r for r in elsewhere.knowledge.receipts(bob) if "both hold" in r.summary]
+    elsewhere.knowledge.undo(bob, kept.id)
+    lines = {line.text: line.passage_id for line in elsewhere.catalogue.lines(bob, memories_only=True)}
+    [link] = [one for one in StatementLinks(elsewhere.database).of(bob, lines[LOCKER]) if one.counts]
+    assert (link.passage.text, link.is_newer) == ("My locker number is 310.", True)
     elsewhere.knowledge.undo(bob, receipt_id)
     assert state_hash(elsewhere.database) == empty
     assert elsewhere.knowledge.receipts(bob) == []

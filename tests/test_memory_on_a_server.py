@@ -148,10 +148,9 @@ def test_the_model_chooses_what_a_statement_changes_and_undo_brings_it_back(
     assert f"> {before}" in model.texts("change")
     assert f"> {now}" in model.texts("change")
     [learned] = house.learned
-    assert (learned.action, learned.text) == ("modify", now)
-    notes = house.assistant.catalogue
-    assert [line.text for line in notes.lines(house.user_id, kind="note")] == [now]
+    assert [(passage.text, passage.holds) for passage in learned.instead_of] == [(before, False)]
     house.assistant.knowledge.undo(house.user_id, learned.receipt_id)
+    notes = house.assistant.catalogue
     assert [line.text for line in notes.lines(house.user_id, kind="note")] == [before]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,8 +15,9 @@ from agents.retrieval.own_statements import GIVEN, OwnStatements
 from agents.retrieval.reranker import Order, Reranker
 from agents.retrieval.retriever import Retrieved
 from stores.base.passages import SHARED, Passage, own_space
+from stores.base.statement_links import ReplacedBy
 from stores.versions.changes import NewVersion, add_versions, remove_versions
-from stores.versions.statements import newest_statements, replaced_statements
+from stores.versions.statements import newest_statements
 
 QUERY: Vector = np.array([1, 0, 0, 0], dtype=np.float32)
 
@@ -26,20 +27,26 @@ class ToldSpace:
 
     def __init__(self, *told: tuple[str, float]) -> None:
         self.told = dict(enumerate(told, start=100))
-        self.replaced: dict[int, str] = {}  # earlier versions, by the number of their passage
+        self.replaced: dict[int, str] = {}  # what a statement replaced, by its number
 
     def statements(self, most: int) -> list[tuple[int, str]]:
         return [(i, text) for i, (text, _) in sorted(self.told.items(), reverse=True)][:most]
 
-    def replaced_statements(self, most: int) -> list[Passage]:
-        gone = [(i, passage(900 + i, text, kind="fact", space="user:1")) for i, text in self.replaced.items()]
-        return [replace(each, passage_id=i, is_live=False) for i, each in gone]
+    def linked(self, passages: Iterable[Passage]) -> dict[int, Passage]:
+        gone = {
+            900 + one.passage_id: passage(900 + one.passage_id, text, kind="fact", space="user:1")
+            for one in passages
+            if (text := self.replaced.get(one.passage_id))
+        }
+        return {
+            i: replace(one, replaced_by=(ReplacedBy(one.passage_id - 900, 0.9),)) for i, one in gone.items()
+        }
 
     def passages(self, version_ids: Sequence[int]) -> dict[int, Passage]:
         return {i: passage(i, self.told[i][0], kind="fact", space="user:1") for i in version_ids}
 
     def similarities(self, vector: Vector, version_ids: Sequence[int]) -> dict[int, float]:
-        return {i: self.told[i][1] for i in version_ids}
+        return {i: self.told[i][1] for i in version_ids if i in self.told}
 
     def word_scores(self, query: str, version_ids: Sequence[int]) -> dict[int, float]:
         return dict.fromkeys(version_ids, 3.0)
@@ -73,7 +80,7 @@ def test_what_they_replaced_comes_with_them() -> None:
     space = ToldSpace(("i like tea", 0.0), ("back in lisbon", 0.5))
     space.replaced = {100: "i like milk", 101: "i live in porto"}
     put = OwnStatements(newest=1).put_first(found("A document."), space, [QUERY])
-    assert {(c.passage.text, c.passage.is_live) for c in put.candidates if c.given} == {
+    assert {(c.passage.text, c.passage.holds) for c in put.candidates if c.given} == {
         ("i like tea", True),
         ("back in lisbon", True),
         ("i like milk", False),
@@ -125,34 +132,3 @@ def test_statements_are_the_newest_live_ones_of_ones_own(stores: Stores, ann: in
         newest = [text for _, text in newest_statements(sql, own_space(ann), 2)]
     assert told == ["six", "four", "two", "one"]
     assert newest == ["six", "four"]  # what is gone counts for nothing
-
-
-def test_replaced_statements_are_of_the_newest_statements_alone(stores: Stores, ann: int) -> None:
-    known, _ = stores.knowledge.remember(ann, "My number is 1.", kind="fact")
-    stores.knowledge.edit(ann, known, "My number is 2.")
-    stores.knowledge.remember(ann, "My pin is 1.", kind="fact")
-    with stores.database.reading() as sql:
-        told = [len(replaced_statements(sql, own_space(ann), most)) for most in (1, 2)]
-    assert told == [0, 1]  # so that the first word of a reply waits no longer in a larger memory
-
-
-def test_replaced_statements_are_the_earlier_versions_of_what_is_live(stores: Stores, ann: int) -> None:
-    def number(text: str) -> str:
-        return f"My number is {text}."
-
-    known, _ = stores.knowledge.remember(ann, number("1"), kind="fact")
-    stores.knowledge.edit(ann, known, number("2"))
-    stores.knowledge.edit(ann, known, number("3"))
-    undone, _ = stores.knowledge.remember(ann, "My pin is 1.", kind="fact")
-    stores.knowledge.undo(ann, stores.knowledge.edit(ann, undone, "My pin is 2."))
-    gone, _ = stores.knowledge.remember(ann, "My code is 1.", kind="fact")
-    stores.knowledge.edit(ann, gone, "My code is 2.")
-    stores.knowledge.set_aside(ann, [gone])
-    others, _ = stores.knowledge.remember(stores.journal.user_id("bob"), "My hat is 1.", kind="fact")
-    stores.knowledge.edit(stores.journal.user_id("bob"), others, "My hat is 2.")
-    with stores.database.reading() as sql:
-        told = replaced_statements(sql, own_space(ann), 10)
-    assert [(p.text, p.kind, p.is_live) for p in told] == [
-        (number("2"), "fact", False),
-        (number("1"), "fact", False),
-    ]

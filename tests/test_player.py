@@ -9,7 +9,7 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,9 @@ from assistant.turns.memory_talk import MemoryTalk
 from assistant.turns.pipeline import TurnPipeline
 from assistant.turns.player import TurnPlayer
 from stores.base.errors import ModelUnreachable, OverTime
+from stores.base.statement_links import NewLink
 from stores.claims.claims import Claims
-from stores.claims.decisions import Learned
+from stores.claims.decisions import Learned, Outdated
 from stores.conversation.claim_jobs import ClaimJob, ClaimJobs, WaitingJob
 from stores.database.tables import Turn
 
@@ -71,8 +72,7 @@ class Fakes:
 
     def __init__(self) -> None:
         self.step: Callable[[str], Awaitable[None]] = at_once
-        self.curation: Curation | None = None  # None: to add the claim
-        self.replaces = False  # or, with that, what is there already
+        self.replaces = False  # what is there already
 
     async def summarize(self, said: Said) -> list[Claim]:
         await self.step("summarize")
@@ -83,10 +83,14 @@ class Fakes:
         return Weighed("unknown", 0.95, by="fake")
 
     async def curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
+        return Curation("add", text=claim.text, reason="new")
+
+    async def relate(
+        self, claim: Claim, nearest: Sequence[Candidate], later: Collection[int]
+    ) -> list[NewLink]:
         await self.step("curate")
-        if self.replaces and nearest:
-            return Curation("modify", nearest[0].passage, text=claim.text, reason="a new value")
-        return self.curation or Curation("add", text=claim.text, reason="new")
+        met = [candidate.passage for candidate in nearest[:1] if self.replaces]
+        return [NewLink(p.passage_id, p.version_id in later, "replaces", 0.9, "") for p in met]
 
 
 async def ten(_request: ReplyRequest) -> AsyncIterator[str]:
@@ -337,7 +341,7 @@ def test_what_was_stated_is_remembered_behind_the_turn_and_made_once(house: Hous
         house.play(LOCKER)
         house.remember()
         assert house.player.settle()
-    assert [learned.state for learned in house.learned] == ["stored", "confirmed"]
+    assert [learned.state for learned in house.learned] == ["stored", "stored"]
     assert house.made == 1
 
 
@@ -391,13 +395,11 @@ def test_an_older_statement_that_was_delayed_does_not_replace_a_newer_one(house:
     assert house.player.settle()
     assert house.waiting() == []
     facts = house.stores.catalogue.lines(house.ann, kind="fact")
-    assert [fact.text for fact in facts] == ["My locker number is 310."]
-    assert [(learned.text, learned.state, learned.action) for learned in house.learned] == [
-        ("My locker number is 310.", "stored", "add"),
-        (LOCKER, "stored", "modify"),
+    assert {fact.text for fact in facts} == {"My locker number is 310.", LOCKER}
+    assert [(learned.text, learned.is_earlier, learned.instead_of) for learned in house.learned] == [
+        ("My locker number is 310.", False, ()),
+        (LOCKER, True, ()),
     ]
-    assert house.learned[1].is_earlier
-    assert house.learned[1].reason == "you said something else later: “My locker number is 310.”"
 
 
 def test_closing_gives_back_the_job_that_runs(house: House) -> None:
@@ -529,15 +531,12 @@ async def test_who_waits_for_quiet_is_not_told_of_it_when_the_next_answer_has_be
 
 
 def test_a_decision_that_is_outdated_again_and_again_waits(house: House) -> None:
+    async def step(name: str) -> None:
+        if name == "curate":
+            raise Outdated("passage 1 has changed")
+
+    house.fakes.step = step
     house.play(LOCKER)
-    house.remember()
-    assert house.player.settle()
-    vector = fake_encode([LOCKER])[0]
-    near = house.stores.spaces().of(house.ann).nearest_of(vector, 10, scope="yours")
-    [passage] = [passage for passage, _ in near if passage.kind == "fact"]
-    house.stores.knowledge.undo(house.ann)
-    house.fakes.curation = Curation("modify", passage, text="My locker number is 310.")
-    house.play("My locker number is 310.")
     house.remember()
     assert house.player.settle()
     assert [job.error for job in house.waiting()] == ["what it would change was changed meanwhile"]

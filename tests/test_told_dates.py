@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from itertools import permutations
 from pathlib import Path
@@ -19,7 +19,7 @@ from sqlmodel import col
 from store_fixtures import DIMENSION, ENCODER, Stores, fake_encode, fresh_database
 from test_remembering import Fakes, House
 
-from agents.base.claim_interfaces import Claim, Curation, Said, Weighed
+from agents.base.claim_interfaces import Claim, Said
 from agents.base.interfaces import Candidate, Relation, Vectors
 from agents.base.sentences import sentences
 from agents.memory.reader_curator import ReaderCurator
@@ -27,13 +27,16 @@ from agents.retrieval.retriever import Fusion, Retriever
 from assistant.search.searching import Searching
 from assistant.terminal.engine.notices import learned_line
 from assistant.terminal.facts.memory_history import history_as_json, history_lines
+from stores.base.passages import Passage
+from stores.base.statement_links import NewLink
 from stores.claims.claims import Claims
 from stores.claims.decisions import Learned
 from stores.conversation.imported_sessions import SessionImport, ToldSession, ToldTurn
 from stores.database.database import Database
 from stores.database.tables import PassageVersion, Turn, known_id
+from stores.memory.statement_links import StatementLinks
 from stores.versions.claim_passages import AUTHOR
-from stores.versions.supersession import claim_told
+from stores.versions.told_at import claim_told
 
 Dated = tuple[int, str]  # the year in which it was told, and what
 
@@ -59,8 +62,10 @@ class Rules(Fakes):
     async def summarize(self, said: Said) -> list[Claim]:
         return [Claim(one.text, one.text, "fact", "user") for one in sentences(said.message)]
 
-    async def curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
-        return await ReaderCurator(TopicReader()).curate(claim, weighed, nearest)
+    async def relate(
+        self, claim: Claim, nearest: Sequence[Candidate], later: Collection[int]
+    ) -> list[NewLink]:
+        return await ReaderCurator(TopicReader()).relate(claim, nearest, later)
 
 
 class TopicEncoder:
@@ -121,8 +126,14 @@ class Teller:
         return self.house.learned[before:]
 
     @property
+    def statements(self) -> list[Passage]:
+        space = self.stores.spaces().of(self.user)
+        return list(space.passages([version for version, _ in space.statements(100)]).values())
+
+    @property
     def facts(self) -> set[str]:
-        return {line.text for line in self.stores.catalogue.lines(self.user, kind="fact")}
+        """What holds."""
+        return {passage.text for passage in self.statements if passage.holds}
 
     def undo(self, learned: Learned) -> None:
         self.stores.knowledge.undo(self.user, learned.receipt_id)
@@ -143,23 +154,18 @@ def test_what_was_told_years_ago_replaces_nothing_of_today(teller: Teller) -> No
     [learned] = teller.learn((2023, LYON))
     assert teller.facts == {GHENT}
     assert learned.is_earlier
-    assert learned.reason == f"you said something else later: “{GHENT}”"
-    [line] = teller.stores.catalogue.lines(teller.user, kind="fact")
-    history = teller.stores.catalogue.history(teller.user, line.passage_id)
-    assert {version.text for version in history.versions} == {GHENT, LYON}
-    assert [history.states[v.id or 0].state for v in history.versions] == ["live", "changed"]
-    [receipt] = [r for r in history.receipts if r.id == learned.receipt_id]
-    assert receipt.grounds["reason"] == learned.reason
+    assert {passage.text for passage in teller.statements} == {GHENT, LYON}  # both stay
 
 
 def ends(told: Sequence[Dated]) -> set[str]:
-    """What is live once these were learned in this order."""
+    """What holds once these were learned in this order; all of it stays."""
     with TemporaryDirectory() as folder:
         stores = Stores.over(fresh_database(Path(folder)))
         teller = Teller(stores)
         for dated in told:
             teller.learn(dated)
         facts = teller.facts
+        assert {passage.text for passage in teller.statements} == {said for _, said in told}
         stores.database.close()
         return facts
 
@@ -253,16 +259,21 @@ def test_each_undo_gives_back_what_was_live_before_its_write(teller: Teller) -> 
 def test_the_notice_says_that_it_is_earlier_and_why(teller: Teller) -> None:
     _, learned = in_order(teller, (2026, GHENT), (2023, LYON))
     assert learned_line(learned, "/undo") == (
-        f"Kept as earlier, yours, as {learned.passage_id}: “{LYON}”: you said something else later: "
-        f"“{GHENT}”. /undo {learned.receipt_id} takes it back."
+        f"Kept as earlier, yours, as {learned.passage_id}: “{LYON}”: you have said something newer since. "
+        f"/undo {learned.receipt_id} takes it back."
     )
 
 
-def test_what_a_person_set_aside_does_not_come_back_by_what_was_told_before(teller: Teller) -> None:
-    [learned] = in_order(teller, (2024, GHENT))
-    teller.stores.knowledge.set_aside(teller.user, [learned.passage_id or 0])
-    in_order(teller, (2023, LYON), (2022, GHENT))
-    assert teller.facts == set()
+def test_the_notice_names_in_full_what_no_longer_holds_and_how_both_are_kept(teller: Teller) -> None:
+    _, learned = in_order(teller, (2023, LYON), (2026, GHENT))
+    assert learned_line(learned, "/undo") == (
+        f"Learned, yours, as {learned.passage_id}: “{GHENT}”. Instead of: “{LYON}”. "
+        f"/both {learned.passage_id} keeps both. /undo {learned.receipt_id} takes it back."
+    )
+    StatementLinks(teller.stores.database).keep_both(teller.user, learned.passage_id or 0)
+    assert teller.facts == {LYON, GHENT}
+    teller.stores.knowledge.undo(teller.user)
+    assert teller.facts == {GHENT}
 
 
 def test_a_date_to_come_is_no_later_than_the_day_on_which_it_was_taken_in(teller: Teller) -> None:
@@ -284,7 +295,7 @@ def test_no_step_beside_what_was_told_later_begins_while_an_answer_is_given(
 ) -> None:
     teller.say("I live in Bonn.")
     answers = teller.house.answers_first
-    curate, asked, is_answering = Rules.curate, 0, False
+    relate, asked, is_answering = Rules.relate, 0, False
 
     async def answer() -> None:
         nonlocal is_answering
@@ -293,21 +304,21 @@ def test_no_step_beside_what_was_told_later_begins_while_an_answer_is_given(
             await asyncio.sleep(0.05)
             is_answering = False
 
-    async def curate_beside_an_answer(
-        rules: Rules, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]
-    ) -> Curation:
+    async def relate_beside_an_answer(
+        rules: Rules, claim: Claim, nearest: Sequence[Candidate], later: Collection[int]
+    ) -> list[NewLink]:
         nonlocal asked
         assert not is_answering
         asked += 1
-        decided = await curate(rules, claim, weighed, nearest)
+        decided = await relate(rules, claim, nearest, later)
         answering.append(asyncio.create_task(answer()))
         await asyncio.sleep(0)  # the answer begins
         return decided
 
     answering: list[asyncio.Task[None]] = []
-    monkeypatch.setattr(Rules, "curate", curate_beside_an_answer)
+    monkeypatch.setattr(Rules, "relate", relate_beside_an_answer)
     teller.learn((2021, "I live in Rome."))
-    assert asked > 1
+    assert asked == 1
     assert teller.facts == {"I live in Bonn."}
 
 
@@ -331,8 +342,8 @@ def test_a_message_taken_in_and_what_it_taught_were_told_when_it_was_written(tel
     then = datetime(2020, 5, 1, tzinfo=UTC)
     assert dates(teller, "message") == {LYON: then}
     assert dates(teller, "fact") == {LYON: then}
-    teller.say(LYON)  # confirmed today
-    assert dates(teller, "fact")[LYON] > then
+    teller.say(LYON)  # again, today
+    assert {passage.created_at > then for passage in teller.statements} == {False, True}
 
 
 def test_a_message_of_a_date_to_come_was_told_when_it_was_taken_in(teller: Teller) -> None:
@@ -340,25 +351,17 @@ def test_a_message_of_a_date_to_come_was_told_when_it_was_taken_in(teller: Telle
     assert {at.year for at in dates(teller, "message").values()} != {2999}
 
 
-def test_what_held_before_is_told_by_when_it_was_said_and_not_by_when_it_was_learned(teller: Teller) -> None:
-    for said in (PARIS, GHENT):
-        teller.say(said)
-    teller.learn((2020, LYON))
-    replaced = teller.stores.spaces().of(teller.user).replaced_statements(10)
-    told = sorted(replaced, key=lambda passage: passage.created_at, reverse=True)
-    assert [passage.text for passage in told] == [PARIS, LYON]
-    assert told[-1].created_at == datetime(2020, 5, 1, tzinfo=UTC)
-
-
 def test_the_history_names_the_date_of_what_was_told_years_ago(teller: Teller) -> None:
     teller.say(GHENT)
     teller.learn((2020, LYON))
-    [line] = teller.stores.catalogue.lines(teller.user, kind="fact")
-    history = teller.stores.catalogue.history(teller.user, line.passage_id)
-    versions = [line for line in history_lines(history) if line.startswith("Version")]
-    assert ["told 01 May 2020" in line for line in versions] == [True, False]
-    told = {version["text"]: version["told_at"] for version in history_as_json(history)["versions"]}
-    assert told[LYON] == datetime(2020, 5, 1, tzinfo=UTC).isoformat()
+    [lyon] = [passage for passage in teller.statements if passage.text == LYON]
+    history = teller.stores.catalogue.history(teller.user, lyon.passage_id)
+    [version] = [line for line in history_lines(history) if line.startswith("Version")]
+    assert "told 01 May 2020" in version
+    [link] = [line for line in history_lines(history) if line.startswith("Link")]
+    assert f"“{GHENT}”" in link
+    [told] = history_as_json(history)["versions"]
+    assert told["told_at"] == datetime(2020, 5, 1, tzinfo=UTC).isoformat()
 
 
 def test_of_many_statements_as_few_queries_tell_when_they_were_told_as_of_one(teller: Teller) -> None:
@@ -377,7 +380,7 @@ def test_of_many_statements_as_few_queries_tell_when_they_were_told_as_of_one(te
 
     def asked_for(some: list[int]) -> int:
         asked.clear()
-        assert not claims.told_later(teller.user, newest.id or 0, some).live
+        assert not claims.told_later(teller.user, newest.id or 0, some)
         return len(asked)
 
     event.listen(Engine, "before_cursor_execute", note)

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -26,6 +26,7 @@ from test_claims import LEASE, tell
 
 from stores.base.errors import CannotUndo
 from stores.base.passages import SHARED, own_space
+from stores.base.statement_links import NewLink
 from stores.claims.claims import Claims, NewClaim
 from stores.claims.decisions import Decision
 from stores.conversation.claim_jobs import ClaimJobs
@@ -103,22 +104,24 @@ class World:
         self.settle()
         return job.id
 
-    def _learn(self, user: int, mark: str, word: str, scope: str, which: int) -> int | None:
+    def _learn(
+        self, user: int, mark: str, word: str, scope: Literal["yours", "shared"], which: int
+    ) -> int | None:
         claims = Claims(self.stores.database)
         [claim] = claims.pending(user)
         space = SHARED if scope == "shared" else own_space(user)
         facts = [row for row in self.texts() if row["space"] == space and f"u{user} " in row["text"]]
         facts = [row for row in facts if row["document"] is None]
-        given: dict[str, Any] = {"action": "add"}
-        if facts and which % 2:
-            fact = facts[which % len(facts)]
-            given = {"action": "modify", "passage_id": fact["passage"], "version_id": fact["version"]}
+        links = []
+        if facts and which % 2 and scope == "yours":
+            links = [NewLink(facts[which % len(facts)]["passage"], False, "replaces", 0.9, "test")]
         decision = Decision(
             status="correct",
             confidence=1,
             scope=scope,
+            action="add",
             text=f"{word} is {mark}",
-            **given,  # type: ignore[arg-type]
+            links=links,
         )
         learned = claims.decide(user, self.job, claim.id or 0, decision)
         assert learned is not None
@@ -162,6 +165,7 @@ class World:
                 told[f"{user} {query}"] = {
                     i: (
                         passage.text,
+                        passage.replaced_by,
                         pytest.approx(found.dense[i], abs=1e-6),
                         pytest.approx(found.lexical[i], abs=1e-12),
                     )

@@ -27,6 +27,7 @@ from assistant.terminal.engine.slash_commands import SlashCommands
 from assistant.terminal.widgets.questions import Question
 from assistant.wiring.assistant import Assistant
 from stores.base.errors import CannotUndo, ModelUnreachable
+from stores.base.statement_links import NewLink
 from stores.database.tables import StatedClaim
 
 TEA, LOCKER, QUESTION = "I like tea.", "My locker number is 214.", "Is it open?"
@@ -55,6 +56,9 @@ class HeldAgents:
 
     async def curate(self, claim: Claim, *_: object) -> Curation:
         return Curation("add", text=claim.text)
+
+    async def relate(self, *_: object) -> list[NewLink]:
+        return []
 
     def weigh_for(self, assistant: Assistant) -> None:
         fakes: Any = self

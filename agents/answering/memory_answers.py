@@ -15,7 +15,8 @@ from agents.base.memory_page import MemoryPage, Statement, asked_after
 from agents.base.sentences import sentences
 from agents.languages.foreign_statements import ForeignStatements
 from agents.languages.message_sorting import MessageSorter
-from stores.base.passages import Passage
+from stores.base.passages import STATEMENTS, Passage
+from stores.base.statement_links import GONE_FROM, PERHAPS_FROM
 
 _MOST = 18  # statements of one page
 _NEWER_FROM = 0.5  # share of the likeliest's probability; chosen on the dev part of data/everyday
@@ -27,8 +28,7 @@ class Remembered:
 
     source: Source
     text: str
-    says: frozenset[int] = frozenset()  # passage ids of the memories that say it
-    said: frozenset[int] = frozenset()  # of those that said it, and say something newer since
+    statements: tuple[Passage, ...] = ()  # that it holds
 
     @property
     def told_at(self) -> datetime:
@@ -36,12 +36,17 @@ class Remembered:
 
     @property
     def holds(self) -> bool:
-        """Whether no memory says something newer in its place."""
-        return bool(self.says) or not self.said
+        """Whether something of it was not surely replaced or ended since."""
+        return not self.statements or any(statement.holds for statement in self.statements)
 
-    def was_replaced_by(self, other: Remembered) -> bool:
-        """Whether a memory that said this says the other since."""
-        return not self.says & other.said and bool(self.said & other.says)
+    def was_replaced_by(self, other: Remembered, *, least: float = GONE_FROM) -> bool:
+        """Whether the other, told later, replaced or ended something of this, with such a probability."""
+        there = {statement.passage_id for statement in other.statements}
+        return any(
+            newer.passage_id in there and newer.probability >= least
+            for statement in self.statements
+            for newer in statement.replaced_by
+        )
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class MemoryAnswer:
     answer: str  # the words of it that answer
     probability: float  # that this statement answers, 0 to 1
     later: Remembered | None = None  # was told since, and may say what became of it
+    is_open: bool = False  # whether that is a link that is not sure
 
 
 class MemoryAnswers:
@@ -74,16 +80,20 @@ class MemoryAnswers:
     def answers(self, question: str, before: str, sources: Sequence[Source]) -> list[MemoryAnswer]:
         """Every statement read, the most probable answer first.
 
-        before: the user's message before the question. sources: passages of the user's own, earlier versions
-        of them too.
+        before: the user's message before the question. sources: passages of the user's own.
         """
         told = self._told(sources)
         foreign = self._unread(question, told)
         readable = [one for one in told if one not in foreign]
         found = [*self._read(question, before, readable), *self._ranked(question, foreign, readable)]
         ranked = _newer_first(sorted(found, key=lambda one: -one.probability))
-        if ranked and ranked[0].statement in foreign:
-            ranked[0] = replace(ranked[0], later=self._later(ranked[0].statement, foreign))
+        if not ranked:
+            return []
+        best = ranked[0].statement
+        if best in foreign:
+            ranked[0] = replace(ranked[0], later=self._later(best, foreign))
+        elif (perhaps := _perhaps_replaced_by(best, told)) is not None:
+            ranked[0] = replace(ranked[0], later=perhaps, is_open=True)
         return ranked
 
     def _later(self, best: Remembered, foreign: Sequence[Remembered]) -> Remembered | None:
@@ -133,20 +143,34 @@ class MemoryAnswers:
             ):
                 if not text:
                     continue
-                known = told.get(text)
-                if known is None or (passage.is_live and not known.source.passage.is_live):
-                    told[text] = Remembered(source, text)
+                told.setdefault(text, Remembered(source, text))
         whole = [one for one in told.values() if not _is_part_of_another(one, told.values())]
-        memories = [source.passage for source in sources if source.passage.kind != "message"]
-        linked = [_with_memories(one, memories) for one in whole[:_MOST]]
-        return sorted(linked, key=lambda one: one.source.passage.created_at)
+        memories = [source.passage for source in sources if source.passage.kind in STATEMENTS]
+        linked = [_with_statements(one, memories) for one in whole[:_MOST]]
+        parted = [part for one in linked for part in _parted(one, sources)]
+        return sorted(parted, key=lambda one: one.source.passage.created_at)
 
 
-def _with_memories(one: Remembered, memories: Sequence[Passage]) -> Remembered:
-    """The same with the memories that stand in it, or that it stands in."""
-    within = [memory for memory in memories if memory.text in one.text or one.text in memory.text]
-    says = frozenset(memory.passage_id for memory in within if memory.is_live)
-    return replace(one, says=says, said=frozenset(m.passage_id for m in within) - says)
+def _with_statements(one: Remembered, memories: Sequence[Passage]) -> Remembered:
+    """The same with the statements that stand in it, or that it stands in."""
+    own = one.source.passage
+    within = [m for m in memories if own is m or m.text in one.text or one.text in m.text]
+    return replace(one, statements=tuple(within))
+
+
+def _parted(one: Remembered, sources: Sequence[Source]) -> list[Remembered]:
+    """A message of which a part no longer holds, statement by statement."""
+    if len({statement.holds for statement in one.statements}) < 2:
+        return [one]
+    found = {source.passage.passage_id: source for source in sources}
+    return [Remembered(found[s.passage_id], s.text, (s,)) for s in one.statements]
+
+
+def _perhaps_replaced_by(best: Remembered, told: Sequence[Remembered]) -> Remembered | None:
+    """What was told since, where it is not sure whether it took the place of the likeliest."""
+    if not best.holds:
+        return None
+    return next((one for one in told if best.was_replaced_by(one, least=PERHAPS_FROM)), None)
 
 
 def _newer_first(found: Sequence[MemoryAnswer]) -> list[MemoryAnswer]:
@@ -164,8 +188,5 @@ def _newer_first(found: Sequence[MemoryAnswer]) -> list[MemoryAnswer]:
 
 
 def _is_part_of_another(one: Remembered, told: Collection[Remembered]) -> bool:
-    """Whether a message that holds says it as well."""
-    return any(
-        one.text in other.text and len(one.text) < len(other.text) and other.source.passage.is_live
-        for other in told
-    )
+    """Whether a longer one says it as well."""
+    return any(one.text in other.text and len(one.text) < len(other.text) for other in told)

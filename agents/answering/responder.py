@@ -180,7 +180,7 @@ class Responder:
 
 def _stands_in(passage: Passage, turns: Sequence[Exchange]) -> bool:
     """Whether the model sees these words of the user already, in an earlier exchange."""
-    if passage.kind == "document" or passage.is_shared or not passage.is_live:
+    if passage.kind == "document" or passage.is_shared or not passage.holds:
         return False
     words = _folded(passage.text)
     return any(words in _folded(turn.message) for turn in turns)

@@ -120,7 +120,7 @@ class ExtractiveChat(QuotingOnly):
         quotes = self._quoter.sure(ranked)
         is_told = bool(told) and told[0].probability >= self._sure_from
         if is_told and not (quotes and quotes[0].probability > told[0].probability):
-            return _of_memory(told)
+            return _of_memory(told) if not told[0].is_open else _either(told[0])
         return _of_documents(quotes) or _nearest(told, ranked)
 
     def _told(
@@ -215,6 +215,12 @@ def _of_memory(told: Sequence[MemoryAnswer]) -> list[str]:
     return pieces
 
 
+def _either(told: MemoryAnswer) -> list[str]:
+    """A statement and what perhaps took its place, the newer first; which of them holds is not sure."""
+    newer = [told.later] if told.later is not None else []
+    return [NOT_SURE, *(_citing(f"\n{_told_line(one)}", one) for one in (*newer, told.statement))]
+
+
 def _said(quote: Quote, *, with_answer: bool = True) -> str:
     answer = f"{quote.answer}. " if quote.answer and with_answer else ""
     if is_own_words(quote.source.passage):
@@ -229,7 +235,7 @@ def _told_line(told: Remembered) -> str:
     passage = source.passage
     if not source.number:
         return f"You just said: “{_cut(text)}”"
-    said = "You said" if told.holds and passage.is_live else "Before, you said"
+    said = "You said" if told.holds and passage.holds else "Before, you said"
     return f"{said} on {_day(passage.told(text).astimezone())}: “{_cut(text)}” [{source.number}]"
 
 

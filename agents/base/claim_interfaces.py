@@ -1,21 +1,21 @@
 """What a user stated, on its way to becoming knowledge: its records, and who finds, weighs and places it.
 
-    Said -> [Summarizer] -> Claim -> [Discriminator] -> Weighed -> [Curator] -> Curation
+    Said -> [Summarizer] -> Claim -> [Discriminator] -> Weighed -> [Curator] -> Curation, links
 
 In brackets who does it: each is a protocol with a reader's and a chat model's implementation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from agents.base.interfaces import Candidate, Exchange
 from stores.base.passages import Passage
+from stores.base.statement_links import NewLink
 
 Status: TypeAlias = Literal["correct", "incorrect", "unknown"]
-CHANGEABLE = ("note", "fact", "preference", "correction")  # kinds of passages that a claim may change
 Action: TypeAlias = Literal["add", "modify", "delete", "nothing"]
 
 
@@ -74,7 +74,7 @@ class Weighed:
 
 @dataclass(frozen=True)
 class Curation:
-    """What is to be done about a claim in the space it goes to."""
+    """What is to be done about a claim in the memory it goes to."""
 
     action: Action
     passage: Passage | None = None  # what is modified or deleted; with nothing: what says it already
@@ -115,10 +115,18 @@ class Discriminator(Protocol):
 
 
 class Curator(Protocol):
-    """Decides what a claim changes in the space it goes to."""
+    """Decides what a claim does to what is known."""
 
     async def curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
-        """nearest: the passages of the target space that are nearest to the claim, with their cosines.
+        """What it changes in the shared memory. nearest: the shared passages that are nearest to it.
 
         Raises a `ModelError` where a chat model cannot be asked or gives no usable reply.
+        """
+
+    async def relate(
+        self, claim: Claim, nearest: Sequence[Candidate], later: Collection[int]
+    ) -> list[NewLink]:
+        """What it does to its user's own statements, and they to it. Nothing is known already, or gone.
+
+        nearest: the statements. later: versions of those that were told after the claim. Raises as `curate`.
         """

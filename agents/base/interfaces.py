@@ -6,7 +6,7 @@ from outside (passages, material, messages) travel in fields of their own, never
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
@@ -64,8 +64,8 @@ class OwnSpace(Protocol):
     def statements(self, most: int) -> list[tuple[int, str]]:
         """The user's own live statements, newest first: version id and text. most: of the newest so many."""
 
-    def replaced_statements(self, most: int) -> list[Passage]:
-        """Earlier versions of the user's own live statements, those just before the live ones first."""
+    def linked(self, passages: Iterable[Passage]) -> dict[int, Passage]:
+        """What these statements surely replaced or ended, and what did so to them; by version id."""
 
     def passages(self, version_ids: Sequence[int]) -> dict[int, Passage]:
         """The live versions among these, by id."""

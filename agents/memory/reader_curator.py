@@ -1,102 +1,132 @@
-"""Decides what a claim changes in the space it goes to, by what the reader says it does to what is known.
+"""Decides by the reader's relations what a claim does to what is known.
 
-    says the same                     nothing: it is known
-    replaces, or ends                 modify: the claim as a new version; the old one stays readable
-    a shared passage entails it       nothing: it confirms
-    else                              add
+Of its user's own statements nothing is changed: each pair gets links with probabilities, and both stay.
+In the shared memory, which takes only what was judged correct:
 
-Only what was said is ever modified: notes, facts, preferences, corrections. A document keeps what its file
-says, and a user's raw messages are passed over. What was judged wrong changes nothing, and the shared space
-takes only what was judged correct.
+    says the same, both ways round, and is not refuted     nothing: it is known
+    replaces, or ends                                      modify: as a new version, which a curator decides
+    a shared passage entails it                            nothing: it confirms
+    else                                                   add
+
+A document keeps what its file says.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from agents.base.claim_interfaces import CHANGEABLE, Claim, Curation, Weighed
+from agents.base.claim_interfaces import Claim, Curation, Weighed
 from agents.base.interfaces import Candidate, Reader, Relation
 from agents.base.sentences import Sentence, sentences
-from agents.base.values import numbers
-from stores.words.lexical import tokens
+from stores.base.passages import STATEMENTS
+from stores.base.statement_links import KEPT_FROM, LinkKind, NewLink
 
-# Probabilities from which the reader's word counts; chosen on the calibration part of data/everyday_dated by
-# python -m benchmarks.everyday, see docs/experiments.md.
+# Probabilities from which the reader's word counts in the shared memory; see docs/experiments.md.
 SAME_FROM = 0.5
 CHANGES_FROM = 0.5
 ENTAILED_FROM = 0.9
-_MOST_PAIRS = 24  # sentences that a claim is laid beside
+_REFUTED_FROM = 0.5
+_MOST_PAIRS = 36  # sentences that a claim is laid beside
 
 
 @dataclass(frozen=True)
 class Met:
-    """A sentence of a passage, and what a claim does to it."""
+    """A sentence of a passage, and what it and a claim do to each other."""
 
     candidate: Candidate
     sentence: Sentence
-    relation: Relation
-    says_other_numbers: bool = False
-    says_other_words: bool = False
+    relation: Relation  # of the later to the earlier
 
     @property
     def changes(self) -> float:
-        """The probability that it no longer holds: what says the same but for a number replaces it."""
-        as_same = self.relation.same if self.says_other_numbers else 0.0
-        return self.relation.replaces + self.relation.ends + as_same
-
-    @property
-    def same(self) -> float:
-        """The probability that both say the same; 0 where the claim has words of its own, and is kept."""
-        return 0.0 if self.says_other_numbers or self.says_other_words else self.relation.same
+        """The probability that the earlier no longer holds."""
+        return self.relation.replaces + self.relation.ends
 
 
 class ReaderCurator:
     """A curator by the reader's relations."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, name: str = "reader") -> None:
+        """name: of the reader and its version, as links keep it."""
         self._reader = reader
+        self._name = name
 
     async def curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
+        """See `Curator`."""
         return await asyncio.to_thread(self._curate, claim, weighed, nearest)
 
-    def met(self, claim: Claim, nearest: Sequence[Candidate]) -> list[Met]:
-        """What a claim does to each sentence of what was said."""
-        found = [c for c in nearest if c.passage.kind in CHANGEABLE]
+    async def relate(
+        self, claim: Claim, nearest: Sequence[Candidate], later: Collection[int]
+    ) -> list[NewLink]:
+        """See `Curator`."""
+        return await asyncio.to_thread(self._relate, claim, nearest, later)
+
+    def met(
+        self, claim: Claim, nearest: Sequence[Candidate], later: Collection[int] = frozenset()
+    ) -> list[Met]:
+        """A claim beside each sentence of what was said; the later of the two is read first."""
+        found = [c for c in nearest if c.passage.kind in STATEMENTS]
         beside = [(c, s) for c in found for s in sentences(c.passage.text)][:_MOST_PAIRS]
         if not beside:
             return []
-        related = self._reader.relate([(claim.text, sentence.text) for _, sentence in beside])
-        stated, words = _numbers(claim.text), set(tokens(claim.text))
-        return [
-            Met(c, s, relation, _are_others(stated, _numbers(s.text)), not words <= set(tokens(s.text)))
-            for (c, s), relation in zip(beside, related, strict=True)
+        pairs = [
+            (s.text, claim.text) if c.passage.version_id in later else (claim.text, s.text) for c, s in beside
         ]
+        return [Met(c, s, found) for (c, s), found in zip(beside, self._reader.relate(pairs), strict=True)]
+
+    def _relate(self, claim: Claim, nearest: Sequence[Candidate], later: Collection[int]) -> list[NewLink]:
+        best: dict[int, Met] = {}  # of each passage the sentence that has most to do with the claim
+        for one in self.met(claim, nearest, later):
+            known = best.setdefault(one.candidate.passage.passage_id, one)
+            if one.relation.unrelated < known.relation.unrelated:
+                best[one.candidate.passage.passage_id] = one
+        links: list[NewLink] = []
+        for passage_id, one in best.items():
+            is_newer = one.candidate.passage.version_id in later
+            says = one.relation
+            if one.candidate.passage.text == claim.text:
+                links.append(NewLink(passage_id, is_newer, "same", 1.0, "equal words"))
+                continue
+            found: dict[LinkKind, float] = {
+                "same": says.same,
+                "replaces": says.replaces,
+                "ends": says.ends,
+                "adds": says.adds,
+            }
+            links += [
+                NewLink(passage_id, is_newer, kind, round(probability, 4), self._name)
+                for kind, probability in found.items()
+                if probability >= KEPT_FROM
+            ]
+        return links
 
     def _curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
-        is_shared = any(candidate.passage.is_shared for candidate in nearest) or (
-            not nearest and weighed.status == "correct" and claim.about == "world" and not claim.is_hearsay
-        )
-        if weighed.status == "incorrect" or (is_shared and weighed.status != "correct"):
+        if weighed.status != "correct":
             return Curation("nothing", reason=f"it was found {_FOUND[weighed.status]}")
-        curation = self._beside(claim, nearest)
-        if curation is None and is_shared:
-            curation = self._entailed(claim, weighed, nearest)
-        return curation or Curation("add", text=claim.text, reason="nothing known says it")
-
-    def _beside(self, claim: Claim, nearest: Sequence[Candidate]) -> Curation | None:
-        """What the claim does to what its user said before."""
         met = self.met(claim, nearest)
         most = max(met, key=lambda one: one.changes, default=None)
-        same = max(met, key=lambda one: one.same, default=None)
-        is_known = same is not None and same.same >= SAME_FROM
-        changes = most is not None and most.changes >= CHANGES_FROM and not claim.is_hearsay
-        if most is not None and changes and (most.candidate.passage.is_shared or not is_known):
-            return changed(claim, most)  # also where it is known: what all rely on must not say both
-        if same is not None and is_known:
+        if most is not None and most.changes >= CHANGES_FROM and not claim.is_hearsay:
+            return _changed(
+                claim, most
+            )  # before what says the same: all rely on it, and it must not say both
+        if (same := self._same(claim, met)) is not None:
             return Curation("nothing", same.candidate.passage, reason="it is known already")
-        return None
+        return self._entailed(claim, weighed, nearest) or Curation(
+            "add", text=claim.text, reason="nothing known says it"
+        )
+
+    def _same(self, claim: Claim, met: Sequence[Met]) -> Met | None:
+        """What says the same read either way round, and does not refute the claim."""
+        found = max(met, key=lambda one: one.relation.same, default=None)
+        if found is None or found.relation.same < SAME_FROM:
+            return None
+        there = found.sentence.text
+        [back] = self._reader.relate([(there, claim.text)])
+        verified = self._reader.verify([(claim.text, there), (there, claim.text)])
+        is_refuted = max(each.refutes for each in verified) >= _REFUTED_FROM
+        return None if back.same < SAME_FROM or is_refuted else found
 
     def _entailed(self, claim: Claim, weighed: Weighed, near: Sequence[Candidate]) -> Curation | None:
         reason = "a shared passage says it already"
@@ -110,18 +140,10 @@ class ReaderCurator:
         return None
 
 
-def _are_others(stated: set[str], there: set[str]) -> bool:
-    return bool(stated and there) and stated != there
+_FOUND = {"incorrect": "wrong", "unknown": "neither right nor wrong"}
 
 
-def _numbers(text: str) -> set[str]:
-    return {item for value in numbers(text) for item in value.items}
-
-
-_FOUND = {"correct": "right", "incorrect": "wrong", "unknown": "neither right nor wrong"}
-
-
-def changed(claim: Claim, met: Met) -> Curation:
+def _changed(claim: Claim, met: Met) -> Curation:
     """The claim in the place of the sentence that it replaces or ends."""
     passage, sentence = met.candidate.passage, met.sentence
     text = f"{passage.text[: sentence.start]}{claim.text}{passage.text[sentence.end :]}"

@@ -66,7 +66,7 @@ def entry(source: Source) -> str:
         if passage.kind in ("document", "material", "entity")
         else f", {local(passage.created_at):%d %B %Y}"
     )
-    since = "" if passage.is_live else ", no longer so"
+    since = "" if passage.holds else ", no longer so"
     return f"[{source.number}] ({whose}{told}{since})\n{quoted}"
 
 

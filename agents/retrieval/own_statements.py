@@ -1,6 +1,7 @@
 """Chooses which of a user's own statements the reader is to read for a question.
 
-The nearest by meaning, the newest, and what they replaced: which of them answers is the reader's to say.
+The nearest by meaning, the newest, and what either replaced or was replaced by: which of them answers is the
+reader's to say.
 """
 
 from __future__ import annotations
@@ -51,18 +52,15 @@ class OwnStatements:
         chosen = list(dict.fromkeys([*near[: self._near], *told[: self._newest]]))
         chosen = list(dict.fromkeys([*chosen, *self._foreign(space, told, across)]))
         passages = space.passages(chosen)
-        things = {passage.passage_id for passage in passages.values()}
-        earlier = [p for p in space.replaced_statements(self._read) if p.passage_id in things]
+        passages |= space.linked(passages.values())
+        chosen = _said_once([passages[i] for i in dict.fromkeys([*chosen, *passages]) if i in passages])
         words = space.word_scores(found.query, chosen)
         known = {candidate.passage.version_id: candidate for candidate in found.candidates}
         least = min((candidate.score for candidate in found.candidates), default=0.0)
         new = {
-            i: Candidate(passages[i], cosines.get(i, 0.0), words.get(i, 0.0), 0.0, least, 0)
-            for i in chosen
-            if i in passages
+            i: Candidate(passages[i], cosines.get(i, 0.0), words.get(i, 0.0), 0.0, least, 0) for i in chosen
         }
         raised = [_raised(known.pop(i) if i in known else each) for i, each in new.items()]
-        raised += [_raised(Candidate(passage, 0.0, 0.0, 0.0, least, 0)) for passage in earlier]
         order = [*sorted(raised, key=lambda candidate: -candidate.score), *known.values()]
         anew = (replace(candidate, found_rank=rank) for rank, candidate in enumerate(order, start=1))
         return replace(found, candidates=tuple(anew))
@@ -75,6 +73,16 @@ class OwnStatements:
         texts = space.passages(nearest)
         foreign = [i for i in nearest if i in texts and not is_english(self._languages, texts[i].text)]
         return foreign[:_MOST_FOREIGN]
+
+
+def _said_once(passages: Sequence[Passage]) -> list[int]:
+    """The versions, in their order; of what was said again in the same words the newest alone."""
+    newest: dict[str, Passage] = {}
+    for passage in passages:
+        known = newest.setdefault(passage.text, passage)
+        if passage.created_at > known.created_at:
+            newest[passage.text] = passage
+    return [p.version_id for p in passages if newest[p.text] is p]
 
 
 def _raised(candidate: Candidate) -> Candidate:

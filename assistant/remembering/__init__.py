@@ -2,6 +2,5 @@
 
 remembering   what the user stated becomes knowledge, once it was weighed
 weighing      one claim beside what is known: its verdict, its place, and the write
-supersession  what becomes of a claim that was told before what it meets
 lease         a job that is being done stays with who does it
 """

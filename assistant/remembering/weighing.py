@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from agents.base.claim_interfaces import (
-    CHANGEABLE,
     Claim,
     Curation,
     Curator,
@@ -23,8 +22,9 @@ from agents.base.claim_interfaces import (
 from agents.base.interfaces import Candidate, Vector
 from agents.memory.classifier import Classifier
 from assistant.background.steps import BackgroundSteps
-from assistant.remembering.supersession import Placed, ToldOrder
 from assistant.search.searching import Searching
+from stores.base.passages import STATEMENTS
+from stores.base.statement_links import NewLink
 from stores.claims.claims import Claims
 from stores.claims.decisions import Decision, Learned
 from stores.claims.shared_changes import SharedChange
@@ -44,8 +44,8 @@ class Agents:
 
 
 _EVIDENCE = 5  # shared passages beside a claim (LUF, section 2.3)
-_NEAREST = 8  # passages of the target space that the curator sees
-_NEWEST = 3  # of the user's statements, that it sees as well
+_NEAREST = 12  # passages of the target space that the curator sees
+_NEWEST = 6  # of the user's statements, that it sees as well
 _WEIGHED_AGAIN = 20  # undecided claims weighed again when shared passages have come
 _LOOKED_AT = 200  # nearest ones that these are taken from: messages and documents are not written to
 _NOBODY = 0  # the user who owns nothing: their space is the shared one alone
@@ -86,16 +86,11 @@ class Weighing:
             scope = "yours"
             undecided = replace(weighed, status="unknown")
             curation, nearest = await self._curation(user_id, row, undecided, scope, searching, vector)
-        placed = Placed(curation)
-        if row.is_hearsay:
-            placed = Placed(_as_heard(row, curation))
-        elif scope == "yours":
-            placed = await self._by_date(user_id, row, searching, vector, nearest, curation)
+        links: list[NewLink] = []
+        if scope == "yours" and curation.action == "add" and not row.is_hearsay:
+            links = await self._links(user_id, row, nearest)
         decision = replace(
-            _decision(weighed, scope, placed.curation, nearest, shared_up_to),
-            proposed=proposed,
-            is_earlier=placed.is_earlier,
-            rewritten=placed.rewritten,
+            _decision(weighed, scope, curation, nearest, shared_up_to), proposed=proposed, links=links
         )
         learned = await self._steps.run(self._claims.decide, user_id, job.id, known_id(row.id), decision)
         await self._steps.run(searching.indexer.catch_up)
@@ -159,33 +154,18 @@ class Weighing:
             return Curation("nothing", reason=_says_otherwise(weighed)), ()
         if row.passage_id is not None and scope == "yours":  # handed in, and in the user's memory already
             return Curation("nothing", reason="it is in your memory already"), ()
-        nearest = await self._steps.run(_nearest, searching, user_id, row.text, vector, scope)
-        return await self._curate(_claim(row), weighed, nearest), nearest
-
-    async def _curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
-        """What the curator decides, asked while no answer is given."""
+        nearest = await self._steps.run(_nearest, searching, user_id, vector, scope)
+        if scope == "yours":  # kept whatever was said before; what somebody else says, with who says it
+            return Curation("add", text=row.quote if row.is_hearsay else row.text), nearest
         await self._steps.may_begin()
-        return await self._agents().curator.curate(claim, weighed, nearest)
+        return await self._agents().curator.curate(_claim(row), weighed, nearest), nearest
 
-    async def _by_date(
-        self,
-        user_id: int,
-        row: StatedClaim,
-        searching: Searching,
-        vector: Vector,
-        nearest: Sequence[Candidate],
-        curation: Curation,
-    ) -> Placed:
-        """What was told later stands, in whatever order they are learned."""
+    async def _links(self, user_id: int, row: StatedClaim, nearest: Sequence[Candidate]) -> list[NewLink]:
+        """What the claim does to its user's statements, in whatever order they are learned."""
         ids = [candidate.passage.version_id for candidate in nearest]
         later = await self._steps.run(self._claims.told_later, user_id, known_id(row.id), ids)
-        if not (later.live or later.gone):
-            return Placed(curation)
-        texts = later.texts
-        vectors = await self._steps.run(searching.encoder.encode_passages, texts) if texts else ()
-        cosines = {text: float(each @ vector) for text, each in zip(texts, vectors, strict=True)}
-        order = ToldOrder(self._curate, cosines)
-        return await order.place(_claim(row), nearest, later, curation)
+        await self._steps.may_begin()
+        return await self._agents().curator.relate(_claim(row), nearest, later)
 
 
 def _shared_change(row: StatedClaim, curation: Curation) -> SharedChange | None:
@@ -198,13 +178,6 @@ def _shared_change(row: StatedClaim, curation: Curation) -> SharedChange | None:
         version_id=curation.passage.version_id,
         text=(curation.text or row.text) if curation.action == "modify" else "",
     )
-
-
-def _as_heard(row: StatedClaim, curation: Curation) -> Curation:
-    """What somebody else said is kept with who said it, and takes the place of nothing."""
-    if curation.action == "nothing":
-        return curation
-    return Curation("add", text=row.quote, reason=curation.reason)
 
 
 def _says_otherwise(weighed: Weighed) -> str:
@@ -232,7 +205,7 @@ def _find_evidence(searching: Searching, claim: Claim) -> tuple[Vector, list[Can
 
 
 def _nearest(
-    searching: Searching, user_id: int, claim: str, vector: Vector, scope: Literal["shared", "yours"]
+    searching: Searching, user_id: int, vector: Vector, scope: Literal["shared", "yours"]
 ) -> list[Candidate]:
     """What the target space holds nearest to the claim; of a user's own only what was kept as memory.
 
@@ -242,7 +215,7 @@ def _nearest(
     near = [
         (passage, cosine)
         for passage, cosine in space.nearest_of(vector, _LOOKED_AT, scope=scope)
-        if scope == "shared" or passage.kind in CHANGEABLE
+        if scope == "shared" or passage.kind in STATEMENTS
     ][:_NEAREST]
     if scope == "yours":
         known = {passage.version_id for passage, _ in near}
@@ -290,9 +263,8 @@ def _decision(
         status=weighed.status,
         confidence=weighed.confidence,
         scope=scope,
-        action=curation.action,
+        action="nothing" if curation.action == "nothing" else "add",
         passage_id=passage.passage_id if passage else None,
-        version_id=passage.version_id if passage else None,
         text=curation.text,
         reason=curation.reason,
         grounds=grounds,

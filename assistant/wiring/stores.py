@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from stores.memory.documents import StoredDocuments
     from stores.memory.edits import Knowledge
     from stores.memory.library import Library
+    from stores.memory.statement_links import StatementLinks
     from stores.search.encoder_versions import EncoderVersions
     from stores.search.knowledge_bases import KnowledgeBases
     from stores.search.live_models import LiveModels
@@ -58,13 +59,20 @@ class Stores:
     def database(self) -> Database:
         """The SQL database. No backup is restored over its file until `close`."""
         from stores.database.data_directory import DirectoryLock
-        from stores.database.database import Database, database_file
+        from stores.database.database import Database, before_links, database_file
 
         url = self.settings.store.url
         file = database_file(url) if url else self.locations.data / "vouch.db"
         if file is not None and file.parent.is_dir() and self._directory_lock is None:
             self._directory_lock = DirectoryLock(file.parent)
-        return Database(url) if url else Database.at(self.locations.data)
+        was_kept = file is not None and before_links(file).exists()
+        database = Database(url) if url else Database.at(self.locations.data)
+        if file is not None and before_links(file).exists() and not was_kept:
+            self._tell(
+                "Statements that had replaced each other stand beside each other now. The database of before "
+                f"is {before_links(file)}; it goes with the first thing that you forget."
+            )
+        return database
 
     @cached_property
     def this_process(self) -> LivingProcess:
@@ -149,6 +157,13 @@ class Stores:
         from stores.memory.edits import Knowledge
 
         return Knowledge(self.database)
+
+    @cached_property
+    def statement_links(self) -> StatementLinks:
+        """What a user's statements do to each other."""
+        from stores.memory.statement_links import StatementLinks
+
+        return StatementLinks(self.database)
 
     @cached_property
     def claims(self) -> Claims:

@@ -3,6 +3,7 @@
 errors       what can go wrong, each with its exit code and what to do next
 clock        the present moment, or in a replay a time of its own
 passages     the plain `Passage` that everything above handles, and the spaces it stands in
+statement_links  what one statement does to another, and whether it still holds
 entities     a row of a knowledge base, and how a passage holds it
 syncing      what is to be there after a power cut as well
 one_line     text from outside, fit for one line of a terminal

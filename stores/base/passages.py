@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from stores.base.statement_links import GONE_FROM, ReplacedBy
+
+STATEMENTS = ("note", "fact", "preference", "correction")  # kinds of what a user stated or wrote by hand
 SHARED = "shared"  # the space that every user may search
 HEADING_OF = " › "  # in a title, between a document's and those of its parts
 
@@ -45,10 +48,15 @@ class Passage:
     external_id: str  # the id a collection gave it; empty otherwise
     created_at: datetime  # when it was told, or came to be known
     said_in: str = ""  # of a memory: the message that says it in these words, while all of that holds
-    is_live: bool = True  # false: another version took its place, and it is told as what held before
+    replaced_by: tuple[ReplacedBy, ...] = ()  # of a statement: what its user told since, the surest first
     told_before: tuple[
         tuple[str, datetime], ...
     ] = ()  # sentences that were told before `created_at`, and when
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing that was told since surely took its place."""
+        return not any(newer.probability >= GONE_FROM for newer in self.replaced_by)
 
     @property
     def is_shared(self) -> bool:

@@ -36,7 +36,7 @@ from stores.database.tables import (
     Turn,
     known_id,
 )
-from stores.versions.supersession import ToldLater, told_later
+from stores.versions.told_at import told_later
 from stores.words.lexical import tokens
 
 _NEGATIONS = frozenset("not no never cannot without neither nor none nobody nothing".split())
@@ -224,8 +224,8 @@ class Claims:
                 )
             )
 
-    def told_later(self, user_id: int, claim_id: int, version_ids: Sequence[int]) -> ToldLater:
-        """Of these live versions of the user's own, and of what is gone: what was told later than a claim."""
+    def told_later(self, user_id: int, claim_id: int, version_ids: Sequence[int]) -> set[int]:
+        """Those of these live versions of the user's own that were told later than a claim."""
         with self._database.reading() as sql:
             claim = sql.get(StatedClaim, claim_id)
             if claim is None or claim.user_id != user_id:
@@ -314,7 +314,7 @@ class Claims:
     def decide(self, user_id: int, job_id: int, claim_id: int, decision: Decision) -> Learned | None:
         """Carries a decision out, all of it or nothing; None when the claim was decided already.
 
-        Raises `Outdated` when the passage that it changes is not the one it was decided on.
+        Raises `Outdated` when the shared passage that it proposes to change is not the one of then.
         """
         with self._database.writing() as sql:
             claim = sql.get(StatedClaim, claim_id)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sqlalchemy.orm import Session as SqlSession
 
 from stores.base.clock import now
-from stores.base.passages import SHARED, own_space
+from stores.base.passages import SHARED, Passage, own_space
+from stores.base.statement_links import GONE_FROM, NewLink
 from stores.base.well_formed import well_formed, well_formed_values
 from stores.claims.proposals import propose, propose_change
 from stores.claims.shared_changes import SharedChange
 from stores.database.tables import PassageVersion, StatedClaim, known_id
-from stores.versions.changes import NewVersion, add_versions, remove_versions
+from stores.versions.changes import NewVersion, add_versions
 from stores.versions.claim_passages import AUTHOR, live_with_text, set_words_aside
-from stores.versions.live import live_passages
-from stores.versions.passage_lines import live_version_ids
+from stores.versions.links import newer_of, write_links
+from stores.versions.live import live_of
 from stores.versions.receipts import open_receipt, shortened
-from stores.versions.supersession import Rewritten, claim_told, keep_earlier, rewrite, version_told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,13 +29,11 @@ class Decision:
     status: Literal["correct", "incorrect", "unknown"]
     confidence: float
     scope: Literal["shared", "yours"]
-    action: Literal["add", "modify", "delete", "nothing"]
-    passage_id: int | None = None  # what is modified or deleted; with nothing: what says it already
-    version_id: int | None = None  # of that passage as it was when this was decided
-    text: str = ""  # of the new version
+    action: Literal["add", "nothing"]
+    passage_id: int | None = None  # with nothing: what says it already
+    text: str = ""  # in place of the claim's own
     reason: str = ""
-    is_earlier: bool = False  # what it would change was told later: it is kept in the history of that
-    rewritten: Sequence[Rewritten] = ()  # what else is another text once something earlier is known
+    links: Sequence[NewLink] = ()  # what it does to other statements of its user, or they to it
     proposed: SharedChange | None = None  # what a person is to decide, whatever else becomes of the claim
     grounds: Mapping[str, Any] = field(default_factory=dict)
 
@@ -57,17 +55,18 @@ class Learned:
     status: str
     confidence: float
     scope: str
-    action: str
+    action: str  # add, or nothing
     reason: str
     passage_id: int | None
     receipt_id: int | None
     proposal_id: int | None = None  # that the claim was raised to
     proposed_action: str = "add"  # what accepting that does: add, modify or delete
-    is_earlier: bool = False  # told before what is known, and kept in the history alone
+    instead_of: tuple[Passage, ...] = ()  # statements that surely hold no longer because of it
+    is_earlier: bool = False  # its user has told since what took its place
 
 
 class Outdated(Exception):
-    """The passage that a decision rests on has changed meanwhile: decide again."""
+    """What of the shared memory a decision would change has changed meanwhile: decide again."""
 
 
 def carry_out(sql: SqlSession, claim: StatedClaim, decision: Decision) -> Learned:
@@ -75,10 +74,6 @@ def carry_out(sql: SqlSession, claim: StatedClaim, decision: Decision) -> Learne
     space = SHARED if decision.scope == "shared" else own_space(claim.user_id)
     if decision.proposed is not None and not decision.proposed.is_due(sql):
         raise Outdated(f"passage {decision.proposed.passage_id} has changed")
-    if _is_overtaken(sql, claim, decision):
-        reason = "you have said something newer since"
-        text = decision.text or claim.text
-        decision = replace(decision, action="modify", is_earlier=True, text=text, reason=reason)
     grounds = {
         "claim": claim.text,
         "quote": claim.quote,
@@ -105,6 +100,7 @@ def carry_out(sql: SqlSession, claim: StatedClaim, decision: Decision) -> Learne
     claim.grounds = {**claim.grounds, **decision.grounds, "reason": decision.reason}
     claim.decided_at = now()
     sql.flush()
+    instead_of, is_earlier = _replaced(sql, claim, space) if decision.links and receipt_id else ((), False)
     change = decision.proposed
     proposal_id = propose(sql, claim) if change is None else propose_change(sql, claim, change)
     return Learned(
@@ -122,83 +118,40 @@ def carry_out(sql: SqlSession, claim: StatedClaim, decision: Decision) -> Learne
         receipt_id=receipt_id,
         proposal_id=proposal_id,
         proposed_action="add" if change is None else change.action,
-        is_earlier=decision.is_earlier and receipt_id is not None,
+        instead_of=instead_of,
+        is_earlier=is_earlier,
     )
 
 
-def _is_overtaken(sql: SqlSession, claim: StatedClaim, decision: Decision) -> bool:
-    """Whether its user told later what it would change: what was told first may be weighed last."""
-    if decision.is_earlier or decision.version_id is None or decision.action not in ("modify", "delete"):
-        return False
-    version = sql.get(PassageVersion, decision.version_id)
-    if version is None or version.space != own_space(claim.user_id):
-        return False
-    return version_told(sql, version) > claim_told(sql, claim)
+def _replaced(sql: SqlSession, claim: StatedClaim, space: str) -> tuple[tuple[Passage, ...], bool]:
+    """What a claim took the place of, and whether something told later took its own."""
+    passage_id = claim.passage_id or 0
+    newer = newer_of(sql, [passage_id], (space,))
+    older = [
+        each
+        for each, by in newer.items()
+        if any(one.passage_id == passage_id and one.probability >= GONE_FROM for one in by)
+    ]
+    is_earlier = any(one.probability >= GONE_FROM for one in newer.get(passage_id, ()))
+    return tuple(live_of(sql, older, (space,)).values()), is_earlier
 
 
 def _write(
     sql: SqlSession, claim: StatedClaim, decision: Decision, space: str, grounds: Mapping[str, Any]
-) -> tuple[int | None, int | None]:
-    """The passage and the receipt; no receipt where the very words stand there already."""
-    if decision.is_earlier:
-        return decision.passage_id, _keep_earlier(sql, claim, decision, space, grounds)
-    old: list[int] = []
-    if decision.action in ("modify", "delete"):
-        assert decision.passage_id is not None, "a change names its passage"
-        old = live_version_ids(sql, decision.passage_id)
-        if old != [decision.version_id] or not live_passages(sql, old, (space,)):
-            raise Outdated(f"passage {decision.passage_id} has changed")
+) -> tuple[int, int | None]:
+    """The passage and the receipt; no receipt where the very words are shared already.
+
+    Of their own, a user says again what they like: it is linked, and kept.
+    """
     new = decision.text or claim.text
-    if decision.action == "add" and (known := live_with_text(sql, space, new)) is not None:
+    if space == SHARED and (known := live_with_text(sql, space, new)) is not None:
         return known, None
+    summary = shortened(new if claim.is_hearsay else claim.text)  # with who says so
     receipt_id = open_receipt(
-        sql,
-        claim.user_id,
-        decision.action,
-        space,
-        shortened(new if claim.is_hearsay else claim.text),  # with who says so
-        turn_id=claim.turn_id,
-        grounds=grounds,
+        sql, claim.user_id, "add", space, summary, turn_id=claim.turn_id, grounds=grounds
     )
-    remove_versions(sql, old, receipt_id=receipt_id)
-    if decision.action == "delete":
-        return decision.passage_id, receipt_id
-    title = sql.get_one(PassageVersion, old[0]).title if old else ""
-    version_ids = add_versions(
-        sql,
-        space,
-        [
-            NewVersion(
-                text=new,
-                title=title,
-                passage_id=decision.passage_id if old else None,
-                kind=claim.kind,
-                turn_id=claim.turn_id,
-            )
-        ],
-        author=AUTHOR,
-        receipt_id=receipt_id,
-    )
-    return sql.get_one(PassageVersion, version_ids[0]).passage_id, receipt_id
-
-
-def _keep_earlier(
-    sql: SqlSession, claim: StatedClaim, decision: Decision, space: str, grounds: Mapping[str, Any]
-) -> int:
-    """Puts what was told earlier into a history; returns the receipt."""
-    version = sql.get(PassageVersion, decision.version_id)
-    live = live_version_ids(sql, decision.passage_id or 0)
-    if version is None or version.space != space or live not in ([], [version.id]):
-        raise Outdated(f"passage {decision.passage_id} has changed")
-    if not live and version.removed_at is None:
-        raise Outdated(f"passage {decision.passage_id} is gone")
-    for each in decision.rewritten:
-        if live_version_ids(sql, each.passage_id) != [each.version_id]:
-            raise Outdated(f"passage {each.passage_id} has changed")
-    receipt_id = open_receipt(
-        sql, claim.user_id, "modify", space, shortened(claim.text), turn_id=claim.turn_id, grounds=grounds
-    )
-    keep_earlier(sql, claim, version, decision.text or claim.text, receipt_id=receipt_id)
-    for each in decision.rewritten:
-        rewrite(sql, each, space, receipt_id=receipt_id)
-    return receipt_id
+    written = NewVersion(text=new, kind=claim.kind, turn_id=claim.turn_id)
+    [version_id] = add_versions(sql, space, [written], author=AUTHOR, receipt_id=receipt_id)
+    passage_id = sql.get_one(PassageVersion, version_id).passage_id
+    write_links(sql, space, passage_id, decision.links, receipt_id=receipt_id)
+    return passage_id, receipt_id

@@ -11,7 +11,17 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import JSON, Column, DateTime, Index, LargeBinary, UniqueConstraint, text
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    Column,
+    DateTime,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    UniqueConstraint,
+    text,
+)
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
@@ -161,7 +171,10 @@ class PassageIdentity(SQLModel, table=True):
     """What stays the same over the versions of a passage."""
 
     __tablename__ = "passages"
-    __table_args__ = (Index("imported_passages", "imported_by", **_only("imported_by IS NOT NULL")),)
+    __table_args__ = (
+        Index("imported_passages", "imported_by", **_only("imported_by IS NOT NULL")),
+        Index("passages_of_space", "id", "space", unique=True),  # which links refer to
+    )
     id: int | None = Field(default=None, primary_key=True)
     public_id: str = _public_id()
     space: str = Field(index=True)
@@ -196,6 +209,33 @@ class PassageVersion(SQLModel, table=True):
     removed_at: datetime | None = _moment(nullable=True)
     removed_by: int | None = Field(default=None, foreign_key="receipts.id", index=True)
     erased_at: datetime | None = _moment(nullable=True)  # forgotten for good: its text is gone
+
+
+class StatementLink(SQLModel, table=True):
+    """What one statement does to another that was told before it; both of one user's own space.
+
+    It stands while its receipt is not undone and both ends are live.
+    """
+
+    __tablename__ = "statement_links"
+    __table_args__ = (
+        *(
+            ForeignKeyConstraint([end, "space"], ["passages.id", "passages.space"], name=f"{end}_in_space")
+            for end in ("newer", "older")
+        ),
+        CheckConstraint("newer <> older", name="two_statements"),
+        CheckConstraint("space LIKE 'user:%'", name="of_one_user"),
+        Index("links_of_newer", "newer"),
+        Index("links_of_older", "older"),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    space: str
+    newer: int  # a passage, as the next
+    older: int
+    kind: str  # same, replaces, ends, adds or unrelated
+    probability: float  # 0 to 1; 1 by a user
+    author: str  # the reader or chat model and its version, or user
+    receipt_id: int | None = Field(default=None, foreign_key="receipts.id", index=True)
 
 
 class PassageVector(SQLModel, table=True):

@@ -70,7 +70,8 @@ class ImportChoice:
                 continue
             if passage["id"] in (live if is_live else here)[space]:
                 continue
-            new.append(passage | {"id": new_public_id()} if passage["id"] in here[space] else passage)
+            named = passage | {"named": passage["id"]}  # as links of the file do
+            new.append(named | {"id": new_public_id()} if passage["id"] in here[space] else named)
             here[space].add(passage["id"])
             live[space].add(passage["id"])
         return new
@@ -115,6 +116,9 @@ class ImportChoice:
         needed = Needed()
         for passage in self.passages:
             self._add_named_by(passage, needed)
+        new = {passage["named"] for passage in self.passages}
+        self.links = [link for link in self._memory.links if {link["newer"], link["older"]} <= new]
+        needed.receipts |= {key for link in self.links if (key := self.receipt_key(link["receipt"], "yours"))}
         for document in self._memory.documents:
             if (document["scope"], document["source"]) in needed.documents:
                 for version in document["versions"]:

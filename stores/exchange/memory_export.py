@@ -1,6 +1,6 @@
 """A memory as lines of plain values: all that is needed to have the same memory elsewhere.
 
-    sessions -> turns -> documents -> receipts -> passages, each with all its versions and claims
+    sessions -> turns -> documents -> receipts -> passages, each with all its versions and claims -> links
 
 Lines name one another by public ids, which are the same in every database, never by numbers of this one.
 So what was exported, taken in elsewhere (`stores.exchange.memory_import`) and exported again is the same,
@@ -31,12 +31,13 @@ from stores.database.tables import (
     Receipt,
     Session,
     StatedClaim,
+    StatementLink,
     Turn,
     known_id,
 )
 from stores.exchange.portable_grounds import outward
 
-SCHEMA = 2  # of the lines; fields are added to it, never renamed
+SCHEMA = 3  # of the lines; fields are added to it, never renamed
 Scope: TypeAlias = Literal["yours", "shared", "all"]
 _CONVERSATION = re.compile(r"session (\d+)")  # the source of a document that holds a session's messages
 _PASSAGES_AT_ONCE = 1_000
@@ -79,6 +80,8 @@ class _Exported:
         self._documents = {d: row for row in self._by_id(Document, documents) if (d := known_id(row.id))}
         contents = self._contents(self._documents)
         receipts |= {r for row in contents for r in (row.added_by, row.removed_by) if r is not None}
+        links = self._links_among(kept)
+        receipts |= {link.receipt_id for link in links if link.receipt_id is not None}
         written = self._by_id(Receipt, receipts)
         self._receipts = {known_id(row.id): row.public_id for row in written}
         turns = self._ids(
@@ -93,6 +96,7 @@ class _Exported:
         yield from self._documents_told(contents)
         yield from map(self._receipt, written)
         yield from self._passages(kept)
+        yield from self._linked(links)
 
     def _told(self, turn_ids: Iterable[int]) -> Iterator[dict[str, Any]]:
         """The sessions and turns in which it was told; of another user's nothing."""
@@ -259,6 +263,25 @@ class _Exported:
             col(StatedClaim.origin) != REMOVAL,
         )
         return list(self._sql.scalars(statement.order_by(col(StatedClaim.id))))
+
+    def _links_among(self, passages: Select[Any]) -> list[StatementLink]:
+        """What statements that are kept do to each other."""
+        ends = col(StatementLink.newer).in_(passages), col(StatementLink.older).in_(passages)
+        return list(self._sql.scalars(select(StatementLink).where(*ends).order_by(col(StatementLink.id))))
+
+    def _linked(self, links: Sequence[StatementLink]) -> Iterator[dict[str, Any]]:
+        ends = {end for link in links for end in (link.newer, link.older)}
+        named = {known_id(row.id): row.public_id for row in self._by_id(PassageIdentity, ends)}
+        for link in links:
+            yield _line(
+                "link",
+                newer=named[link.newer],
+                older=named[link.older],
+                kind=link.kind,
+                probability=link.probability,
+                by=link.author,
+                receipt=self._receipts.get(link.receipt_id or 0),
+            )
 
     def _contents(self, document_ids: Iterable[int]) -> list[DocumentVersion]:
         rows = found_by(self._sql, DocumentVersion, col(DocumentVersion.document_id), document_ids)

@@ -29,6 +29,7 @@ from stores.database.tables import (
     Receipt,
     Session,
     StatedClaim,
+    StatementLink,
     Turn,
     known_id,
     new_public_id,
@@ -39,6 +40,7 @@ from stores.exchange.portable_grounds import inward
 from stores.memory.undone_imports import make_room_after_undone
 from stores.versions.changes import NewVersion, add_history, add_versions
 from stores.versions.receipts import open_receipt
+from stores.versions.splitting import split_statements
 
 _AUTHOR = "import"  # of versions that a file tells nothing of but their text
 
@@ -84,6 +86,7 @@ class _Import:
         self._conversations: dict[str, int] = {}  # the document of a session's messages, by the session
         self._fresh: list[Receipt] = []  # of the receipts, those that were not here
         self._claims: list[StatedClaim] = []
+        self._passages: dict[str, int] = {}  # those that are new, by public id in the file
 
     def run(self) -> Imported:
         choice = self._choice
@@ -101,6 +104,7 @@ class _Import:
         self._put_documents(choice.needed)
         self._put_passages(choice.passages, receipt_id)
         self._put_texts(choice.texts, receipt_id)
+        self._put_links(receipt_id)
         self._put_grounds()
         return Imported(choice.count, choice.known, receipt_id)
 
@@ -250,6 +254,9 @@ class _Import:
         self._sql.add_all(claims)
         self._claims = claims
         self._sql.flush()
+        self._passages = {told["named"]: known_id(row.id) for row, told in zip(rows, passages, strict=True)}
+        split_statements(self._sql, sorted(self._passages.values()))  # of a file of an earlier release
+        self._sql.expire_all()
 
     def _version(self, passage: PassageIdentity, told: Record, scope: str) -> PassageVersion:
         document_id = self._conversations.get(told["session"])
@@ -314,6 +321,22 @@ class _Import:
     def _put_texts(self, texts: Sequence[Record], receipt_id: int) -> None:
         new = [NewVersion(text=t["text"], title=t["title"], kind=t["kind"]) for t in texts]
         add_versions(self._sql, own_space(self._user_id), new, author=_AUTHOR, receipt_id=receipt_id)
+
+    def _put_links(self, receipt_id: int) -> None:
+        for told in self._choice.links:
+            receipt = self._receipt(told["receipt"], "yours")
+            self._sql.add(
+                StatementLink(
+                    space=own_space(self._user_id),
+                    newer=self._passages[told["newer"]],
+                    older=self._passages[told["older"]],
+                    kind=told["kind"],
+                    probability=told["probability"],
+                    author=told["by"],
+                    receipt_id=receipt_id if receipt is None else receipt.id,
+                )
+            )
+        self._sql.flush()
 
     def _put_grounds(self) -> None:
         """Now that the passages are here, what is named in grounds is found."""

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn, TypeAlias
 
 from stores.base.errors import WrongUsage
+from stores.base.statement_links import LINK_KINDS
 from stores.base.well_formed import well_formed
 from stores.exchange.json_lines import json_object
 from stores.exchange.memory_export import SCHEMA
@@ -36,6 +37,7 @@ class Memory:
     documents: list[Record] = field(default_factory=list)
     receipts: list[Record] = field(default_factory=list)
     passages: list[Record] = field(default_factory=list)
+    links: list[Record] = field(default_factory=list)
     texts: list[Record] = field(default_factory=list)  # lines without a record: kind, title and text
 
 
@@ -56,7 +58,7 @@ def read_memory(lines: Iterable[str], file: str) -> Memory:
                 _check_versions(read)
         except ValueError as error:
             _refuse(file, number, str(error))
-        if record != "text":
+        if record not in ("text", "link"):
             key = (record, read.get("scope", ""), read.get("id", read.get("source", "")))
             if key in seen and seen[key] != read:
                 _refuse(file, number, "the same id stands in the file before, with something else")
@@ -148,6 +150,12 @@ def _flag(value: Any) -> bool:
 def _share(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not -1e9 < value < 1e9:
         raise ValueError("a number")  # nor is infinity one, nor what is none
+    return value
+
+
+def _probability(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError("a number from 0 to 1")
     return value
 
 
@@ -275,6 +283,14 @@ _SHAPES: dict[str, Mapping[str, _Check]] = {
         "versions": _list_of(_VERSION),
         "claims": _list_of(_CLAIM),
     },
+    "link": {
+        "newer": _id,
+        "older": _id,
+        "kind": _one_of(*LINK_KINDS),
+        "probability": _probability,
+        "by": _words,
+        "receipt": _or_none(_id),
+    },
     "text": {
         "text": _words,
         "kind": _or(lambda value: value if value in KINDS else _text(value) and "note", "note"),
@@ -311,6 +327,7 @@ def _check_names(memory: Memory, file: str) -> None:
         "session": {row["id"] for row in memory.sessions},
         "turn": {row["id"] for row in memory.turns},
         "receipt": {row["id"] for row in memory.receipts},
+        "passage": {row["id"] for row in memory.passages if row["scope"] == "yours"},
         "document": {(row["scope"], row["source"]) for row in memory.documents},
     }
 
@@ -327,6 +344,12 @@ def _check_names(memory: Memory, file: str) -> None:
         for version in record["versions"]:
             check(record, "receipt", version["added_by"])
             check(record, "receipt", version["removed_by"])
+    for link in memory.links:
+        check(link, "receipt", link["receipt"])
+        for end in ("newer", "older"):
+            check(link, "passage", link[end])
+        if link["newer"] == link["older"]:
+            _refuse(file, link["line"], "a link must be between two passages")
     for passage in memory.passages:
         for version in passage["versions"]:
             check(passage, "session", version["session"])

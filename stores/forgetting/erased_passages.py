@@ -22,6 +22,7 @@ from stores.database.tables import (
 )
 from stores.forgetting.erasure_scope import Chosen, unerased
 from stores.versions.changes import remove_versions, text_hash
+from stores.versions.links import forget_links
 from stores.words.word_overlap import FORGOTTEN, Pieces
 
 _NAMES_ONLY = {"ingest", "import"}  # authors whose receipts name a file or a number, and quote nothing
@@ -44,6 +45,7 @@ def erase_passages(
         text_hash=text_hash("", ""),  # which fits what stands there now
         erased_at=now(),
     )
+    forget_links(sql, {version.passage_id for version in versions.values()})
     for some in in_parts(versions):
         sql.execute(delete(PassageVector).where(col(PassageVector.version_id).in_(some)))
     receipts = {proposal.receipt_id for proposal in proposals if proposal.receipt_id is not None}

@@ -31,7 +31,7 @@ from stores.conversation.erased_turns import (
     erase_from_turns,
 )
 from stores.conversation.sessions import session_of
-from stores.database.database import Database, told_plainly
+from stores.database.database import Database, before_links, database_file, told_plainly
 from stores.database.rows import AT_ONCE, all_ids, found_by, update_by
 from stores.database.tables import (
     Document,
@@ -65,12 +65,17 @@ from stores.words.word_overlap import FORGOTTEN, Pieces
 _FTS5_TABLES = ("shared_words", "own_words", "turn_words")
 _SERVER_TABLES = (
     "passage_versions passages passage_vectors passage_words word_counts document_versions documents turns "
-    "turn_words retrievals sessions feedback receipts claims proposals jobs"
+    "turn_words retrievals sessions feedback receipts claims proposals jobs statement_links"
 ).split()
 
 
 def compact_file(engine: Engine, place: str, ends: float) -> None:
-    """SQLite: the words that the full-text index keeps of what was deleted, free pages, and the log."""
+    """SQLite: the words that the full-text index keeps of what was deleted, free pages, and the log.
+
+    The copy of before links goes as well: it holds what is forgotten now.
+    """
+    if (file := database_file(engine.url.render_as_string(hide_password=False))) is not None:
+        before_links(file).unlink(missing_ok=True)
     connection = engine.raw_connection()
     try:
         cursor = connection.cursor()

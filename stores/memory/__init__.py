@@ -4,6 +4,7 @@ catalogue        what a user can see of what is known
 passage_history  all there is to know about one passage
 memory_rows      what a list of memories tells beside their texts
 memory_uses      answers made with a memory, marks, rounds that saw it, and where it was sent
+statement_links  what statements do to each other, and what their user says of it
 edits            a user's notes, setting aside, and taking any write back
 undone_imports   taking that back
 library          the documents that a user sees, a file each

@@ -42,7 +42,6 @@ from stores.versions.receipts import (
     shortened,
     standing_receipts,
 )
-from stores.versions.supersession import close_up
 
 EDITABLE = frozenset({"note", "fact", "preference", "correction"})  # kinds of memories, in a person's words
 
@@ -190,9 +189,8 @@ def _take_back(sql: SqlSession, user_id: int, receipt: Receipt) -> list[int]:
     removed = _removed_by(sql, receipt_id)
     _must_be_newest(sql, added, receipt_id)
     _must_have_kept_its_document(sql, removed, receipt_id)
-    stay = close_up(sql, added, removed, receipt_id)
     remove_versions(sql, added, receipt_id=receipt_id)
-    revived = revive_versions(sql, set(removed).difference(added, stay))
+    revived = revive_versions(sql, set(removed).difference(added))
     moment = now()
     sql.execute(
         update(DocumentVersion)

@@ -23,10 +23,11 @@ from stores.database.tables import (
     Turn,
     known_id,
 )
+from stores.memory.statement_links import Linked, linked_of
 from stores.versions.live import visible_spaces
 from stores.versions.passage_lines import PassageLine, not_visible
 from stores.versions.states import VersionState, version_states
-from stores.versions.supersession import written
+from stores.versions.told_at import written
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class History:
     imported_at: datetime | None  # by an import, with its history
     versions: tuple[PassageVersion, ...]  # in the order in which they were written
     told: Mapping[int, datetime]  # when the words of each of one's own versions were told, by its id
+    links: tuple[Linked, ...]  # of a statement, with others
     receipts: tuple[Receipt, ...]
     turn: Turn | None  # in which it was said or taught
     answers: int  # how many turns put it before the model
@@ -80,6 +82,7 @@ def history_of(sql: SqlSession, user_id: int, passage_id: int) -> History:
         _imported_at(sql, identity),
         tuple(versions),
         {known_id(v.id): written(sql, v)[0] for v in versions if v.space != SHARED},
+        tuple(linked_of(sql, user_id, passage_id)),
         tuple(r for r in receipts if r.user_id == user_id),
         turn if turn is not None and turn.user_id == user_id else None,  # a shared passage's may not be
         _answers_with(sql, user_id, ids),

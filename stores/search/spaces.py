@@ -14,21 +14,23 @@ from typing import Literal
 
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.base.passages import SHARED, Found, Passage, own_space
+from stores.base.passages import SHARED, STATEMENTS, Found, Passage, own_space
 from stores.database.database import Database
 from stores.database.rows import rows
 from stores.search.knowledge_bases import KnownBase
 from stores.search.shared_index import SharedIndex
 from stores.vectors.exact import StoredVectors, Vector, VectorIndex, read_vectors
+from stores.versions.links import linked_with
 from stores.versions.live import (
     in_parts,
     live_among,
+    live_of,
     live_passages,
     stored_vectors,
     waiting_versions,
     within,
 )
-from stores.versions.statements import KeptStatements, replaced_statements
+from stores.versions.statements import KeptStatements
 from stores.words import lexical
 
 _USERS_IN_MEMORY = 32  # whose vectors and statements are kept between turns
@@ -282,13 +284,12 @@ class Space:
         with self._spaces.database.reading() as sql:
             return self._spaces.statements_in(sql, self._own, most)
 
-    def replaced_statements(self, most: int) -> list[Passage]:
-        """Earlier versions of its user's live statements, for who asks what held before; none is live.
-
-        Those just before the live ones come first. Without what was undone, set aside or forgotten.
-        """
+    def linked(self, passages: Iterable[Passage]) -> dict[int, Passage]:
+        """What these statements took the place of, and what took theirs, where it is sure; by version id."""
         with self._spaces.database.reading() as sql:
-            return replaced_statements(sql, self._own, most)
+            spaces = (self._own,)
+            ids = {p.passage_id for p in passages if p.kind in STATEMENTS and not p.is_shared}
+            return live_of(sql, linked_with(sql, ids, spaces), spaces)
 
     def similarities(self, vector: Vector, version_ids: Sequence[int]) -> dict[int, float]:
         """Cosine of each version that has a vector."""

@@ -3,7 +3,9 @@
 changes         the one door: texts become findable or unfindable, with all that goes with it
 receipts        what each write can be taken back by
 claim_passages  the passages that claims become, and the messages whose words they were
-supersession    when what is known was told, which decides what holds
+told_at         when what is known was told, by which of two statements is the newer
+links           what statements do to each other
+splitting       versions of earlier releases, made statements with links
 live            live versions looked up by id, in given spaces
 statements      what a user told, read without any index
 states          what became of a version since an answer used it

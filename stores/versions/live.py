@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.base.passages import SHARED, Passage, knowledge_space, own_space
+from stores.base.passages import SHARED, STATEMENTS, Passage, knowledge_space, own_space
 from stores.database.rows import moment, rows
 from stores.database.tables import KnowledgeBase, PassageVector, PassageVersion, known_id
-from stores.versions.supersession import LIVE_TOLD_AT
+from stores.versions.links import newer_of
+from stores.versions.told_at import LIVE_TOLD_AT
 
 _LOOK_UP = 5_000  # ids in one statement
 
@@ -34,7 +36,7 @@ def live_among(sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[str
 
 
 def live_passages(sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[str]) -> dict[int, Passage]:
-    """The live versions of these spaces among the given ones, by id."""
+    """The live versions of these spaces among the given ones, by id; each with what took its place."""
     found: dict[int, Passage] = {}
     for some in in_parts(version_ids):
         read = rows(
@@ -48,7 +50,21 @@ def live_passages(sql: SqlSession, version_ids: Iterable[int], spaces: Sequence[
         for *told, created_at in read:
             row = (*told, moment(created_at))
             found[told[0]] = Passage(*row)
-    return found
+    stated = [p.passage_id for p in found.values() if p.kind in STATEMENTS and not p.is_shared]
+    newer = newer_of(sql, stated, spaces) if stated else {}
+    return {i: replace(p, replaced_by=newer.get(p.passage_id, ())) for i, p in found.items()}
+
+
+def live_of(sql: SqlSession, passage_ids: Iterable[int], spaces: Sequence[str]) -> dict[int, Passage]:
+    """The live versions of these passages, by version id, as far as they lie in these spaces."""
+    ids = [
+        row[0]
+        for some in in_parts(passage_ids)
+        for row in rows(
+            sql, f"SELECT id FROM passage_versions WHERE passage_id IN ({some}) AND removed_at IS NULL"
+        )
+    ]
+    return live_passages(sql, ids, spaces)
 
 
 def stored_vectors(

@@ -13,7 +13,15 @@ from stores.base.clock import now
 from stores.base.errors import CannotUndo, NotFound
 from stores.base.passages import SHARED
 from stores.base.well_formed import well_formed
-from stores.database.tables import PassageIdentity, PassageVersion, Receipt, StatedClaim, Turn, known_id
+from stores.database.tables import (
+    PassageIdentity,
+    PassageVersion,
+    Receipt,
+    StatedClaim,
+    StatementLink,
+    Turn,
+    known_id,
+)
 
 
 def open_receipt(
@@ -58,6 +66,7 @@ def standing_receipts(user_id: int) -> Select[Receipt]:
             )
         ),
         exists().where(col(PassageIdentity.imported_by) == col(Receipt.id)),
+        exists().where(col(StatementLink.receipt_id) == col(Receipt.id)),
     )
     return (
         select(Receipt)

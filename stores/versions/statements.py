@@ -1,4 +1,4 @@
-"""What a user told, and what it said before: the passages of their own that are statements in their words.
+"""What a user told: the passages of their own that are statements in their words.
 
 Read without an index of words or meanings: by a question such a statement is often not found.
 """
@@ -10,9 +10,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session as SqlSession
 
-from stores.base.passages import Passage
-from stores.database.rows import in_parts, moment, rows
-from stores.versions.supersession import OLD_WRITTEN_AT
+from stores.database.rows import in_parts, rows
 
 _FEW = 2_000  # changed versions, up to which they are looked up one by one
 _STATEMENTS = "('note', 'fact', 'preference', 'correction')"  # kinds of passages
@@ -103,36 +101,3 @@ def _version_ids(payload: Any) -> list[int]:
     """Of a job, as a driver gives its payload."""
     read = payload if isinstance(payload, dict) else json.loads(payload)
     return [int(i) for i in read["version_ids"]]
-
-
-def replaced_statements(sql: SqlSession, space: str, most: int) -> list[Passage]:
-    """Earlier versions of the live ones among the `most` newest statements of a space, at most so many.
-
-    Those just before the live ones come first, then those told last. A version that another one replaced
-    names the receipt by which that came; one that was undone, set aside or forgotten does not count.
-    """
-    read = rows(
-        sql,
-        "SELECT old.id, old.passage_id, old.space, p.kind, old.title, old.text, p.external_id, "
-        f"{OLD_WRITTEN_AT} AS told_at "
-        f"FROM (SELECT * FROM passages WHERE space = ? AND kind IN {_STATEMENTS} "
-        "ORDER BY id DESC LIMIT ?) AS p "
-        "JOIN passage_versions AS new ON new.passage_id = p.id AND new.removed_at IS NULL "
-        "JOIN passage_versions AS old ON old.passage_id = p.id AND old.removed_at IS NOT NULL "
-        "AND old.erased_at IS NULL AND old.text_hash <> new.text_hash "
-        "JOIN receipts AS r ON r.id = old.removed_by AND r.undone_at IS NULL "
-        # The empty string keeps SQLite from walking all live texts of the space for each of its passages.
-        "WHERE new.space || '' = p.space AND old.space || '' = p.space "
-        "AND EXISTS (SELECT 1 FROM passage_versions AS next WHERE next.passage_id = p.id "
-        "AND next.added_by = old.removed_by AND next.id <> old.id) "
-        "ORDER BY CASE WHEN new.added_by = old.removed_by THEN 0 ELSE 1 END, told_at DESC, old.id DESC "
-        "LIMIT ?",
-        [space, most, most],
-    )
-    return [
-        Passage(
-            version_id, passage_id, space, kind, title, text, None, 0, "", external_id, moment(created_at),
-            is_live=False,
-        )
-        for version_id, passage_id, space, kind, title, text, external_id, created_at in read
-    ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""vouch memory pending, edit, share, proposals: what is being weighed, and what a person decides."""
+"""vouch memory pending, edit, both, link, share, proposals: what is weighed, and what a person decides."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from assistant.paging import paged
 from stores.base.clock import stamp
 from stores.base.errors import WrongUsage
 from stores.base.one_line import one_line
+from stores.base.statement_links import LINK_KINDS, LinkKind
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
@@ -72,6 +73,46 @@ def edit(ctx: click.Context, passage_id: int, text: tuple[str, ...]) -> int:
     else:
         click.echo(f"{passage_id}\tedited\t{one_line(new)}")
         call.tell(f"`vouch memory undo {receipt_id}` brings the old text back.")
+    return 0
+
+
+@click.command("both")
+@click.argument("passage_id", type=RowId(), metavar="ID")
+@common_options
+@click.pass_context
+def both(ctx: click.Context, passage_id: int) -> int:
+    """Say that a memory and those that it took the place of, or that took its place, all hold."""
+    from assistant.terminal.actions.undoing import both_line
+
+    call = Invocation(ctx)
+    with call.assistant() as assistant:
+        user_id = assistant.journal.known_user_id(call.user)
+        receipt_id, others = assistant.statement_links.keep_both(user_id, passage_id)
+    if call.as_json:
+        named = [other.passage_id for other in others]
+        call.give({"passage": passage_id, "both_hold": named, "receipt": receipt_id})
+    else:
+        click.echo(both_line(passage_id, others, f"`vouch memory undo {receipt_id}`"))
+    return 0
+
+
+@click.command("link")
+@click.argument("one", type=RowId(), metavar="ID")
+@click.argument("other", type=RowId(), metavar="ID")
+@click.option("--kind", type=click.Choice(LINK_KINDS), required=True, help="What the later told does.")
+@common_options
+@click.pass_context
+def link(ctx: click.Context, one: int, other: int, kind: LinkKind) -> int:
+    """Say what the later of two memories of yours does to the earlier. Your word counts before all others."""
+    call = Invocation(ctx)
+    with call.assistant() as assistant:
+        user_id = assistant.journal.known_user_id(call.user)
+        receipt_id = assistant.statement_links.say(user_id, one, other, kind)
+    if call.as_json:
+        call.give({"memories": [one, other], "kind": kind, "receipt": receipt_id})
+    else:
+        click.echo(f"{one}\t{other}\t{kind}")
+        call.tell(f"`vouch memory undo {receipt_id}` takes it back.")
     return 0
 
 

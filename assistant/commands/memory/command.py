@@ -45,6 +45,8 @@ def command() -> None:
 for each in (
     memory_claims.pending,
     memory_claims.edit,
+    memory_claims.both,
+    memory_claims.link,
     memory_claims.share,
     memory_claims.proposals,
     files.export,

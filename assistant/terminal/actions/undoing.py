@@ -11,6 +11,7 @@ from stores.base.one_line import short
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
     from stores.base.errors import VouchError
+    from stores.base.passages import Passage
     from stores.database.tables import Receipt
     from stores.memory.edits import Undone
     from stores.versions.passage_lines import PassageLine
@@ -30,6 +31,12 @@ def undone_lines(undone: Undone) -> Iterator[str]:
             yield f"Back: {passage.passage_id} “{short(passage.text)}”."
     for receipt in undone.kept:
         yield f"Still shared: “{short(receipt.summary)}”. /undo {receipt.id} takes it back for every user."
+
+
+def both_line(passage_id: int, others: Sequence[Passage], undo: str) -> str:
+    """That a memory and others all hold. undo: what takes it back."""
+    named = "; ".join(f"{other.passage_id} “{short(other.text)}”" for other in others[:_NAMED])
+    return f"Both hold: {passage_id}, and {named}. {undo} takes it back."
 
 
 def what_stays(said: Sequence[PassageLine]) -> Iterator[str]:

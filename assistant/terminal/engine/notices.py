@@ -50,8 +50,7 @@ def brief_line(learned: Learned, undo: str) -> tuple[str, str, str]:
     """The same for a narrow line: before the quoted text, the text, and behind it; all empty without undo."""
     if learned.receipt_id is None:
         return "", "", ""
-    what = "Learned" if learned.action != "delete" else "Taken out"
-    what = "Kept as earlier" if learned.is_earlier else what
+    what = "Kept as earlier" if learned.is_earlier else "Learned"
     head = "Not taken in" if learned.state == "rejected" else f"{what}, {learned.scope}"
     return f"{head}: “", one_line(learned.text), f"” · {undo} {learned.receipt_id}"
 
@@ -72,9 +71,12 @@ def learned_line(learned: Learned, undo: str) -> str:
     if learned.state == "rejected":
         return f"Not taken in: {said}: {learned.reason}. {back} keeps it."
     where = f"{learned.scope}, as {learned.passage_id}"
-    if learned.action == "delete":
-        return f"Taken out, {learned.scope}, {learned.passage_id}, because of {said}. {back} brings it back."
     if learned.is_earlier:
-        return f"Kept as earlier, {where}: {said}: {learned.reason}. {back} takes it back."
-    instead = ", in place of what was known" if learned.action == "modify" else ""
-    return f"Learned, {where}{instead}: {said}. {back} takes it back.{proposed}"
+        reason = "you have said something newer since"
+        return f"Kept as earlier, {where}: {said}: {reason}. {back} takes it back."
+    instead = ""
+    if learned.instead_of:
+        older = "; ".join(f"“{short(passage.text)}”" for passage in learned.instead_of)
+        both = "/both" if undo == "/undo" else "vouch memory both"
+        instead = f" Instead of: {older}. {both} {learned.passage_id} keeps both."
+    return f"Learned, {where}: {said}.{instead} {back} takes it back.{proposed}"

@@ -17,7 +17,14 @@ from assistant.terminal.actions.removing import propose_when_sure
 from assistant.terminal.actions.sessions import archive_session, rename_session
 from assistant.terminal.actions.sharing import share_memory, shared_line
 from assistant.terminal.actions.teaching import HOW_TO_TEACH, says_something, teach
-from assistant.terminal.actions.undoing import in_chat, told_in_chat, undone_lines, what_stays, what_was_said
+from assistant.terminal.actions.undoing import (
+    both_line,
+    in_chat,
+    told_in_chat,
+    undone_lines,
+    what_stays,
+    what_was_said,
+)
 from assistant.terminal.actions.weighed_first import Wait
 from assistant.terminal.actions.written_here import Written, WrittenHere, undo_latest_here, withdraw_proposal
 from assistant.terminal.comparison.replaying import replay_session, session_to_replay
@@ -44,6 +51,7 @@ SLASH_COMMANDS = {
     "/remember": "TEXT: keep a note in your own memory",
     "/forget": "ID or WORDS: forget a passage for good, --yes without being asked; words find its ID",
     "/undo": "[RECEIPT]: take back the latest write of this session, or that one; p3: proposal 3",
+    "/both": "ID: a memory and what it took the place of both hold",
     "/memory": "[WORDS or ID]: list what is remembered of you, with words also what you said; one whole",
     "/why": "[TURN]: what the last answer was made from",
     "/learned": "[TURN]: what was learned from the last message, or that turn's",
@@ -169,6 +177,16 @@ class SlashCommands:
             yield from what_was_said(self._assistant, self._user_id, undone.receipts)
         else:
             yield from self._undo_latest()
+
+    def _both(self, text: str) -> Iterator[str]:
+        number = typed_id(text)
+        if number is None:
+            yield self._refusal("Name the memory whose place-taking was wrong: /both 12.")
+            return
+        receipt_id, others = self._assistant.statement_links.keep_both(self._user_id, number)
+        told = both_line(number, others, f"/undo {receipt_id}")
+        self.note_written(Written(told, receipt_id))
+        yield told
 
     def _undo_latest(self) -> Iterator[str]:
         ask = self._ask if self._is_asked else None

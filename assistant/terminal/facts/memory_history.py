@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stores.base.passages import Passage
     from stores.database.tables import PassageVersion, StatedClaim
     from stores.memory.passage_history import History
+    from stores.memory.statement_links import Linked
     from stores.versions.passage_lines import PassageLine
     from stores.versions.states import VersionState
 
@@ -42,9 +43,23 @@ def history_lines(history: History) -> Iterator[str]:
         yield _version_line(version, history.states[version.id or 0], own, history.told.get(version.id or 0))
         if version.text and version.text != passage.text:
             yield f"          “{one_line(version.text)}”"
+    yield from map(link_line, history.links)
     for receipt in history.receipts:
         undone = f", undone {when(receipt.undone_at)}" if receipt.undone_at else ""
         yield f"Receipt {receipt.id}: {receipt.action}, {when(receipt.created_at)}{undone}"
+
+
+_OLDER = {"same": "says again", "replaces": "replaces", "ends": "ends", "adds": "adds to"}
+_NEWER = {"same": "said again by", "replaces": "replaced by", "ends": "ended by", "adds": "more in"}
+
+
+def link_line(linked: Linked) -> str:
+    """What a statement does to another, or the other to it, and who says so how surely."""
+    link, other = linked.link, linked.passage
+    does = (_NEWER if linked.is_newer else _OLDER).get(link.kind, "holds beside")
+    by = "you" if link.is_by_user else f"{link.by}, {link.probability:.2f}"
+    said = "" if linked.counts else "; you have said otherwise"
+    return f"Link      {does} {other.passage_id} “{one_line(other.text)}” · by {by}{said}"
 
 
 def history_as_json(history: History) -> dict[str, Any]:
@@ -74,6 +89,18 @@ def history_as_json(history: History) -> dict[str, Any]:
                 "removed_by": version.removed_by if version.removed_by in own else None,
             }
             for version in history.versions
+        ],
+        "links": [
+            {
+                "passage": linked.passage.passage_id,
+                "text": linked.passage.text,
+                "newer": linked.link.newer,
+                "kind": linked.link.kind,
+                "probability": linked.link.probability,
+                "by": linked.link.by,
+                "counts": linked.counts,
+            }
+            for linked in history.links
         ],
         "receipts": [
             {

@@ -14,4 +14,5 @@
 0007_what_proposals_change        what a proposal does once it is accepted: adds, or modifies or deletes a
                                   version of a shared passage
 0008_knowledge_bases              tables of entities that can be talked over, and which one a session is about
+0009_statement_links              what statements do to each other; versions that replaced become passages
 """
