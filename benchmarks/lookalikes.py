@@ -3,7 +3,7 @@
 The conversations of data/lookalikes, told and asked as `benchmarks.everyday` does, by kind of question and by
 phenomenon. After each memory was told, of its statements:
 
-    hidden         it holds, and is replaced, or was taken for known and not kept
+    hidden         it holds, and is taken for replaced or ended, or for known, and was not kept
     still told     it no longer holds, and nothing says so
     told as now    a question for what holds now got what no longer holds, flatly
 
@@ -27,6 +27,8 @@ from assistant.learning.recipes.examples.everyday import Conversation
 from benchmarks.everyday import KINDS, PARTS, Played, groups, play, print_shares
 from benchmarks.everyday_chat import ROOT, Chat, folded
 from stores.base.clock import time_by
+from stores.base.passages import own_space
+from stores.versions.live import live_of
 
 DATA = ROOT / "data/lookalikes"
 
@@ -38,8 +40,10 @@ def standing(chat: Chat, user: int, turn_id: int) -> str:
         return "nothing"
     if all(c.state != "stored" for c in claims):
         return "known"
-    live = {line.text for line in chat.assistant.catalogue.lines(user, scope="yours", memories_only=True)}
-    return "kept" if any(c.state == "stored" and c.text in live for c in claims) else "replaced"
+    ids = [c.passage_id for c in claims if c.passage_id is not None]
+    with chat.assistant.database.reading() as sql:
+        found = live_of(sql, ids, (own_space(user),)).values()
+    return "kept" if any(passage.holds for passage in found) else "replaced"
 
 
 def judged(chat: Chat, played: Played, group: list[Conversation]) -> Counter[str]:
