@@ -24,7 +24,7 @@ MOST_LINES = {
     "assistant/terminal": 15082,  # 54 more: /both, links of a memory
     "assistant/learning": 9663,  # 7 more: data/lookalikes
     "assistant/replay": 8040,  # 24 more: methods over two halves
-    "benchmarks": 15466,  # 161 more: lookalikes.py
+    "benchmarks": 15468,  # 161 more: lookalikes.py
     "tests": 59260,  # 278 more: links, migration
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
