@@ -235,6 +235,7 @@ MEMORY = {
     "memory_kinds": Row(then="messages and documents are listed too"),
     "memory_edit": Row(then=EditText),
     "memory_forget": Row(then=Question),
+    "memory_both": Row(then="takes the place of nothing"),
     "memory_undo": Row(before("down"), "Undone: add “I live in Oslo.”"),
     "memory_undo_latest": Row(before("down"), "Undone: add “I read German.”"),
     "memory_share": Row(then="it is proposal 1 now, and stays yours"),

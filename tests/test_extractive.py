@@ -29,6 +29,7 @@ from agents.base.interfaces import Sorting
 from agents.languages.message_sorting import MessageSorter
 from stores.base.errors import ModelRefused
 from stores.base.passages import Passage
+from stores.base.statement_links import ReplacedBy
 
 QUESTION = "When does the reading room open?"
 OPENS = "The reading room opens at 10:00."
@@ -163,18 +164,19 @@ async def test_the_users_own_words_are_quoted_as_theirs_with_the_words_that_answ
 
 async def test_what_they_said_before_is_called_so() -> None:
     earlier = source(1, MINE, kind="fact")
-    earlier = Source(1, replace(earlier.passage, is_live=False))
+    earlier = Source(1, replace(earlier.passage, replaced_by=(ReplacedBy(9, 0.9),)))
     assert await told(0.9, earlier) == f"red one. Before, you said on {DAY}: “{MINE}” [1]"
 
 
 async def test_what_changed_is_said_with_what_it_was_before() -> None:
     now, before = source(1, MINE, kind="fact"), source(2, "my room is the blue one", kind="fact")
-    before = Source(2, replace(before.passage, passage_id=now.passage.passage_id, is_live=False))
+    by_now = (ReplacedBy(now.passage.passage_id, 0.9),)
+    before = Source(2, replace(before.passage, replaced_by=by_now))
     said = f"red one. You said on {DAY}: “{MINE}” [1]\nBefore: “my room is the blue one” [2]"
     assert await told(0.9, now, before) == said
     assert await told(0.9, before, now) == said
-    was = Source(1, replace(now.passage, is_live=False))
-    still = Source(2, replace(before.passage, is_live=True))
+    was = Source(1, replace(now.passage, replaced_by=(ReplacedBy(before.passage.passage_id, 0.9),)))
+    still = Source(2, replace(before.passage, replaced_by=()))
     assert (await told(0.9, was, still)).endswith("\nSince then: “my room is the blue one” [2]")
 
 

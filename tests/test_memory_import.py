@@ -246,7 +246,7 @@ def versions(*changes: dict[str, Any]) -> str:
         ("{", "this is no JSON: .* at character 2"),
         ("[1]", "a line must be one JSON object"),
         ("[" * 100_000, "too deep|no JSON"),
-        ('{"schema": 3, "record": "passage"}', "schema 3 is of a later release; this one reads up to 2"),
+        ('{"schema": 4, "record": "passage"}', "schema 4 is of a later release; this one reads up to 3"),
         ('{"schema": 2, "record": "diary"}', 'record is "diary", but must be one of session'),
         ('{"schema": 2, "text": "cat"}', "record is missing; it must be one of session"),
         ('{"txt": "not"}', "text is missing; it must be text that is not empty"),

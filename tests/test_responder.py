@@ -19,6 +19,7 @@ from agents.base.token_budget import MESSAGE_TOKENS, TEMPLATE_TOKENS
 from agents.prompts import answer
 from stores.base.clock import time_by
 from stores.base.errors import ContextTooLong
+from stores.base.statement_links import ReplacedBy
 
 
 def saying(*pieces: Piece, context_tokens: int | None = None) -> FakeChat:
@@ -243,7 +244,7 @@ def test_without_a_limit_nothing_is_left_out() -> None:
 
 def test_a_model_that_writes_gets_nothing_useless_and_nothing_that_it_reads_in_an_earlier_turn() -> None:
     said = replace(passage(2, "My cat is called Ada."), kind="message", space="user/1")
-    replaced = replace(said, version_id=3, is_live=False)
+    replaced = replace(said, version_id=3, replaced_by=(ReplacedBy(9, 0.9),))
     part = replace(said, version_id=6, text="My cat is called A")
     earlier = Exchange("Hi! My cat is called Ada.", "", "Noted.", 1)
     found = [said, replaced, passage(4), passage(5), part]

@@ -16,6 +16,7 @@ from datetime import datetime
 
 from agents.answering.calculating import Calculator
 from agents.answering.memory_answers import MemoryAnswer, MemoryAnswers, Remembered
+from agents.answering.memory_orders import answered_order
 from agents.answering.overview import OverviewQuestions
 from agents.answering.quoting import Quote, Quoter
 from agents.base.chat_interfaces import CitingText, ReplyRequest, Source
@@ -90,6 +91,14 @@ class ExtractiveChat(QuotingOnly):
         if not request.asks and (line := await asyncio.to_thread(self._small_talk, request.message, sorting)):
             yield line
             return
+        if not request.asks:
+            ordered = await asyncio.to_thread(
+                answered_order, self._languages, request.message, request.sources
+            )
+            for piece in ordered or ():
+                yield piece
+            if ordered:
+                return
         answer = self._answer if sorting.asking or request.asks else self._unasked
         for piece in await asyncio.to_thread(answer, request, sorting):
             yield piece

@@ -29,6 +29,7 @@ class Link:
     probability: float
     by: str
     id: int = 0
+    receipt_id: int | None = None
 
     @property
     def is_by_user(self) -> bool:

@@ -64,7 +64,9 @@ def history_of(sql: SqlSession, user_id: int, passage_id: int) -> History:
     document = sql.get(Document, newest.document_id) if newest.document_id else None
     ids = [known_id(version.id) for version in versions]
     turn = sql.get(Turn, identity.turn_id) if identity.turn_id else None
+    links = linked_of(sql, user_id, passage_id)
     named = {r for v in versions for r in (v.added_by, v.removed_by) if r is not None}
+    named |= {each.link.receipt_id for each in links if each.link.is_by_user and each.link.receipt_id}
     receipts = sql.scalars(select(Receipt).where(col(Receipt.id).in_(named))).all()
     return History(
         PassageLine(
@@ -82,7 +84,7 @@ def history_of(sql: SqlSession, user_id: int, passage_id: int) -> History:
         _imported_at(sql, identity),
         tuple(versions),
         {known_id(v.id): written(sql, v)[0] for v in versions if v.space != SHARED},
-        tuple(linked_of(sql, user_id, passage_id)),
+        tuple(links),
         tuple(r for r in receipts if r.user_id == user_id),
         turn if turn is not None and turn.user_id == user_id else None,  # a shared passage's may not be
         _answers_with(sql, user_id, ids),

@@ -65,8 +65,8 @@ def links_of(sql: SqlSession, passage_ids: Iterable[int], spaces: Sequence[str])
         ids = ",".join(str(int(i)) for i in some)
         read = rows(
             sql,
-            "SELECT l.newer, l.older, l.kind, l.probability, l.author, l.id FROM statement_links AS l "
-            "LEFT JOIN receipts AS r ON r.id = l.receipt_id "
+            "SELECT l.newer, l.older, l.kind, l.probability, l.author, l.id, l.receipt_id "
+            "FROM statement_links AS l LEFT JOIN receipts AS r ON r.id = l.receipt_id "
             f"WHERE (l.older IN ({ids}) OR l.newer IN ({ids})) AND l.space IN ({names}) AND {_STANDS} "
             "ORDER BY l.id",
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agents.base.sentences import asks_only
 from assistant.terminal.actions.forgetting import OthersPassage, forget_when_sure
 from assistant.terminal.actions.knowledge_bases import talk_over
+from assistant.terminal.actions.memories import keep_both
 from assistant.terminal.actions.model_choice import choose_model
 from assistant.terminal.actions.rating import rate
 from assistant.terminal.actions.removing import propose_when_sure
@@ -18,7 +19,6 @@ from assistant.terminal.actions.sessions import archive_session, rename_session
 from assistant.terminal.actions.sharing import share_memory, shared_line
 from assistant.terminal.actions.teaching import HOW_TO_TEACH, says_something, teach
 from assistant.terminal.actions.undoing import (
-    both_line,
     in_chat,
     told_in_chat,
     undone_lines,
@@ -183,10 +183,9 @@ class SlashCommands:
         if number is None:
             yield self._refusal("Name the memory whose place-taking was wrong: /both 12.")
             return
-        receipt_id, others = self._assistant.statement_links.keep_both(self._user_id, number)
-        told = both_line(number, others, f"/undo {receipt_id}")
-        self.note_written(Written(told, receipt_id))
-        yield told
+        kept = keep_both(self._assistant, self._user_id, number)
+        self.note_written(kept)
+        yield kept.told
 
     def _undo_latest(self) -> Iterator[str]:
         ask = self._ask if self._is_asked else None

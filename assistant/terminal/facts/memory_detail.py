@@ -44,6 +44,7 @@ def detail(assistant: Assistant, user_id: int, *, row: MemoryRow) -> Detail:
     if row.passage_id is None or row.told:
         whose = f"{row.kind} · not used in answers yet" if row.is_waiting else row.kind
         return Detail(row.name or "Not numbered yet", whose, row.text, row.told)
+    from assistant.terminal.facts.memory_history import link_told
     from stores.memory.memory_uses import MemoryUses
 
     history = assistant.catalogue.history(user_id, row.passage_id)
@@ -54,6 +55,7 @@ def detail(assistant: Assistant, user_id: int, *, row: MemoryRow) -> Detail:
     entries = (
         *_from(history),
         *_claims(assistant, user_id, history),
+        *(("Link", link_told(linked)) for linked in history.links if linked.link.kind != "adds"),
         ("Used", _used(uses)),
         ("Trained", trained(uses.rounds, uses.live_round)),
         ("Sent to", sent_to(assistant, uses.sent)),
@@ -71,7 +73,9 @@ def detail_page(assistant: Assistant, user_id: int, *, row: MemoryRow, width: in
 
     history = assistant.catalogue.history(user_id, row.passage_id)
     lines[2] = history.passage.text or told.text
-    kept = [line for line in history_lines(history) if line.startswith(("Version", "Receipt", "     "))]
+    kept = [
+        line for line in history_lines(history) if line.startswith(("Version", "Link", "Receipt", "     "))
+    ]
     for receipt in history.receipts:
         if reason := receipt.grounds.get("reason"):
             kept.append(f"Receipt {receipt.id} was written because: {one_line(str(reason))}")

@@ -43,7 +43,8 @@ def history_lines(history: History) -> Iterator[str]:
         yield _version_line(version, history.states[version.id or 0], own, history.told.get(version.id or 0))
         if version.text and version.text != passage.text:
             yield f"          “{one_line(version.text)}”"
-    yield from map(link_line, history.links)
+    for linked in history.links:
+        yield f"Link      {link_told(linked)}"
     for receipt in history.receipts:
         undone = f", undone {when(receipt.undone_at)}" if receipt.undone_at else ""
         yield f"Receipt {receipt.id}: {receipt.action}, {when(receipt.created_at)}{undone}"
@@ -53,13 +54,13 @@ _OLDER = {"same": "says again", "replaces": "replaces", "ends": "ends", "adds": 
 _NEWER = {"same": "said again by", "replaces": "replaced by", "ends": "ended by", "adds": "more in"}
 
 
-def link_line(linked: Linked) -> str:
+def link_told(linked: Linked) -> str:
     """What a statement does to another, or the other to it, and who says so how surely."""
     link, other = linked.link, linked.passage
     does = (_NEWER if linked.is_newer else _OLDER).get(link.kind, "holds beside")
     by = "you" if link.is_by_user else f"{link.by}, {link.probability:.2f}"
     said = "" if linked.counts else "; you have said otherwise"
-    return f"Link      {does} {other.passage_id} “{one_line(other.text)}” · by {by}{said}"
+    return f"{does} {other.passage_id} “{one_line(other.text)}” · by {by}{said}"
 
 
 def history_as_json(history: History) -> dict[str, Any]:

@@ -147,6 +147,7 @@ MEMORY = (
     Key("memory_kinds", "v", "kinds", "list messages and documents too, or not"),
     Key("memory_edit", "e", "edit", "edit: a new version; a shared one goes through the check"),
     Key("memory_forget", "x", "forget", "forget for good", "/forget"),
+    Key("memory_both", "b", "both", "both hold: it, and what it took the place of", "/both"),
     Key("memory_undo", "u", "undo", "undo its latest write", "/undo"),
     Key("memory_undo_latest", "U", "undo_latest", "undo your latest write of all"),
     Key("memory_share", "s", "share", "offer it to every user, through the check", "/share"),

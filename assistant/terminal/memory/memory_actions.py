@@ -193,6 +193,16 @@ class MemoryActions(PrivacyDoor):
         self._wrote(told[0], has_forgotten=True)
         self.app.push_screen(PageScreen("Forgotten", "\n".join(told)))
 
+    def action_both(self) -> None:
+        """Says that the marked memory and what took its place, or it the place of, all hold."""
+        if (row := self._marked(is_numbered=True)) is not None:
+            from assistant.terminal.actions.memories import keep_both
+
+            number = row.passage_id or 0
+            self.work(
+                self._write("keeping both …", lambda assistant, user: keep_both(assistant, user, number))
+            )
+
     def action_undo(self) -> None:
         """Takes back the latest write of the marked memory, or one's own proposal."""
         if self.row is not None and (number := self.row.proposal_id) is not None:

@@ -1,10 +1,11 @@
-"""What the reader learns from data/everyday: what states what, changes what, answers what.
+"""What the reader learns from conversations: what states what, changes what, answers what.
 
 conversation -> sentences (sort), pairs of statements (relate), questions with a page (judge, answer)
 
 A page is what a memory would show: the statements of several conversations, as if one user had told them all,
-of which those nearest to the question are read, with the newest. data/everyday_dated is a second set, whose
-messages have days and are labelled sentence by sentence.
+of which those nearest to the question are read, with the newest. data/lookalikes has the form of
+data/everyday; data/everyday_dated is another set, whose messages have days and are labelled sentence by
+sentence.
 """
 
 from __future__ import annotations
@@ -43,9 +44,10 @@ MANUAL = Path(__file__).parents[4] / "docs" / "manual"
 FILES = {"train": "train-*.jsonl", "calibration": "dev-*.jsonl", "test": "test-*.jsonl"}
 NEAR, NEWEST = 8, 4  # statements of a page, at most
 _ANSWER, _RELEVANT, _IRRELEVANT = 0, 1, 2
-_MARKED_SHARE = (
-    0.4  # of pages, on which what no longer holds is marked; the product does not notice every change
-)
+_MARKED_SHARE = 0.8  # of pages, on which what no longer holds is marked, as far as it is noticed
+_NOTICED_SHARE = 0.65  # of what no longer holds: what the relate head sees of the dev part of data/lookalikes
+_WRONGLY_MARKED_SHARE = 0.08  # of what still holds
+_LOOKALIKES_TIMES = 3  # that each of these conversations comes in training, beside those of data/everyday
 _TAKEN_OUT_SHARE = 0.2  # of answered questions, also asked of the page without their answer
 _OF_THE_MANUAL_SHARE = 0.1  # of questions, also asked of the passage of the manual that shares most words
 _UNRELATED_SHARE = 0.35  # of the pairs of a conversation that have nothing to do with each other
@@ -100,8 +102,10 @@ class Conversation:
 
 @cache
 def conversations(part: Part, folder: Path = DATA) -> tuple[Conversation, ...]:
-    """The conversations of a part, of both sets."""
-    return (*undated(part, folder / "everyday"), *dated(part, folder / "everyday_dated"))
+    """The conversations of a part, of all sets."""
+    alike = list(undated(part, folder / "lookalikes"))
+    times = _LOOKALIKES_TIMES if part == "train" else 1
+    return (*undated(part, folder / "everyday"), *dated(part, folder / "everyday_dated"), *alike * times)
 
 
 def undated(part: Part, folder: Path = DATA / "everyday") -> Iterator[Conversation]:
@@ -307,6 +311,15 @@ def nearest(question: str, told: Sequence[Told], *, near: int = NEAR, newest: in
     return [told[i] for i in sorted({*order, *range(max(0, len(told) - newest), len(told))})]
 
 
+def _marked(told: Sequence[Told], rng: random.Random, part: Part) -> set[str]:
+    """The ids of statements marked as no longer so; in training as the product marks, with its faults."""
+    over = ends_of(told)
+    if part != "train":
+        return set(over)
+    shares = {True: _NOTICED_SHARE, False: _WRONGLY_MARKED_SHARE}
+    return {t.id for t in told if t.id and rng.random() < shares[t.id in over]}
+
+
 def _page_example(
     c: Conversation, question: Asked, told: list[Told], others: list[Told], rng: random.Random, part: Part
 ) -> Example:
@@ -321,8 +334,8 @@ def _page_example(
     answer = next((t for t in told if question.answer and t.id == question.answer), None)
     if part == "train" and answer and not any(t is answer for t in chosen):
         chosen = [t for t in everything if t is answer or any(t is one for one in chosen)]
-    ends = ends_of(told) if rng.random() < _MARKED_SHARE else {}
-    page = MemoryPage([Statement(t.text, t.id not in ends) for t in chosen])
+    gone = _marked(told, rng, part) if rng.random() < _MARKED_SHARE else set()
+    page = MemoryPage([Statement(t.text, t.id not in gone) for t in chosen])
     place = next((i for i, t in enumerate(chosen) if t is answer), None)
     spans: tuple[tuple[int, int], ...] = ()
     if place is not None:
