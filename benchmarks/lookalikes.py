@@ -73,11 +73,10 @@ def judged(chat: Chat, played: Played, group: list[Conversation]) -> Counter[str
     return counts
 
 
-def of_conversations(part: str, together: int, most: int | None, *, show: bool) -> None:
+def of_conversations(chosen: list[list[Conversation]], *, show: bool) -> None:
     rows: dict[str, list[dict[str, bool]]] = {kind: [] for kind in KINDS}
     by_phenomenon: dict[str, list[dict[str, bool]]] = defaultdict(list)
     counts: Counter[str] = Counter()
-    chosen = groups(everyday.undated(PARTS[part], DATA), together)[:most]
     with tempfile.TemporaryDirectory() as folder:
         chat = Chat(Path(folder), ROOT / "docs/manual", show=show)
         with time_by(lambda: chat.at):
@@ -132,13 +131,17 @@ def main() -> None:
     parser.add_argument("--part", choices=PARTS, default="dev")
     parser.add_argument("--together", type=int, default=6, help="conversations in one memory")
     parser.add_argument("--groups", type=int, help="take only the first so many memories")
+    parser.add_argument("--day", action="store_true", help="a day of one user instead: 67 messages")
     parser.add_argument("--opposites", action="store_true", help="the pairs instead")
     parser.add_argument("--show", action="store_true", help="print each answer")
     arguments = parser.parse_args()
     if arguments.opposites:
         of_opposites(show=arguments.show)
-    else:
-        of_conversations(arguments.part, arguments.together, arguments.groups, show=arguments.show)
+        return
+    told = everyday.undated(PARTS[arguments.part], DATA)
+    if arguments.day:
+        told = everyday.of_files([DATA / "day-01.jsonl"])
+    of_conversations(groups(told, arguments.together)[: arguments.groups], show=arguments.show)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import cache
@@ -110,9 +110,12 @@ def conversations(part: Part, folder: Path = DATA) -> tuple[Conversation, ...]:
 
 def undated(part: Part, folder: Path = DATA / "everyday") -> Iterator[Conversation]:
     """The conversations of data/everyday, or another folder; messages get days, at most three weeks apart."""
-    for file in sorted(folder.glob(FILES[part])):
-        for record in _records(file):
-            yield _undated(record)
+    return of_files(sorted(folder.glob(FILES[part])))
+
+
+def of_files(files: Iterable[Path]) -> Iterator[Conversation]:
+    """The same, of these files."""
+    return (_undated(record) for file in files for record in _records(file))
 
 
 def dated(part: Part, folder: Path = DATA / "everyday_dated") -> Iterator[Conversation]:
