@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from agent_fakes import NOTHING, FixedEncoder, FixedReader, source
+from test_languages import FixedLanguages
 
 from agents.answering.memory_answers import MemoryAnswers
 from agents.answering.overview import OverviewQuestions, sections
@@ -27,6 +28,7 @@ from agents.base.chat_interfaces import ReplyRequest, Source
 from agents.base.citations import Citations
 from agents.base.interfaces import Sorting
 from agents.languages.message_sorting import MessageSorter
+from agents.languages.signs import Languages
 from stores.base.errors import ModelRefused
 from stores.base.passages import Passage
 from stores.base.statement_links import ReplacedBy
@@ -148,18 +150,36 @@ MINE = "my room is the red one"
 DAY = "1 January"
 
 
-async def told(probability: float, *sources: Source, message: str = QUESTION, before: str = "") -> str:
+async def told(
+    probability: float,
+    *sources: Source,
+    message: str = QUESTION,
+    before: str = "",
+    languages: Languages | None = None,
+) -> str:
     """What is answered with a reader that finds "red one" so probably."""
     reader = FixedReader({"red one": probability}, sorting={"hi": NOTHING})
     sorter = MessageSorter(reader)
     quoter = Quoter(ENCODER, threshold=0.5, quotes=3)
-    model = ExtractiveChat(quoter, memory=MemoryAnswers(lambda: reader, sorter), sorter=sorter, sure_from=0.6)
+    model = ExtractiveChat(
+        quoter,
+        memory=MemoryAnswers(lambda: reader, sorter),
+        sorter=sorter,
+        sure_from=0.6,
+        languages=languages,
+    )
     request = ReplyRequest((), message, message, sources, True, (), before)
     return "".join([piece async for piece in model.stream(request)])
 
 
 async def test_the_users_own_words_are_quoted_as_theirs_with_the_words_that_answer() -> None:
     assert await told(0.9, source(1, MINE, kind="fact")) == f"red one. You said on {DAY}: “{MINE}” [1]"
+
+
+async def test_what_is_asked_of_vouch_itself_nothing_told_answers() -> None:
+    of_vouch = FixedLanguages(**{QUESTION: "ask_tool"})
+    assert await told(0.9, source(1, MINE, kind="fact"), languages=of_vouch) == NOTHING_FOUND
+    assert MINE in await told(0.9, source(1, MINE, kind="fact"), languages=FixedLanguages())
 
 
 async def test_what_they_said_before_is_called_so() -> None:

@@ -44,6 +44,7 @@ _TOLD_FROM = 0.05  # the same of a statement, which shares its page with others
 _MOST_NEAREST = 3  # statements and passages shown where none surely answers
 _MOST_STATEMENTS = 2  # of these, that what was found cannot take the place of
 _MOST_OF_ALL = 8  # statements shown where everything is asked for
+_OF_VOUCH_FROM = 0.7  # p(ask_tool); of 629 questions of the dev parts about oneself one is as probable
 _SHORT_ANSWER = 0.6  # of a statement: an answer longer than this is the statement
 
 
@@ -125,12 +126,21 @@ class ExtractiveChat(QuotingOnly):
         told = self._told(request, own, sorting.stating)
         if told and self._overview and self._overview.asks_for_all(request.message):
             return _everything(told)
+        if told and self._asks_of_vouch(request.message):
+            told = []
         ranked = self._quoter.ranked(request.question, others)
         quotes = self._quoter.sure(ranked)
         is_told = bool(told) and told[0].probability >= self._sure_from
         if is_told and not (quotes and quotes[0].probability > told[0].probability):
             return _of_memory(told) if not told[0].is_open else _either(told[0])
         return _of_documents(quotes) or _nearest(told, ranked)
+
+    def _asks_of_vouch(self, message: str) -> bool:
+        """Whether it is about the assistant itself, which nothing that its user told answers."""
+        if self._languages is None:
+            return False
+        (signs,) = self._languages.signs([message])
+        return signs.labels["ask_tool"] >= _OF_VOUCH_FROM
 
     def _told(
         self, request: ReplyRequest, own: Sequence[Source], stated: Sequence[str]
