@@ -24,7 +24,7 @@ from agents.backends.extractive import (
     ExtractiveChat,
     is_sure,
 )
-from agents.base.chat_interfaces import ReplyRequest, Source
+from agents.base.chat_interfaces import CitingText, ReplyRequest, Source
 from agents.base.citations import Citations
 from agents.base.interfaces import Sorting
 from agents.languages.message_sorting import MessageSorter
@@ -93,8 +93,21 @@ async def test_the_reference_numbers_of_a_quotation_are_no_citations(reference: 
     citations = Citations(sources)
     pieces = [piece async for piece in model.stream(ReplyRequest((), QUESTION, QUESTION, sources))]
     shown = "".join([*map(citations.feed, pieces), citations.rest()])
-    assert shown == f"“{text}” [2]"
-    assert (citations.cited, citations.invented) == ([2], [])
+    assert shown == f"“{text}” [1]"
+    assert (citations.cited_as_shown, citations.invented) == ([1], [])
+
+
+async def test_sources_are_numbered_as_the_answer_shows_them() -> None:
+    pieces = [CitingText("first [3]", [3], counts=True), CitingText("again [3]", [3], counts=True)]
+    citations = Citations([source(n, f"Text {n}.") for n in (1, 2, 3)])
+    shown = [citations.feed(piece) for piece in (*pieces, CitingText("then [1]", [1], counts=True))]
+    assert shown == ["first [1]", "again [1]", "then [2]"]
+    assert citations.cited_as_shown == [1, 2]
+    assert [(s.number, s.passage.text) for s in citations.numbered] == [
+        (1, "Text 3."),
+        (2, "Text 1."),
+        (3, "Text 2."),
+    ]
 
 
 async def test_a_question_is_never_quoted_as_an_answer() -> None:

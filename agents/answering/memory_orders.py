@@ -33,7 +33,7 @@ def answered_order(languages: Languages | None, message: str, sources: Sequence[
     meant = [s for s in sources if s.passage.kind in STATEMENTS and not s.passage.is_shared][:_MOST]
     if not meant:
         return [NOTHING_MEANT]
-    return [FORGET, *(CitingText(_line(source), [source.number]) for source in meant)]
+    return [FORGET, *(CitingText(_line(source), [source.number], counts=True) for source in meant)]
 
 
 def _line(source: Source) -> str:

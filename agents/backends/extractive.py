@@ -197,7 +197,7 @@ def _outline(sources: Sequence[Source]) -> list[str]:
         passage = source.passage
         first = next((one.text for one in sentences(passage.text)), "")
         text = f"\n{passage.title}: “{_cut(first)}” [{source.number}]"
-        lines.append(CitingText(text, [source.number]))
+        lines.append(CitingText(text, [source.number], counts=True))
     return lines
 
 
@@ -270,4 +270,5 @@ def _cut(text: str) -> str:
 
 def _citing(text: str, quote: Quote | Remembered) -> CitingText:
     """A piece of an answer that cites the source of its quote; a [3] in its own words cites nothing."""
-    return CitingText(text, [quote.source.number] if quote.source.number else [])
+    number = quote.source.number
+    return CitingText(text, [number], counts=True) if number else CitingText(text)

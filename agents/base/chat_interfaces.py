@@ -125,13 +125,16 @@ class Thought:
 class CitingText(str):
     """A piece of a reply whose writer says what it cites: no number that stands in it is another citation."""
 
-    __slots__ = ("cites", "is_generated")
+    __slots__ = ("cites", "counts", "is_generated")
     cites: tuple[int, ...]  # numbers of sources, in the order of their citations
+    counts: bool  # it ends with the number that it cites, shown by the order of first citations
     is_generated: bool  # by the dialogue generator, in words of its own
 
-    def __new__(cls, text: str, cites: Iterable[int] = (), *, is_generated: bool = False) -> Self:
+    def __new__(
+        cls, text: str, cites: Iterable[int] = (), *, counts: bool = False, is_generated: bool = False
+    ) -> Self:
         made = super().__new__(cls, text)
-        made.cites, made.is_generated = tuple(cites), is_generated
+        made.cites, made.counts, made.is_generated = tuple(cites), counts, is_generated
         return made
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from agents.base.chat_interfaces import CitingText, Source
@@ -91,7 +92,9 @@ class Citations:
     """
 
     def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = tuple(sources)
         self._known = {source.number for source in sources}
+        self._shown: dict[int, int] = {}  # of a reply that counts its sources: by number, the one shown
         self._copied = CopiedNumbers([source.passage.text for source in sources])
         self._code = _Code()
         self._written = ""  # of the reply, as its model wrote it
@@ -107,7 +110,7 @@ class Citations:
             self.is_generated |= piece.is_generated
             for number in piece.cites:
                 self._cite(number)
-            return self.rest() + clean
+            return self.rest() + (self._counted(clean, piece.cites) if piece.counts else clean)
         written = self._held + clean
         unfinished = _UNFINISHED.search(written)
         cut = unfinished.start() if unfinished else len(written)
@@ -116,9 +119,29 @@ class Citations:
 
     def begin_anew(self) -> None:
         """What came so far was no answer."""
-        self._code, self._written, self._held = _Code(), "", ""
+        self._code, self._written, self._held, self._shown = _Code(), "", "", {}
         self.cited.clear()
         self.invented.clear()
+
+    @property
+    def numbered(self) -> tuple[Source, ...]:
+        """The sources as the reply numbers them; where it counts them, the cited ones first."""
+        if not self._shown:
+            return self._sources
+        order = sorted(self._sources, key=lambda s: self._shown.get(s.number, len(self._shown) + s.number))
+        return tuple(replace(source, number=number) for number, source in enumerate(order, start=1))
+
+    @property
+    def cited_as_shown(self) -> list[int]:
+        """What is cited, under the numbers that the reply gives."""
+        return [self._shown.get(number, number) for number in self.cited]
+
+    def _counted(self, text: str, cites: Sequence[int]) -> str:
+        """A text that ends with the number of a source, which is shown by the order of first citations."""
+        for number in cites:
+            shown = self._shown.setdefault(number, len(self._shown) + 1)
+            text = f"{text.removesuffix(f'[{number}]')}[{shown}]"
+        return text
 
     def rest(self) -> str:
         """What was held back, once the reply has ended."""

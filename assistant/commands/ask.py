@@ -117,7 +117,7 @@ def command(
         )
         if call.as_json:
             cited = {source.number for source in finished.cited}
-            used = chosen[-1].sources if chosen else ()
+            used = finished.sources
             states = assistant.catalogue.version_states(user_id, [s.passage.version_id for s in used])
             sure = is_sure(finished.answer)
             nearest = [

@@ -31,7 +31,7 @@ class Searched:
 
 @dataclass(frozen=True)
 class Chosen:
-    """These passages are put before the model, under these numbers."""
+    """These passages are put before the model; a reply that only quotes numbers them anew."""
 
     sources: tuple[Source, ...]
     model: str
@@ -66,6 +66,7 @@ class Finished:
     error: VouchError | None = None  # why it failed
     cut: CutAtLimit | None = None  # the answer reached its longest length before the model was done
     unreachable: VouchError | None = None  # why no chat model answered; what was found is quoted instead
+    sources: tuple[Source, ...] = ()  # all that were put before the model, as the answer numbers them
 
 
 Event: TypeAlias = Accepted | Searched | Chosen | Wrote | Thinks | Finished

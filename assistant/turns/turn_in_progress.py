@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from agents.base.chat_interfaces import CutAtLimit, DialogueState, ReplyRequest, Tokens
+from agents.base.chat_interfaces import CutAtLimit, DialogueState, ReplyRequest, Source, Tokens
 from agents.base.citations import Citations
 from agents.retrieval.reranker import Reranked
 from agents.retrieval.retriever import Retrieved
@@ -74,11 +75,11 @@ class TurnInProgress:
             query=self._known.get("query", "") if retrieved else "",
             strategy=self._known.get("strategy", "original"),
             encoder_version=retrieved.encoder_version if retrieved else "",
-            found=_found(retrieved, reranked, request),
+            found=_found(retrieved, reranked, self.citations.numbered),
             judged=_judged(reranked),
             details={
                 "milliseconds": self._milliseconds,
-                "cited": self.citations.cited,
+                "cited": self.citations.cited_as_shown,
                 **_given(retrieved),
                 "invented_citations": self.citations.invented,
                 "left_out": [asdict(left_out) for left_out in (request.left_out if request else ())],
@@ -130,28 +131,28 @@ class TurnInProgress:
 
     def finished(self, state: str, error: VouchError | None = None) -> Finished:
         """What is told of its end to those who watch it."""
-        request: ReplyRequest | None = self._known.get("request")
-        sources = {source.number: source for source in request.sources} if request else {}
+        sources = {source.number: source for source in self.citations.numbered}
         return Finished(
             self.turn_id,
             state,
             "".join(self._pieces),
-            tuple(sources[number] for number in self.citations.cited),
+            tuple(sources[number] for number in self.citations.cited_as_shown),
             tuple(self.citations.invented),
             time.monotonic() - self._began,
             error,
             self._known.get("cut"),
             self._known.get("in_place_of", ("", None))[1],
+            tuple(sources.values()),
         )
 
 
 def _found(
-    retrieved: Retrieved | None, reranked: Reranked | None, request: ReplyRequest | None
+    retrieved: Retrieved | None, reranked: Reranked | None, sources: Sequence[Source]
 ) -> list[FoundPassage]:
     if retrieved is None:
         return []
     order = reranked.order if reranked else retrieved.candidates
-    numbers = {s.passage.version_id: s.number for s in request.sources} if request else {}
+    numbers = {source.passage.version_id: source.number for source in sources}
     return [
         FoundPassage(
             version_id=candidate.passage.version_id,
