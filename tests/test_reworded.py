@@ -1,9 +1,8 @@
-"""A memory is read in the message that says it, while that holds, and dated by its words."""
+"""A memory is read in the message that says it, while nothing of that was taken back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
 import pytest
 from agent_fakes import passage
@@ -11,15 +10,10 @@ from agent_fakes import passage
 from assistant.turns.provenance import beside_their_messages
 from stores.versions.provenance import MessageBehind
 
-TODAY = datetime(2026, 11, 21, 12, tzinfo=UTC)
-LAST_YEAR = datetime(2025, 3, 1, tzinfo=UTC)
-
 
 def said_in(text: str, *messages: str, kind: str = "fact", space: str = "user:1", holds: bool = True) -> str:
     def behind(user_id: int, versions: Sequence[int]) -> Mapping[int, Sequence[MessageBehind]]:
-        return {
-            version: [MessageBehind(message, TODAY, holds) for message in messages] for version in versions
-        }
+        return {version: [MessageBehind(message, holds) for message in messages] for version in versions}
 
     (marked,) = beside_their_messages([passage(7, text, kind=kind, space=space)], 1, behind)
     return marked.said_in
@@ -62,16 +56,3 @@ def test_only_the_memories_of_a_user_are_looked_at(kind: str, space: str) -> Non
 def test_a_memory_that_was_written_by_hand_stays_as_it_is() -> None:
     one = passage(7, "My locker is 214.", kind="fact", space="user:1")
     assert beside_their_messages([one], 1, lambda user_id, versions: {}) == [one]
-
-
-def test_a_sentence_was_told_when_its_words_were_told_last() -> None:
-    messages = [
-        MessageBehind("We live in Ghent, and my landlord is Mr Peeters.", LAST_YEAR),
-        MessageBehind("My landlord is Mrs Claeys.", TODAY),
-    ]
-    one = passage(7, "We live in Ghent. My landlord is Mrs Claeys.", kind="fact", space="user:1")
-    (beside,) = beside_their_messages([one], 1, lambda user_id, versions: {7: messages})
-    assert beside.told("We live in Ghent.") == LAST_YEAR
-    assert beside.told("My landlord is Mrs Claeys.") == TODAY
-    assert beside.told("We live in Ghent") == LAST_YEAR  # a part of a sentence
-    assert beside.told("words of no message") == beside.created_at

@@ -255,7 +255,7 @@ def _told_line(told: Remembered) -> str:
     if not source.number:
         return f"You just said: “{_cut(text)}”"
     said = "You said" if told.holds and passage.holds else "Before, you said"
-    return f"{said} on {_day(passage.told(text).astimezone())}: “{_cut(text)}” [{source.number}]"
+    return f"{said} on {_day(passage.created_at.astimezone())}: “{_cut(text)}” [{source.number}]"
 
 
 def _day(told: datetime) -> str:

@@ -1,8 +1,7 @@
-"""Memories beside the messages that they were made from: what they were said with, and what of it earlier.
+"""Memories beside the messages that they were made from: what they were said with.
 
 "0.8 for me." is read in "0.4 goes to Fenja for rent. 0.8 for me.", while nothing of that was taken back or
-replaced. "I live in Ghent. My landlord is Ann." may be of today by its landlord alone: what of it stands in
-older messages only was told then.
+edited.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from agents.base.own_part import plain_text
-from agents.base.sentences import sentences
 from stores.base.passages import Passage
 from stores.versions.provenance import MessageBehind
 
@@ -23,7 +21,7 @@ _MEMORIES = ("fact", "preference")  # kinds of passages that are written for cla
 def beside_their_messages(
     passages: Sequence[Passage], user_id: int, messages_behind: MessagesBehind
 ) -> list[Passage]:
-    """The passages; each memory dated, and with the message that says it.
+    """The passages; each memory with the message that says it.
 
     messages_behind: of a user, and of versions by id; one that it leaves out was written by hand.
     """
@@ -37,15 +35,8 @@ def beside_their_messages(
 
 def _beside(passage: Passage, messages: Sequence[MessageBehind]) -> Passage:
     """Sentences are found in messages up to capitals, spaces and their stop."""
-    said = [(_folded(message.text), message.told_at) for message in messages]
-    parts = [sentence.text for sentence in sentences(passage.text)]
-    told = {part: [at for message, at in said if _has(message, _folded(part))] for part in parts}
     whole = [m.text for m in messages if m.holds and _has(_folded(m.text), _folded(passage.text))]
-    return replace(
-        passage,
-        said_in=whole[-1] if whole else "",
-        told_before=tuple((part, max(at)) for part, at in told.items() if at and len(parts) > 1),
-    )
+    return replace(passage, said_in=whole[-1] if whole else "")
 
 
 def _has(message: str, words: str) -> bool:

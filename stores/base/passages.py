@@ -49,9 +49,6 @@ class Passage:
     created_at: datetime  # when it was told, or came to be known
     said_in: str = ""  # of a memory: the message that says it in these words, while all of that holds
     replaced_by: tuple[ReplacedBy, ...] = ()  # of a statement: what its user told since, the surest first
-    told_before: tuple[
-        tuple[str, datetime], ...
-    ] = ()  # sentences that were told before `created_at`, and when
 
     @property
     def holds(self) -> bool:
@@ -62,13 +59,6 @@ class Passage:
     def is_shared(self) -> bool:
         """Whether every user may see it."""
         return self.space == SHARED
-
-    def told(self, words: str) -> datetime:
-        """When these words of the passage were told; they may be a part of a sentence."""
-        for sentence, moment in self.told_before:
-            if words in sentence or sentence in words:
-                return moment
-        return self.created_at
 
     @property
     def scope(self) -> Literal["shared", "yours", "kb"]:

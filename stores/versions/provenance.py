@@ -1,9 +1,8 @@
-"""The messages that a memory was made from, as their user wrote them, and when."""
+"""The messages that a memory was made from, as their user wrote them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 from sqlalchemy import select
@@ -21,11 +20,10 @@ _LOOK_UP = 500  # ids in one statement
 class MessageBehind(NamedTuple):
     """A message that a memory was made from.
 
-    holds: nothing of it was taken back, forgotten or replaced.
+    holds: nothing of it was taken back, forgotten or edited.
     """
 
     text: str
-    told_at: datetime
     holds: bool = True
 
 
@@ -41,7 +39,7 @@ def messages_behind(
     with database.reading() as sql:
         for start in range(0, len(version_ids), _LOOK_UP):
             rows = sql.execute(
-                select(col(PassageVersion.id), Turn, col(StatedClaim.created_at))
+                select(col(PassageVersion.id), Turn)
                 .outerjoin(
                     StatedClaim,
                     (col(StatedClaim.passage_id) == col(PassageVersion.passage_id))
@@ -55,14 +53,12 @@ def messages_behind(
                 )
                 .order_by(col(Turn.id))
             )
-            read = [(known_id(version_id), turn, claimed_at) for version_id, turn, claimed_at in rows]
-            changed = _changed(sql, {turn.id for _, turn, _ in read if turn is not None})
-            for version_id, turn, claimed_at in read:
+            read = [(known_id(version_id), turn) for version_id, turn in rows]
+            changed = _changed(sql, {turn.id for _, turn in read if turn is not None})
+            for version_id, turn in read:
                 behind = found.setdefault(version_id, [])
                 if turn is not None and turn.message:
-                    # nothing was told after it was found to be a claim, whatever date another program gave it
-                    told_at = min(turn.accepted_at, claimed_at)
-                    behind.append(MessageBehind(turn.message, told_at, turn.id not in changed))
+                    behind.append(MessageBehind(turn.message, turn.id not in changed))
     return found
 
 
