@@ -43,11 +43,11 @@ def reply(action: object, number: object = 1, both: object = False) -> dict[str,
 
 
 def test_what_cannot_both_be_true_is_replaced() -> None:
-    assert asked(reply("replace"), near())[0] == {("replaces", 0.75)}
+    assert asked(reply("replace"), near())[0] == {("replaces", 0.8)}
 
 
 def test_what_is_known_is_the_same() -> None:
-    assert asked(reply("nothing", both=True), near())[0] == {("same", 0.75)}
+    assert asked(reply("nothing", both=True), near())[0] == {("same", 0.8)}
 
 
 @pytest.mark.parametrize(
@@ -123,4 +123,4 @@ anything = st.none() | st.booleans() | st.integers(-2, 9) | st.text(max_size=20)
 )
 def test_whatever_a_model_replies_only_statements_of_the_user_are_linked(answer: dict[str, object]) -> None:
     links, _ = asked(answer, near(), near("The register says Oslo.", kind="document", number=2))
-    assert links <= {("same", 0.75), ("replaces", 0.75)}
+    assert links <= {("same", 0.8), ("replaces", 0.8)}

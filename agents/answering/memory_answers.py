@@ -16,7 +16,7 @@ from agents.base.sentences import sentences
 from agents.languages.foreign_statements import ForeignStatements
 from agents.languages.message_sorting import MessageSorter
 from stores.base.passages import STATEMENTS, Passage
-from stores.base.statement_links import GONE_FROM, PERHAPS_FROM
+from stores.base.statement_links import PERHAPS_FROM, READ_FROM
 
 _MOST = 18  # statements of one page
 _NEWER_FROM = 0.5  # share of the likeliest's probability; chosen on the dev part of data/everyday
@@ -39,7 +39,12 @@ class Remembered:
         """Whether something of it was not surely replaced or ended since."""
         return not self.statements or any(statement.holds for statement in self.statements)
 
-    def was_replaced_by(self, other: Remembered, *, least: float = GONE_FROM) -> bool:
+    @property
+    def is_marked(self) -> bool:
+        """Whether all of it was probably replaced or ended since."""
+        return bool(self.statements) and all(s.gone >= READ_FROM for s in self.statements)
+
+    def was_replaced_by(self, other: Remembered, *, least: float = READ_FROM) -> bool:
         """Whether the other, told later, replaced or ended something of this, with such a probability."""
         there = {statement.passage_id for statement in other.statements}
         return any(
@@ -126,7 +131,7 @@ class MemoryAnswers:
         """Statements read as one page."""
         if not told:
             return []
-        page = MemoryPage([Statement(one.text, one.holds) for one in told])
+        page = MemoryPage([Statement(one.text, not one.is_marked) for one in told])
         spans = self._reader().answer_in(asked_after(question, before), page.text, page.places)
         return [MemoryAnswer(one, s.text, s.probability) for one, s in zip(told, spans, strict=True)]
 
@@ -160,7 +165,7 @@ def _with_statements(one: Remembered, memories: Sequence[Passage]) -> Remembered
 
 def _parted(one: Remembered, sources: Sequence[Source]) -> list[Remembered]:
     """A message of which a part no longer holds, statement by statement."""
-    if len({statement.holds for statement in one.statements}) < 2:
+    if len({statement.gone >= READ_FROM for statement in one.statements}) < 2:
         return [one]
     found = {source.passage.passage_id: source for source in sources}
     return [Remembered(found[s.passage_id], s.text, (s,)) for s in one.statements]

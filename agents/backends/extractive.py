@@ -228,7 +228,8 @@ def _of_memory(told: Sequence[MemoryAnswer]) -> list[str]:
     for other in (one.statement for one in told[1:]):
         is_newer = best.was_replaced_by(other)
         if is_newer or other.was_replaced_by(best):
-            when = "Since then" if is_newer else "Before"
+            is_sure = not (best if is_newer else other).holds
+            when = ("Since then" if is_newer else "Before") if is_sure else "You also said"
             pieces.append(_citing(f"\n{when}: “{_cut(other.text)}” [{other.source.number}]", other))
             break
     return pieces

@@ -20,7 +20,7 @@ from stores.base.statement_links import GONE_FROM, NewLink
 LONGEST_SHOWN = 2_000  # characters of a passage: one that is longer is not put before the model
 _PASSAGES = 5
 _RELATED_FROM = 0.2  # 1 - p(unrelated) from which the reader does not rule a link out
-_PROBABILITY = 0.75  # of a link by a chat model, which gives none
+_PROBABILITY = 0.8  # of a link by a chat model, which gives none
 
 
 class ChatCurator:

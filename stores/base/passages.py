@@ -51,9 +51,14 @@ class Passage:
     replaced_by: tuple[ReplacedBy, ...] = ()  # of a statement: what its user told since, the surest first
 
     @property
+    def gone(self) -> float:
+        """How probably something that was told since took its place, or ended it."""
+        return max((newer.probability for newer in self.replaced_by), default=0.0)
+
+    @property
     def holds(self) -> bool:
         """Whether nothing that was told since surely took its place."""
-        return not any(newer.probability >= GONE_FROM for newer in self.replaced_by)
+        return self.gone < GONE_FROM
 
     @property
     def is_shared(self) -> bool:

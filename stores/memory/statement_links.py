@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session as SqlSession
 
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.passages import STATEMENTS, Passage, own_space
-from stores.base.statement_links import BY_USER, GONE_FROM, Link, LinkKind, NewLink, replaced_by
+from stores.base.statement_links import BY_USER, Link, LinkKind, NewLink, replaced_by
 from stores.database.database import Database
 from stores.versions.links import links_of, write_links
 from stores.versions.live import live_of
@@ -71,7 +71,7 @@ class StatementLinks:
                 (older, newer.passage_id)
                 for older, by in replaced_by(links_of(sql, [passage_id], (space,))).items()
                 for newer in by
-                if newer.probability >= GONE_FROM and passage_id in (older, newer.passage_id)
+                if passage_id in (older, newer.passage_id)
             ]
             if not pairs:
                 raise NotFound(

@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.statement_links import (
-    GONE_FROM,
     KEPT_FROM,
     LINK_KINDS,
+    READ_FROM,
     Link,
     NewLink,
     ReplacedBy,
@@ -87,7 +87,7 @@ def linked_with(sql: SqlSession, passage_ids: Iterable[int], spaces: Sequence[st
     found: set[int] = set()
     for older, newer in newer_of(sql, wanted, spaces).items():
         for each in newer:
-            if each.probability >= GONE_FROM:
+            if each.probability >= READ_FROM:
                 found |= {older, each.passage_id}
     return found - wanted
 

@@ -25,7 +25,7 @@ from stores.versions.claim_passages import AUTHOR
 from stores.words.lexical import add_words
 
 _KINDS = "('note', 'fact', 'preference', 'correction')"
-_WITHOUT_PROBABILITY = 0.75  # of a link whose receipt tells none
+_WITHOUT_PROBABILITY = 0.8  # of a link whose receipt tells none
 _TOLD = re.compile(r"^it (replaces|ends) .*, with a probability of (\d\.\d+)$", re.DOTALL)
 
 
