@@ -236,9 +236,9 @@ def _of_memory(told: Sequence[MemoryAnswer]) -> list[str]:
 
 
 def _either(told: MemoryAnswer) -> list[str]:
-    """A statement and what perhaps took its place, the newer first; which of them holds is not sure."""
+    """The likeliest statement, and what perhaps took its place; which of them holds is not sure."""
     newer = [told.later] if told.later is not None else []
-    return [NOT_SURE, *(_citing(f"\n{_told_line(one)}", one) for one in (*newer, told.statement))]
+    return [NOT_SURE, *(_citing(f"\n{_told_line(one)}", one) for one in (told.statement, *newer))]
 
 
 def _said(quote: Quote, *, with_answer: bool = True) -> str:
