@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 
 from agents.base.claim_interfaces import Claim, Said
-from agents.base.interfaces import Reader
+from agents.base.interfaces import Reader, Sorting
 from agents.languages.message_sorting import sentences_of
-from agents.languages.signs import Languages
+from agents.languages.signs import Languages, Signs
 from agents.memory.takeovers import is_takeover
 
 # Of what the reader says of a sentence; see docs/experiments.md.
@@ -41,22 +41,21 @@ class ReaderSummarizer:
 
     def _summarize(self, said: Said) -> list[Claim]:
         found = [text for text in sentences_of(said.message, self._languages) if not is_takeover(text)]
-        found = [text for text, states in zip(found, self._may_state(found), strict=True) if states]
         if not found:
             return []
         return [
             Claim(text, text, "fact", "world" if sorting.world >= WORLD_FROM else "user")
-            for text, sorting in zip(found, self._reader.sort(found), strict=True)
-            if sorting.world + sorting.personal >= STATED_FROM
+            for text, sorting, signs in zip(found, self._reader.sort(found), self._signs(found), strict=True)
+            if sorting.world + sorting.personal >= STATED_FROM and not _is_no_statement(sorting, signs)
         ]
 
-    def _may_state(self, texts: list[str]) -> list[bool]:
-        """Whether each may be a statement, by the heads."""
-        if self._languages is None:
-            return [True] * len(texts)
-        signs = self._languages.signs(texts)
-        return [
-            not (s.label == "irreal" and s.labels["irreal"] >= NOT_SO_FROM)
-            and s.of(("forget", "undo")) < ORDER_FROM
-            for s in signs
-        ]
+    def _signs(self, texts: list[str]) -> list[Signs] | list[None]:
+        return [None] * len(texts) if self._languages is None else self._languages.signs(texts)
+
+
+def _is_no_statement(sorting: Sorting, signs: Signs | None) -> bool:
+    """Whether it is an order, or what is not so of its user; what is of the world can be checked."""
+    if signs is None:
+        return False
+    is_not_so = signs.label == "irreal" and signs.labels["irreal"] >= NOT_SO_FROM
+    return signs.of(("forget", "undo")) >= ORDER_FROM or (is_not_so and sorting.world < WORLD_FROM)
