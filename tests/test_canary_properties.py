@@ -124,6 +124,7 @@ def test_no_byte_is_left_wherever_it_lay(request: pytest.FixtureRequest, kind: s
     @given(ways=st.lists(st.sampled_from(WAYS), min_size=1, max_size=4), before=AROUND, behind=AROUND)
     @example(ways=list(WAYS), before="", behind="")
     @example(ways=[by_own_document], before="", behind="")  # in whose title nothing else would find it
+    @example(ways=[by_own_document], before="", behind="\x000")  # which no text keeps as it is
     @FEW
     def holds(ways: list[Way], before: str, behind: str) -> None:
         canary = f"Zq{secrets.token_hex(12)}"

@@ -18,6 +18,7 @@ from sqlmodel import col
 from stores.base.clock import now
 from stores.base.errors import CannotUndo, NotFound
 from stores.base.passages import searchable_text
+from stores.base.well_formed import well_formed
 from stores.database.database import Database
 from stores.database.tables import Document, DocumentVersion, PassageVersion, Receipt, known_id
 from stores.vectors.exact import Vectors
@@ -46,6 +47,11 @@ class NewDocument:
     passages: tuple[NewPassage, ...]
     external_id: str = ""
     kind: str = "document"
+
+    def __post_init__(self) -> None:
+        """Name and title are kept as the text is: what is forgotten is looked for in all of them."""
+        object.__setattr__(self, "source", well_formed(self.source))
+        object.__setattr__(self, "title", well_formed(self.title))
 
 
 @dataclass(frozen=True)
