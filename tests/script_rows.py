@@ -92,6 +92,10 @@ ROWS: Mapping[str, Row] = {
     "sessions": Row(Call("sessions"), Call("sessions --shelf cellar", 2)),
     "export": Row(Call("export 1"), Call("export 999", 1)),
     "memory edit": Row(Call("memory edit 2 I_like_coffee."), Call("memory edit 999 I_like_coffee.", 1)),
+    "memory both": Row(None, Call("memory both 999", 1), "tests/test_statement_links.py keeps both"),
+    "memory link": Row(
+        None, Call("memory link 2 2 --kind same", 2), "tests/test_statement_links.py links two"
+    ),
     "memory export": Row(Call("memory export"), Call("memory export --scope cellar", 2)),
     "memory forget": Row(Call("memory forget 2 --yes"), Call("memory forget 999 --yes", 1)),
     "memory import": Row(

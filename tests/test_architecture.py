@@ -25,7 +25,7 @@ MOST_LINES = {
     "assistant/learning": 9679,  # 23 more: data/lookalikes, marks with faults
     "assistant/replay": 8040,  # 24 more: methods over two halves
     "benchmarks": 15471,  # 165 more: lookalikes.py
-    "tests": 59337,  # 380 more: links, migration, orders, sources as shown
+    "tests": 59341,  # 380 more: links, migration, orders, sources as shown
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 

@@ -14,7 +14,7 @@ from agent_fakes import ADDS, FixedReader, passage
 from memory_house import House, loaded_parts
 
 from agents.backends.openai_chat import OpenAIChat
-from agents.base.claim_interfaces import Claim, Said, Weighed
+from agents.base.claim_interfaces import Claim, Said
 from agents.base.interfaces import Candidate, Exchange
 from agents.memory.chat_curator import ChatCurator
 from agents.memory.chat_discriminator import ChatDiscriminator
@@ -60,7 +60,7 @@ async def test_no_agent_makes_anything_of_babble(chat: OpenAIChat) -> None:
     with pytest.raises(MalformedReply):
         await ChatDiscriminator(chat).weigh(CLAIM, [shared])
     with pytest.raises(MalformedReply):
-        await ChatCurator(chat, ReaderCurator(RELATED)).curate(CLAIM, Weighed("unknown", 1.0), [NOTE])
+        await ChatCurator(chat, ReaderCurator(RELATED)).relate(CLAIM, [NOTE], ())
 
 
 def test_what_is_said_to_a_model_that_babbles_waits_with_the_reason(house: House) -> None:
