@@ -52,7 +52,8 @@ class StatementLinks:
         with self._database.writing() as sql:
             ends = [_statement(sql, user_id, i) for i in (one_id, other_id)]
             older, newer = sorted(ends, key=lambda each: (each.created_at, each.passage_id))
-            what = {"unrelated": "both hold", "ends": "the second is over"}.get(kind, kind)
+            over = f"{older.passage_id} is over"
+            what = {"unrelated": "both hold", "ends": over}.get(kind, kind)
             summary = f"{newer.passage_id} and {older.passage_id}: {what}"
             receipt_id = open_receipt(sql, user_id, "modify", own_space(user_id), summary)
             link = NewLink(older.passage_id, False, kind, 1.0, BY_USER)
