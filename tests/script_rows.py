@@ -93,6 +93,7 @@ ROWS: Mapping[str, Row] = {
     "export": Row(Call("export 1"), Call("export 999", 1)),
     "memory edit": Row(Call("memory edit 2 I_like_coffee."), Call("memory edit 999 I_like_coffee.", 1)),
     "memory both": Row(None, Call("memory both 999", 1), "tests/test_statement_links.py keeps both"),
+    "memory instead": Row(Call("memory instead 2 I_like_tea."), Call("memory instead 999 I_like_tea.", 1)),
     "memory link": Row(
         None, Call("memory link 2 2 --kind same", 2), "tests/test_statement_links.py links two"
     ),

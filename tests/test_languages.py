@@ -18,7 +18,7 @@ from agents.languages.foreign_statements import ForeignStatements, features
 from agents.languages.message_sorting import MessageSorter
 from agents.languages.reader_by_language import ReaderByLanguage
 from agents.languages.sentence_cutting import sentences_in
-from agents.languages.signs import LABELS, Signs
+from agents.languages.signs import LABELS, ORDERS, Signs
 from agents.languages.small_talk import ENGLISH, answered_at_once
 from agents.models.encoders.multilingual import MultilingualEncoder
 from agents.models.encoders.prepared import MULTILINGUAL, prepare_encoder
@@ -33,7 +33,8 @@ HELLO, CAT, ASKED = "hallo zusammen", "Meine Katze heißt Mimi.", "Wie heißt me
 
 def signs(label: str, probability: float = 0.9) -> Signs:
     rest = (1 - probability) / (len(LABELS) - 1)
-    return Signs({each: probability if each == label else rest for each in LABELS}, 0.0, 0.0)
+    orders = {each: probability if each == label else 0.0 for each in ORDERS}
+    return Signs({each: probability if each == label else rest for each in LABELS}, orders, 0.0, 0.0)
 
 
 class FixedLanguages:

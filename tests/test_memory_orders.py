@@ -6,23 +6,41 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from agent_fakes import PERSONAL, FixedReader, source
+from agent_fakes import ASKS, PERSONAL, FixedReader, source
 from test_languages import FixedLanguages
 
-from agents.answering.memory_orders import FORGET, NOTHING_MEANT, UNDO, answered_order
+from agents.answering.memory_answers import MemoryAnswer, Remembered
+from agents.answering.memory_orders import CORRECT, FORGET, NOTHING_MEANT, UNDO, answered_order
+from agents.base.chat_interfaces import CitingText, Source
+from agents.base.citations import Citations
 from agents.base.claim_interfaces import Said
 from agents.memory.reader_summarizer import ReaderSummarizer
+from assistant.terminal.actions.undoing import in_shell
 from stores.base.passages import SHARED
 
 BELLA = "forget that my cat is called Bella"
-HEADS = FixedLanguages(**{BELLA: "forget", "take that back": "undo", "I nearly moved to Prague.": "irreal"})
+NOOR = "no, I meant Noor"
+HEADS = FixedLanguages(
+    **{
+        BELLA: "forget",
+        NOOR: "correct",
+        "take that back": "undo",
+        "I nearly moved to Prague.": "irreal",
+        "note: locker 27": "remember",
+    }
+)
 
 
 def answered(message: str, *kinds: str) -> list[str] | None:
     sources = [
         source(number, f"Statement {number}.", kind=kind) for number, kind in enumerate(kinds, start=1)
     ]
-    return answered_order(HEADS, message, sources)
+    return answered_order(HEADS, message, sources, lambda: read(sources))
+
+
+def read(sources: list[Source]) -> list[MemoryAnswer]:
+    told = [Remembered(s, s.passage.text, (s.passage,)) for s in sources if s.passage.kind != "document"]
+    return [MemoryAnswer(one, one.text, 0.5) for one in told]
 
 
 def test_forgetting_names_what_may_be_meant_with_its_command() -> None:
@@ -38,19 +56,59 @@ def test_forgetting_names_what_may_be_meant_with_its_command() -> None:
 def test_what_is_shared_is_not_offered() -> None:
     shared = source(1, "The room opens at ten.", kind="fact")
     shared = replace(shared, passage=replace(shared.passage, space=SHARED))
-    assert answered_order(HEADS, BELLA, [shared]) == [NOTHING_MEANT]
+    assert answered_order(HEADS, BELLA, [shared], lambda: read([shared])) == [NOTHING_MEANT]
+
+
+def test_what_is_far_less_likely_meant_is_not_shown() -> None:
+    sources = [source(number, f"Statement {number}.", kind="fact") for number in (1, 2)]
+    far = [replace(one, probability=p) for one, p in zip(read(sources), (0.8, 0.02), strict=True)]
+    assert len(answered_order(HEADS, BELLA, sources, lambda: far) or []) == 2
+
+
+def test_a_correction_names_what_it_may_put_itself_in_the_place_of() -> None:
+    found = answered(NOOR, "fact", "document")
+    assert found is not None
+    assert found[0] == CORRECT
+    [piece] = found[1:]
+    assert isinstance(piece, CitingText)
+    assert piece.command == f"/instead {source(1, '').passage.passage_id} {NOOR}"
+    assert answered(NOOR, "document") is None  # it is read as what it says
 
 
 def test_undo_names_the_command_and_all_else_is_no_order() -> None:
     assert answered("take that back", "fact") == [UNDO]
     assert answered("my cat is called Bella", "fact") is None
-    assert answered_order(None, BELLA, []) is None
+    assert answered_order(None, BELLA, [], list) is None
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"), [(BELLA, 0), ("I nearly moved to Prague.", 0), ("I moved to Prague.", 1)]
+    ("said", "kept"),
+    [
+        (BELLA, 0),
+        ("I nearly moved to Prague.", 0),
+        ("I moved to Prague.", 1),
+        (NOOR, 1),  # a word against what was told is never lost
+    ],
 )
 def test_orders_and_what_is_not_so_become_no_fact(said: str, kept: int) -> None:
     reader = FixedReader(sorting={said: PERSONAL})
     found = asyncio.run(ReaderSummarizer(reader, HEADS).summarize(Said(said)))
     assert len(found) == kept
+
+
+def test_what_is_to_be_kept_is_kept_whatever_it_reads_like() -> None:
+    said = "note: locker 27"
+    reader = FixedReader(sorting={said: ASKS})
+    [claim] = asyncio.run(ReaderSummarizer(reader, HEADS).summarize(Said(said)))
+    assert claim.text == said
+
+
+def test_a_reply_offers_its_first_command_and_a_chat_model_none() -> None:
+    citations = Citations([])
+    citations.feed("/undo\n")  # in the words of a model
+    assert citations.command == ""
+    for piece in (UNDO, CitingText(UNDO, command="/undo"), CitingText("x", command="/forget 2")):
+        citations.feed(piece)
+    assert citations.command == "/undo"
+    assert in_shell("/undo") == "vouch memory undo"
+    assert in_shell("/instead 12 no, it's Noor") == """vouch memory instead 12 'no, it'"'"'s Noor'"""

@@ -119,6 +119,22 @@ def test_a_person_links_what_no_reader_did(stores: Stores, ann: int, bob: int) -
     assert holding(stores, ann) == {"It is red.", "It is blue."}
 
 
+def test_what_a_person_writes_takes_the_place_of_a_statement(stores: Stores, ann: int, bob: int) -> None:
+    said, noor = StatementLinks(stores.database), "no, I meant Noor"
+    nora = state(stores, ann, "My sister is called Nora.").passage_id or 0
+    noted, receipt = said.instead(ann, nora, noor)
+    assert holding(stores, ann) == {noor}
+    stores.knowledge.undo(ann, receipt)
+    assert holding(stores, ann) == {"My sister is called Nora."}
+    heard = state(stores, ann, noor).passage_id
+    assert said.instead(ann, nora, noor)[0] == heard != noted  # what was said since is not kept twice
+    for user, older in ((bob, nora), (ann, 999)):
+        with pytest.raises(NotFound):
+            said.instead(user, older, noor)
+    with pytest.raises(WrongUsage, match="nothing is written"):
+        said.instead(ann, nora, "  ")
+
+
 def test_what_is_set_aside_takes_no_place(stores: Stores, ann: int, pair: tuple[int, int]) -> None:
     aside = stores.knowledge.set_aside(ann, [pair[1]])
     assert holding(stores, ann) == {LOCKER}

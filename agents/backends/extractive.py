@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from agents.answering.calculating import Calculator
@@ -93,9 +94,7 @@ class ExtractiveChat(QuotingOnly):
             yield line
             return
         if not request.asks:
-            ordered = await asyncio.to_thread(
-                answered_order, self._languages, request.message, request.sources
-            )
+            ordered = await asyncio.to_thread(self._ordered, request)
             for piece in ordered or ():
                 yield piece
             if ordered:
@@ -103,6 +102,11 @@ class ExtractiveChat(QuotingOnly):
         answer = self._answer if sorting.asking or request.asks else self._unasked
         for piece in await asyncio.to_thread(answer, request, sorting):
             yield piece
+
+    def _ordered(self, request: ReplyRequest) -> list[str] | None:
+        own = [source for source in request.sources if is_own_words(source.passage)]
+        alone = replace(request, before="")
+        return answered_order(self._languages, request.message, own, lambda: self._told(alone, own, []))
 
     def _small_talk(self, message: str, sorting: MessageSorting) -> str | None:
         says_something = bool(sorting.asking or sorting.stating)

@@ -125,16 +125,24 @@ class Thought:
 class CitingText(str):
     """A piece of a reply whose writer says what it cites: no number that stands in it is another citation."""
 
-    __slots__ = ("cites", "counts", "is_generated")
+    __slots__ = ("cites", "command", "counts", "is_generated")
     cites: tuple[int, ...]  # numbers of sources, in the order of their citations
     counts: bool  # it ends with the number that it cites, shown by the order of first citations
     is_generated: bool  # by the dialogue generator, in words of its own
+    command: str  # of the chat, that it offers; empty for none
 
     def __new__(
-        cls, text: str, cites: Iterable[int] = (), *, counts: bool = False, is_generated: bool = False
+        cls,
+        text: str,
+        cites: Iterable[int] = (),
+        *,
+        counts: bool = False,
+        is_generated: bool = False,
+        command: str = "",
     ) -> Self:
         made = super().__new__(cls, text)
         made.cites, made.counts, made.is_generated = tuple(cites), counts, is_generated
+        made.command = command
         return made
 
 

@@ -102,12 +102,14 @@ class Citations:
         self.cited: list[int] = []  # in the order of their first use
         self.invented: list[int] = []  # numbers that stand for no source
         self.is_generated = False  # the dialogue generator wrote some of it
+        self.command = ""  # of the chat, that it offers first
 
     def feed(self, piece: str) -> str:
         """What can be shown of the reply so far; an invented [9] is shown as [9?]."""
         clean = _CONTROL.sub("", piece.replace("\r\n", "\n"))
         if isinstance(piece, CitingText):
             self.is_generated |= piece.is_generated
+            self.command = self.command or piece.command
             for number in piece.cites:
                 self._cite(number)
             return self.rest() + (self._counted(clean, piece.cites) if piece.counts else clean)

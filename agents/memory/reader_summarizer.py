@@ -18,10 +18,8 @@ from agents.memory.takeovers import is_takeover
 WORLD_FROM = 0.6  # p(world) from which a statement is of the world; unsure is personal
 STATED_FROM = 0.5  # p(world) + p(personal) from which a sentence states something
 # Of what the heads say of a sentence, which then stays a message alone. On the dev part of data/messages 78 %
-# of what is not so (nearly, if, wished, refused) and 67 % of such orders; of the statements of data/everyday
-# 2 % and none.
+# of what is not so (nearly, if, wished, refused); of the statements of data/everyday 2 %.
 NOT_SO_FROM = 0.4  # p(irreal), where nothing is likelier
-ORDER_FROM = 0.5  # p(forget) + p(undo)
 
 
 class ReaderSummarizer:
@@ -46,11 +44,17 @@ class ReaderSummarizer:
         return [
             Claim(text, text, "fact", "world" if sorting.world >= WORLD_FROM else "user")
             for text, sorting, signs in zip(found, self._reader.sort(found), self._signs(found), strict=True)
-            if sorting.world + sorting.personal >= STATED_FROM and not _is_no_statement(sorting, signs)
+            if _states(sorting, signs) and not _is_no_statement(sorting, signs)
         ]
 
     def _signs(self, texts: list[str]) -> list[Signs] | list[None]:
         return [None] * len(texts) if self._languages is None else self._languages.signs(texts)
+
+
+def _states(sorting: Sorting, signs: Signs | None) -> bool:
+    """Whether it states something, or asks for something to be kept."""
+    is_to_be_kept = signs is not None and signs.order == "remember"
+    return is_to_be_kept or sorting.world + sorting.personal >= STATED_FROM
 
 
 def _is_no_statement(sorting: Sorting, signs: Signs | None) -> bool:
@@ -58,4 +62,4 @@ def _is_no_statement(sorting: Sorting, signs: Signs | None) -> bool:
     if signs is None:
         return False
     is_not_so = signs.label == "irreal" and signs.labels["irreal"] >= NOT_SO_FROM
-    return signs.of(("forget", "undo")) >= ORDER_FROM or (is_not_so and sorting.world < WORLD_FROM)
+    return signs.order in ("forget", "undo") or (is_not_so and sorting.world < WORLD_FROM)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from safetensors import safe_open
 
 from agents.base.interfaces import Vectors
-from agents.languages.signs import LABELS, Signs
+from agents.languages.signs import LABELS, ORDERS, Signs
 from stores.base.errors import EncoderUnavailable
 
 Floats = npt.NDArray[np.float32]
@@ -84,11 +84,11 @@ class LanguageHeads:
         if not texts:
             return []
         found = features(self._encoder, texts)
-        labels = softmax(self._head("label", found))
+        labels, orders = softmax(self._head("label", found)), softmax(self._head("order", found))
         profile, secret = (sigmoid(self._head(name, found))[:, 0] for name in ("profile", "secret"))
         return [
-            Signs(dict(zip(LABELS, map(float, row), strict=True)), float(p), float(s))
-            for row, p, s in zip(labels, profile, secret, strict=True)
+            Signs(_by_name(LABELS, row), _by_name(ORDERS, order), float(p), float(s))
+            for row, order, p, s in zip(labels, orders[:, 1:], profile, secret, strict=True)  # 0: none
         ]
 
     def _told_apart(self, text: str) -> bool:
@@ -100,6 +100,10 @@ class LanguageHeads:
     def _head(self, name: str, found: Floats) -> Floats:
         scores: Floats = found @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
         return scores
+
+
+def _by_name(names: Sequence[str], row: Floats) -> dict[str, float]:
+    return dict(zip(names, map(float, row), strict=True))
 
 
 def _named(text: str) -> str:

@@ -71,6 +71,7 @@ def command(
         )
 
     from agents.backends.extractive import is_sure, is_told
+    from assistant.terminal.actions.undoing import in_shell
     from assistant.terminal.facts.answer_lines import WAS_THOUGHT, below_answer, source_line
     from assistant.terminal.text.word_wrap import printer
     from assistant.turns.documents_named import naming
@@ -153,6 +154,7 @@ def command(
                     "left_out": [asdict(entry) for entry in (chosen[-1].left_out if chosen else ())],
                     "is_cut": finished.cut is not None,
                     "unreachable": finished.unreachable.message if finished.unreachable else None,
+                    "command": in_shell(finished.command) if finished.command else None,
                     "seconds": round(finished.seconds, 3),
                 }
             )
@@ -161,6 +163,8 @@ def command(
                 write_out("\n")
             for line in below_answer(finished.cut, finished.unreachable):
                 call.tell(line)
+            if finished.command:
+                call.tell(f"In a shell: {in_shell(finished.command)}")
             if sources or (sys.stdout.isatty() and not call.is_quiet):
                 write_out("".join(f"{source_line(source)}\n" for source in finished.cited))
         if not no_learn:

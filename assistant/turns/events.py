@@ -67,6 +67,7 @@ class Finished:
     cut: CutAtLimit | None = None  # the answer reached its longest length before the model was done
     unreachable: VouchError | None = None  # why no chat model answered; what was found is quoted instead
     sources: tuple[Source, ...] = ()  # all that were put before the model, as the answer numbers them
+    command: str = ""  # of the chat, that the answer offers to an order; its own models alone offer any
 
 
 Event: TypeAlias = Accepted | Searched | Chosen | Wrote | Thinks | Finished

@@ -143,6 +143,7 @@ class TurnInProgress:
             self._known.get("cut"),
             self._known.get("in_place_of", ("", None))[1],
             tuple(sources.values()),
+            self.citations.command,
         )
 
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
+from sqlmodel import col
 
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.passages import STATEMENTS, Passage, own_space
 from stores.base.statement_links import BY_USER, Link, LinkKind, NewLink, replaced_by
+from stores.base.well_formed import well_formed
 from stores.database.database import Database
+from stores.database.tables import PassageVersion, known_id
+from stores.versions.changes import NewVersion, add_versions
 from stores.versions.links import links_of, write_links
-from stores.versions.live import live_of
+from stores.versions.live import live_of, live_passages
 from stores.versions.passage_lines import not_visible
-from stores.versions.receipts import open_receipt
+from stores.versions.receipts import open_receipt, shortened
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,23 @@ class StatementLinks:
             link = NewLink(older.passage_id, False, kind, 1.0, BY_USER)
             write_links(sql, own_space(user_id), newer.passage_id, [link], receipt_id=receipt_id)
         return receipt_id
+
+    def instead(self, user_id: int, older_id: int, written: str) -> tuple[int, int]:
+        """Has what a person writes take the place of a statement; returns its passage id and the receipt.
+
+        A statement in these words that was told since is taken for it; else they are kept as a note.
+        Raises `NotFound` for what is no live statement of theirs, `WrongUsage` where nothing is written.
+        """
+        written, space = well_formed(written).strip(), own_space(user_id)
+        if not written:
+            raise WrongUsage("nothing is written", hint="Write what holds instead.")
+        with self._database.writing() as sql:
+            older = _statement(sql, user_id, older_id)
+            receipt_id = open_receipt(sql, user_id, "modify", space, shortened(written))
+            newer_id = _told_since(sql, older, written) or _noted(sql, space, written, receipt_id)
+            link = NewLink(older_id, False, "replaces", 1.0, BY_USER)
+            write_links(sql, space, newer_id, [link], receipt_id=receipt_id)
+        return newer_id, receipt_id
 
     def keep_both(self, user_id: int, passage_id: int) -> tuple[int, list[Passage]]:
         """Says that a statement and those that it replaced, or that replaced it, all hold.
@@ -108,6 +130,25 @@ def _counts(link: Link, links: Sequence[Link]) -> bool:
     pair = {link.newer, link.older}
     told = [one.id for one in links if one.is_by_user and {one.newer, one.older} == pair]
     return not told or link.id == max(told)
+
+
+def _told_since(sql: SqlSession, older: Passage, written: str) -> int | None:
+    """The statement of the same space in these words, told after another one."""
+    same = col(PassageVersion.text) == written, col(PassageVersion.space) == older.space
+    ids = sql.scalars(select(col(PassageVersion.id)).where(*same, col(PassageVersion.removed_at).is_(None)))
+    found = [
+        passage.passage_id
+        for passage in live_passages(sql, map(known_id, ids), (older.space,)).values()
+        if passage.kind in STATEMENTS and passage.passage_id != older.passage_id
+        if passage.created_at >= older.created_at
+    ]
+    return max(found, default=None)
+
+
+def _noted(sql: SqlSession, space: str, written: str, receipt_id: int) -> int:
+    note = NewVersion(text=written, kind="note")
+    [version_id] = add_versions(sql, space, [note], author="user", receipt_id=receipt_id)
+    return sql.get_one(PassageVersion, version_id).passage_id
 
 
 def _statement(sql: SqlSession, user_id: int, passage_id: int) -> Passage:

@@ -1,4 +1,4 @@
-"""vouch memory pending, edit, both, link, share, proposals: what is weighed, and what a person decides."""
+"""vouch memory pending, edit, both, instead, link, share, proposals: what is weighed, what people decide."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assistant.cli import common_options
-from assistant.invocation import Invocation, RowId
+from assistant.invocation import Invocation, RowId, Words
 from assistant.paging import paged
 from stores.base.clock import stamp
 from stores.base.errors import WrongUsage
@@ -93,6 +93,28 @@ def both(ctx: click.Context, passage_id: int) -> int:
         call.give({"passage": passage_id, "both_hold": named, "receipt": receipt_id})
     else:
         click.echo(both_line(passage_id, others, f"`vouch memory undo {receipt_id}`"))
+    return 0
+
+
+@click.command("instead")
+@click.argument("passage_id", type=RowId(), metavar="ID")
+@click.argument("text", nargs=-1, required=True, type=Words())
+@common_options
+@click.pass_context
+def instead(ctx: click.Context, passage_id: int, text: tuple[str, ...]) -> int:
+    """Have what you write take the place of a memory of yours, which stays as what held before."""
+    from assistant.terminal.actions.undoing import instead_line
+
+    call, written = Invocation(ctx), " ".join(text)
+    with call.assistant() as assistant:
+        user_id = assistant.journal.known_user_id(call.user)
+        older = assistant.catalogue.line(user_id, passage_id)
+        newer_id, receipt_id = assistant.statement_links.instead(user_id, passage_id, written)
+        assistant.catch_up()
+    if call.as_json:
+        call.give({"passage": newer_id, "instead_of": passage_id, "receipt": receipt_id})
+    else:
+        click.echo(instead_line(newer_id, written, older, f"`vouch memory undo {receipt_id}`"))
     return 0
 
 

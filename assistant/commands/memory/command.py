@@ -46,6 +46,7 @@ for each in (
     memory_claims.pending,
     memory_claims.edit,
     memory_claims.both,
+    memory_claims.instead,
     memory_claims.link,
     memory_claims.share,
     memory_claims.proposals,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from assistant.terminal.actions.forgetting import forget_for_good
 from assistant.terminal.actions.sharing import share_memory, shared_line, weigh_for_all
-from assistant.terminal.actions.undoing import both_line, in_chat, told_in_chat
+from assistant.terminal.actions.undoing import both_line, in_chat, instead_line, told_in_chat
 from assistant.terminal.actions.written_here import Written, withdraw_proposal
 from stores.base.errors import VouchError, WrongUsage
 from stores.base.one_line import one_line, short
@@ -106,6 +106,14 @@ def keep_both(assistant: Assistant, user_id: int, passage_id: int) -> Written:
     """A memory, and what it took the place of or what took its place, all hold."""
     receipt_id, others = assistant.statement_links.keep_both(user_id, passage_id)
     return Written(both_line(passage_id, others, f"/undo {receipt_id}"), receipt_id)
+
+
+def put_instead(assistant: Assistant, user_id: int, older_id: int, written: str) -> Written:
+    """What is written takes the place of a memory."""
+    older = assistant.catalogue.line(user_id, older_id)
+    passage_id, receipt_id = assistant.statement_links.instead(user_id, older_id, written)
+    assistant.indexer.catch_up()
+    return Written(instead_line(passage_id, written, older, f"/undo {receipt_id}"), receipt_id)
 
 
 def share(assistant: Assistant, user_id: int, passage_id: int) -> Written:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,12 @@ def both_line(passage_id: int, others: Sequence[Passage], undo: str) -> str:
     return f"Both hold: {passage_id}, and {named}. {undo} takes it back."
 
 
+def instead_line(passage_id: int, written: str, older: PassageLine, undo: str) -> str:
+    """That what was written took the place of a memory. undo: what takes it back."""
+    was = f"{older.passage_id} “{short(older.text)}”"
+    return f"{passage_id} “{short(written)}” is in the place of {was}. {undo} takes it back."
+
+
 def what_stays(said: Sequence[PassageLine]) -> Iterator[str]:
     """That a message itself has no receipt, and how it is taken back. said: the passages that hold it."""
     if not said:
@@ -67,6 +74,12 @@ def in_chat(error: VouchError) -> VouchError:
 def told_in_chat(told: str) -> str:
     """A sentence that names the command of a shell, with the one of the chat in its place."""
     return _UNDO_IN_SHELL.sub(r"/undo \1", told)
+
+
+def in_shell(command: str) -> str:
+    """A command of the chat that an answer offers, as it is typed in a shell."""
+    name, *rest = command.removeprefix("/").split(" ", 2)
+    return shlex.join(["vouch", "memory", name, *rest])
 
 
 def _taken_back(receipts: Sequence[Receipt]) -> str:

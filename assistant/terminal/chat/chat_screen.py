@@ -158,6 +158,10 @@ class ChatScreen(Screen[None], ChatOpening):
         self.show_header()
         self.work(self.follow_branch())
         self.remember()
+        is_free = not (self.prompt.text or self.talk.waiting or self.teaches or self.changes)
+        if answer.command and is_free:
+            self.prompt.put(answer.command)
+            self.tell("Enter carries it out")
         if self.query_one("#why").has_class("-open"):
             self.work(self.refresh_why(answer.turn_id))
 

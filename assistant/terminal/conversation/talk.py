@@ -200,7 +200,7 @@ class Talk:
         else:
             answer.state, answer.seconds = finished.state, finished.seconds  # type: ignore[assignment]
             answer.sources = tuple(cited_source(source) for source in finished.cited)
-            failed = finished.error
+            failed, answer.command = finished.error, finished.command
             answer.note = "\n".join(below_answer(finished.cut, finished.unreachable))
             answer.is_quoted = answer.is_quoted or finished.unreachable is not None
         if failed is not None:

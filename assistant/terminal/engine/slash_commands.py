@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agents.base.sentences import asks_only
 from assistant.terminal.actions.forgetting import OthersPassage, forget_when_sure
 from assistant.terminal.actions.knowledge_bases import talk_over
-from assistant.terminal.actions.memories import keep_both
+from assistant.terminal.actions.memories import keep_both, put_instead
 from assistant.terminal.actions.model_choice import choose_model
 from assistant.terminal.actions.rating import rate
 from assistant.terminal.actions.removing import propose_when_sure
@@ -51,6 +51,7 @@ SLASH_COMMANDS = {
     "/remember": "TEXT: keep a note in your own memory",
     "/forget": "ID or WORDS: forget a passage for good, --yes without being asked; words find its ID",
     "/undo": "[RECEIPT]: take back the latest write of this session, or that one; p3: proposal 3",
+    "/instead": "ID TEXT: the text takes the place of that memory",
     "/both": "ID: a memory and what it took the place of both hold",
     "/memory": "[WORDS or ID]: list what is remembered of you, with words also what you said; one whole",
     "/why": "[TURN]: what the last answer was made from",
@@ -186,6 +187,16 @@ class SlashCommands:
         kept = keep_both(self._assistant, self._user_id, number)
         self.note_written(kept)
         yield kept.told
+
+    def _instead(self, text: str) -> Iterator[str]:
+        named, _, written = text.partition(" ")
+        number = typed_id(named)
+        if number is None or not written.strip():
+            yield self._refusal("Name the memory, and what holds instead: /instead 12 I live in Porto.")
+            return
+        put = put_instead(self._assistant, self._user_id, number, written)
+        self.note_written(put)
+        yield put.told
 
     def _undo_latest(self) -> Iterator[str]:
         ask = self._ask if self._is_asked else None

@@ -51,6 +51,7 @@ class Message:
     is_folded: bool = False
     instead_of: int | None = None  # the turn in whose place it is sent, which is kept as a branch
     is_quoted: bool = False  # in the words of passages, which are no Markdown
+    command: str = ""  # that it offers
 
     @property
     def is_unsure(self) -> bool:

@@ -1,6 +1,7 @@
 """Trains the linear heads: python -m assistant.learning.recipes.heads.train [--out FOLDER] [--test]
 
     data/messages, train-* -> fifteen labels, profile, secret
+    the same, and all that is said and asked in data/everyday and data/lookalikes -> orders to the memory
     the same, data/languages (dev) and English of data/everyday -> language
 
 Logistic regression with a squared penalty, to its optimum, so a run gives the same weights again. The dev
@@ -13,7 +14,7 @@ import argparse
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,13 @@ def train(encoder: MultilingualEncoder, out: Path) -> None:
     weights["label.weight"], weights["label.bias"] = fitted(
         found, [LABELS.index(one["l"]) for one in messages], count=len(LABELS), penalty=_PENALTY
     )
+    talk = [text for folder in ("everyday", "lookalikes") for text in _said(DATA / folder)]
+    weights["order.weight"], weights["order.bias"] = fitted(
+        np.concatenate([found, features(encoder, talk)]),
+        [ORDERS.index(one["l"]) + 1 if one["l"] in ORDERS else 0 for one in messages] + [0] * len(talk),
+        count=len(ORDERS) + 1,
+        penalty=_PENALTY,
+    )
     for name, field in (("profile", "p"), ("secret", "s")):
         weight, bias = fitted(
             found, [int(bool(one.get(field))) for one in messages], count=2, penalty=_PENALTY
@@ -94,6 +102,13 @@ def train(encoder: MultilingualEncoder, out: Path) -> None:
     facts = {"languages": languages, "other_from": _OTHER_FROM, "encoder": encoder.version}
     out.mkdir(parents=True, exist_ok=True)
     save_file(weights, out / FILE, metadata={"facts": json.dumps(facts)})
+
+
+def _said(folder: Path) -> Iterator[str]:
+    """All messages and questions of the conversations to learn from."""
+    for c in everyday.undated("train", folder):
+        yield from (told.text for message in c.messages for told in message)
+        yield from (asked.text for asked in c.questions)
 
 
 def report(heads: LanguageHeads, part: str) -> None:
