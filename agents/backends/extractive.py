@@ -165,7 +165,7 @@ def _nearest(told: Sequence[MemoryAnswer], ranked: Sequence[Quote]) -> list[str]
     """The nearest of what was told and found, where none of it surely answers.
 
     A page divides its probability by all that stands on it. Two statements are thus always among the
-    nearest, and no others where one of them is the likeliest.
+    nearest, and no others where one of them is the likeliest. Where nothing is near, one line is enough.
     """
     said: list[tuple[float, str, Quote | Remembered]] = [
         (one.probability, _told_line(one.statement), one.statement) for one in told
@@ -182,8 +182,8 @@ def _nearest(told: Sequence[MemoryAnswer], ranked: Sequence[Quote]) -> list[str]
     if not nearest:
         return [NOTHING_FOUND]
     is_near = any(p >= (_NEAR_FROM if isinstance(one, Quote) else _TOLD_FROM) for p, _, one in nearest)
-    lead = NOT_SURE if is_near else NOT_TOLD
-    return [lead, *(_citing(f"\n{text}", stands_in) for _, text, stands_in in nearest)]
+    lead, shown = (NOT_SURE, nearest) if is_near else (NOT_TOLD, nearest[:1])
+    return [lead, *(_citing(f"\n{text}", stands_in) for _, text, stands_in in shown)]
 
 
 def _everything(told: Sequence[MemoryAnswer]) -> list[str]:
