@@ -22,7 +22,7 @@ from test_lessons import found_in_order
 from agents.models.dialogue_generator import WEIGHTS
 from assistant.learning.outcome import Compared
 from assistant.learning.shipped_learner import ShippedLearner, Training
-from assistant.learning.trained import DIALOGUE, IS_OF_OWN, SHIPPED
+from assistant.learning.trained import DIALOGUE, SHIPPED
 from assistant.replay.metrics.bootstrap import Promotion
 from assistant.replay.metrics.held_out_replies import (
     BLEU,
@@ -84,9 +84,9 @@ def corrected(
 class Harbour:
     """A learner over corrected replies, whose training and comparison are told what comes of them."""
 
-    def __init__(self, stores: Stores, folder: Path, *, shared: bool = True) -> None:
+    def __init__(self, stores: Stores, folder: Path) -> None:
         self.stores, self.ann = stores, stores.journal.user_id("ann")
-        add(stores, self.ann, "ships", *SHIPS, shared=shared)
+        add(stores, self.ann, "ships", *SHIPS, shared=True)
         bases = KnowledgeBases(stores.database)
         versions = [version for version, _ in bases.entities(bases.named(self.ann, "ships"))]
         self.turns = [tell(stores.journal, self.ann, versions, number) for number in range(DIALOGUES)]
@@ -125,7 +125,6 @@ class Harbour:
             learnable=lambda: [lesson for lesson in self.lessons.all() if is_sound_lesson(lesson)],
             require=lambda some: partial(self.lessons.require_kept, lessons=some),
             rows=lambda shown, _tell: (lesson.row() for lesson in shown),
-            is_of_own=lambda lesson: lesson.is_of_own,
             training=Training({"seed": 1}, 1, ("--encoder", "mini-1"), "mini-1", self.train),
             rounds=self.rounds,
             live_models=self.live,
@@ -188,14 +187,6 @@ def test_a_round_that_was_left_is_what_who_asks_for_one_goes_on_with(tmp_path: P
         assert (assistant.recipe_due(), assistant.recipe_wanted()) == ("", DIALOGUE.recipe)
     finally:
         assistant.close()
-
-
-def test_what_learned_over_a_users_own_base_is_marked(stores: Stores, tmp_path: Path) -> None:
-    harbour = Harbour(stores, tmp_path, shared=False)
-    version = harbour.learner().run().version
-    known = harbour.live.known(DIALOGUE.role, version)
-    assert known is not None
-    assert known.details == {IS_OF_OWN: True}
 
 
 # The comparison

@@ -117,18 +117,13 @@ def test_a_private_session_teaches_nothing(stores: Stores) -> None:
     assert cafes.lessons == []
 
 
-def test_over_a_users_own_base_nothing_is_learned_where_there_is_another_user(stores: Stores) -> None:
-    cafes = Cafes(stores, shared=False)
+@pytest.mark.parametrize("shared", [False, True])
+def test_nothing_is_learned_where_there_is_another_user(stores: Stores, shared: bool) -> None:
+    cafes = Cafes(stores, shared=shared)
     cafes.rate(cafes.turns[0], "good")
-    assert [lesson.is_of_own for lesson in cafes.lessons] == [True]
+    assert [lesson.is_of_own for lesson in cafes.lessons] == [not shared]
     stores.journal.user_id("bob")
     assert cafes.lessons == []
-
-
-def test_over_a_shared_base_several_users_teach(cafes: Cafes) -> None:
-    cafes.rate(cafes.turns[0], "good")
-    cafes.stores.journal.user_id("bob")
-    assert [lesson.is_of_own for lesson in cafes.lessons] == [False]
 
 
 @pytest.mark.parametrize("way", ["forgotten", "rated anew", "withdrawn"])

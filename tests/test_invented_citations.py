@@ -13,7 +13,7 @@ from screen_fixtures import ANSWER, QUESTION, ScriptedReplies, made_assistant, p
 from sqlalchemy import update
 from store_fixtures import document
 
-from assistant.learning.trained import IS_OF_OWN, QUERY, TRAINED
+from assistant.learning.trained import QUERY, TRAINED
 from assistant.terminal.facts.answer_lines import invented_line
 from assistant.terminal.facts.session_text import session_object
 from assistant.terminal.facts.why import why_facts
@@ -103,7 +103,7 @@ def test_of_what_rounds_trained_only_what_an_answer_hangs_on_is_told(tmp_path: P
                 trained = promoted(number)
                 trained.model_version_id = model.id
                 sql.add(trained)
-        assistant.live_models.make_live(QUERY.role, "of-use", details={IS_OF_OWN: False})
+        assistant.live_models.make_live(QUERY.role, "of-use")
         talk(assistant, QUESTION)
         ann = assistant.journal.user_id("ann")
         turn = assistant.journal.turn(ann, 1)

@@ -13,7 +13,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -52,7 +52,7 @@ class Role:
     recipe: str  # under which its checkpoints are kept
     name: str
     before_the_first: str  # in place of a version, what answers before any was trained
-    details: Mapping[str, Any]  # what it takes to load it again
+    details: Mapping[str, Any] = field(default_factory=dict)  # what it takes to load it again
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from assistant.learning.progress import Noting
 from assistant.learning.promotion import Compare, Deciding, Role, TrainedCandidate
 from assistant.learning.round_runner import Begun, RoundRunner
 from assistant.learning.steering import Steering
-from assistant.learning.trained import IS_OF_OWN, SHIPPED, Trained
+from assistant.learning.trained import SHIPPED, Trained
 from assistant.learning.training_process import train_in_child
 from stores.learning.checkpoints import Checkpoints
 from stores.learning.rounds import Require, Rounds
@@ -50,7 +50,6 @@ class ShippedLearner(RoundRunner[L]):
         learnable: Callable[[], Sequence[L]],
         require: Callable[[Sequence[L]], Require],
         rows: Callable[[Sequence[L], Tell], Rows],
-        is_of_own: Callable[[L], bool],
         training: Training,
         rounds: Rounds,
         live_models: LiveModels,
@@ -61,14 +60,13 @@ class ShippedLearner(RoundRunner[L]):
     ) -> None:
         """rows: what the program reads of lessons, a JSON object each; told how far they are.
 
-        is_of_own: whether a model that saw this lesson is not everybody's. See `Learner` for the others.
+        See `Learner` for the others.
         """
         steering = steering or Steering()
         super().__init__(rounds=rounds, checkpoints=checkpoints, fewest=fewest, steering=steering)
         self.recipe, self.what_is_a_lesson = trained.recipe, trained.what_is_a_lesson
         self._trained, self._training = trained, training
         self._all, self._require, self._rows = learnable, require, rows
-        self._is_of_own = is_of_own
         self._live_models = live_models
         self._compare = compare
 
@@ -98,9 +96,8 @@ class ShippedLearner(RoundRunner[L]):
             steering=self.steering,
             tell=note.told,
         )
-        is_of_own = any(map(self._is_of_own, shown))
         deciding = Deciding(
-            Role(self.recipe, self._trained.role, SHIPPED, {IS_OF_OWN: is_of_own}),
+            Role(self.recipe, self._trained.role, SHIPPED),
             rounds=self._rounds,
             live_models=self._live_models,
             checkpoints=self._checkpoints,

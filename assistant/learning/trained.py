@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SHIPPED = "shipped"  # in place of a version: what Vouch comes with
-IS_OF_OWN = "is_of_own"  # of a model's details: it has seen what one user alone may see
+_ALONE = "as long as the database has one user"  # what one of several taught would reach the others
 
 
 @dataclass(frozen=True)
@@ -31,21 +31,22 @@ DIALOGUE = Trained(
     "dialogue generator",
     "assistant.learning.recipes.dialogue.from_use",
     "reply better over knowledge bases",
-    "Every reply over a knowledge base that was rated good or corrected is a lesson.",
+    f"Every reply over a knowledge base that was rated good or corrected is a lesson, {_ALONE}.",
 )
 QUERY = Trained(
     "query",
     "query model",
     "assistant.learning.recipes.query.from_use",
     "understand follow-up questions better",
-    "Every question behind others for which an answering passage was found is a lesson.",
+    f"Every question behind others for which an answering passage was found is a lesson, {_ALONE}.",
 )
 ENTITIES = Trained(
     "entities",
     "entity retriever",
     "assistant.learning.recipes.dialogue.entities_from_use",
     "find what you mean in knowledge bases better",
-    "Every corrected reply over a knowledge base, or one rated good, that tells of an entity is a lesson.",
+    f"Every reply over a knowledge base that tells of an entity and was rated good or corrected is a lesson, "
+    f"{_ALONE}.",
 )
 # The first that is due comes first.
 TRAINED = {each.recipe: each for each in (RETRIEVER, DIALOGUE, QUERY, ENTITIES)}

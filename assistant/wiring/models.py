@@ -70,15 +70,12 @@ class Models(Search):
         return self._dialogue_generators[version]
 
     def _answering(self, trained: Trained) -> str:
-        """The live version; none where it is of one user's own and there are others."""
-        from assistant.learning.trained import IS_OF_OWN
+        """The live version; none where there are several users: it learned from one, and could tell what."""
         from stores.learning.dialogue_lessons import has_one_user
 
         version = self.live_models.live(trained.role) or ""
-        known = self.live_models.known(trained.role, version)
-        if known is None or (known.details.get(IS_OF_OWN, True) and not has_one_user(self.database)):
-            return ""
-        return version
+        is_known = self.live_models.known(trained.role, version) is not None
+        return version if is_known and has_one_user(self.database) else ""
 
     def _trained_folder(self, trained: Trained, version: str, goes_on: str) -> Path | None:
         """Where a version lies; None for what is shipped, and where it is damaged, which is told."""

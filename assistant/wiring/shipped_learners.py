@@ -131,7 +131,6 @@ class ShippedLearners(Turns):
             DIALOGUE,
             require=lambda some: partial(self._dialogue_lessons.require_kept, lessons=some),
             rows=lambda shown, _tell: (each.row() for each in shown),
-            is_of_own=lambda each: each.is_of_own,
             compare=compared,
         )
 
@@ -160,7 +159,6 @@ class ShippedLearners(Turns):
             ENTITIES,
             require=lambda some: partial(self._dialogue_lessons.require_kept, lessons=some),
             rows=entities.rows,
-            is_of_own=lambda each: each.is_of_own,
             compare=compared,
         )
 
@@ -218,7 +216,6 @@ class ShippedLearners(Turns):
             QUERY,
             require=lambda some: partial(self._follow_ups.require_kept, follow_ups=some),
             rows=rows,
-            is_of_own=lambda _each: True,
             compare=compared,
         )
 

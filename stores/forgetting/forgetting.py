@@ -56,7 +56,7 @@ from stores.forgetting.erased_passages import (
 )
 from stores.forgetting.erasure_scope import Chosen, unerased
 from stores.forgetting.mentions import find_mentions
-from stores.learning.seeing_rounds import rounds_that_saw
+from stores.learning.seeing_rounds import rounds_that_saw, take_models_back
 from stores.versions.live import own_spaces
 from stores.versions.passage_lines import PassageLine
 from stores.words.turn_words import note_turns
@@ -146,6 +146,7 @@ class Forgotten:
     answers_of_others: int
     still_in: tuple[int, ...] = ()  # passages that say it too
     rounds: tuple[int, ...] = ()  # of training, which saw it
+    models: tuple[str, ...] = ()  # roles whose model had seen it, and does not answer any more
     indexes: tuple[str, ...] = ()  # whose files keep vectors, never a text, until they are built again
 
 
@@ -310,6 +311,7 @@ def _erase(sql: SqlSession, chosen: Chosen, pieces: Pieces, named: Sequence[int]
     end_jobs(sql, chosen.turns, chosen.claims)
     sql.add(Job(kind="compact", space=own_space(user_id), created_at=now()))
     sql.flush()
+    rounds = rounds_that_saw(sql, set(chosen.versions), chosen.turns)
     is_shared = any(version.space == SHARED for version in chosen.versions.values())
     return Forgotten(
         lines=tuple(chosen.lines[passage_id] for passage_id in named),
@@ -320,7 +322,8 @@ def _erase(sql: SqlSession, chosen: Chosen, pieces: Pieces, named: Sequence[int]
         marked=tuple(sorted(marked - own_answers)),
         answers_of_others=sum(user != user_id for user in answered.values()),
         still_in=tuple(sorted(accepted | chosen.still_in - set(chosen.lines))),
-        rounds=rounds_that_saw(sql, set(chosen.versions), chosen.turns),
+        rounds=rounds,
+        models=take_models_back(sql, rounds),
         indexes=tuple(sorted(set(sql.scalars(select(col(FilledIndex.name)))))) if is_shared else (),
     )
 

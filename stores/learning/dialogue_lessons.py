@@ -1,9 +1,8 @@
 """What the dialogue generator can learn: replies over a knowledge base that their users found right or wrote.
 
 Read from the turns and never stored beside them, as `lessons.py` does: what was forgotten, withdrawn or said
-in private is therefore not among the lessons of the next round. The generator is everybody's, and tells words
-that it has learned: over a knowledge base that is a user's own nothing is learned as soon as there is another
-user.
+in private is therefore not among the lessons of the next round. What learns from them can tell their words,
+or prefer what one user prefers: there are none as soon as there is another user, whosever the base is.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ class DialogueLesson:
 
 
 class DialogueLessons:
-    """The lessons of all users of a database."""
+    """Those of a database with one user; none where there are more."""
 
     def __init__(self, database: Database, *, history_turns: int) -> None:
         """history_turns: how many earlier turns the generator sees."""
@@ -144,7 +143,7 @@ class DialogueLessons:
 
 
 def has_one_user(database: Database) -> bool:
-    """Whether nobody else is there to whom words of a user's own could be told."""
+    """Whether nobody else is there to whom words of a user could be told."""
     with database.reading() as sql:
         return one_user_in(sql)
 
@@ -166,6 +165,8 @@ class _Told:
 
 
 def _told(sql: SqlSession, after: int) -> list[_Told]:
+    if not one_user_in(sql):
+        return []
     wanted = _wanted(sql, after)
     turns = [turn for ids in in_parts(sorted(wanted)) for turn in turns_of(sql, ids)]
     entities = _entities(sql, [known_id(turn.id) for turn in turns])
@@ -174,12 +175,11 @@ def _told(sql: SqlSession, after: int) -> list[_Told]:
         for base in sql.scalars(select(KnowledgeBase))
         if base.space != SHARED
     }
-    is_alone = one_user_in(sql)
     found = []
     for turn in turns:
         turn_id = known_id(turn.id)
         reply, (space, shown) = _reply(turn, wanted[turn_id]), entities.get(turn_id, ("", []))
-        if reply and shown and (is_alone or space not in own):
+        if reply and shown:
             dialogue = sql.get_one(Session, turn.session_id).public_id
             found.append(_Told(turn, dialogue, shown, reply, space in own))
     return found

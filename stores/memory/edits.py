@@ -29,6 +29,7 @@ from stores.database.tables import (
     User,
     known_id,
 )
+from stores.learning.seeing_rounds import rounds_that_saw, take_models_back
 from stores.memory.undone_imports import imported_versions, withdraw_history
 from stores.versions.changes import NewVersion, add_versions, remove_versions, revive_versions
 from stores.versions.live import live_passages
@@ -61,6 +62,7 @@ class Undone:
     receipts: tuple[Receipt, ...]  # newest first, as they were taken back; one at least
     back: tuple[PassageLine, ...]  # what is known again
     kept: tuple[Receipt, ...]  # of the same message, but shared: undone only by their number
+    models: tuple[str, ...] = ()  # roles whose model had learned from it, and does not answer any more
 
 
 class Knowledge:
@@ -150,6 +152,7 @@ class Knowledge:
         with self._database.writing() as sql:
             receipt = receipt_to_undo(sql, user_id, receipt_id)
             back = _live_again(sql, user_id, _take_back(sql, user_id, receipt))
+            _models_of_before(sql, [receipt])
         return receipt, back
 
     def undo_together(self, user_id: int, receipt_ids: Sequence[int]) -> Undone:
@@ -158,7 +161,8 @@ class Knowledge:
             receipts = [receipt_to_undo(sql, user_id, receipt_id) for receipt_id in receipt_ids]
             revived = [version for receipt in receipts for version in _take_back(sql, user_id, receipt)]
             back = _live_again(sql, user_id, revived)
-        return Undone(tuple(receipts), tuple(back), ())
+            models = _models_of_before(sql, receipts)
+        return Undone(tuple(receipts), tuple(back), (), models)
 
     def undo_latest(
         self, user_id: int, *, session_id: int | None = None, also: Collection[int] = ()
@@ -178,7 +182,8 @@ class Knowledge:
             revived = [version for receipt in own for version in _take_back(sql, user_id, receipt)]
             back = _live_again(sql, user_id, revived)
             kept = [receipt for receipt in receipts if receipt.space == SHARED]
-        return Undone(tuple(own), tuple(back), tuple(kept))
+            models = _models_of_before(sql, own)
+        return Undone(tuple(own), tuple(back), tuple(kept), models)
 
 
 def _take_back(sql: SqlSession, user_id: int, receipt: Receipt) -> list[int]:
@@ -221,6 +226,16 @@ def _take_back(sql: SqlSession, user_id: int, receipt: Receipt) -> list[int]:
     _withdraw_claims(sql, receipt_id)
     sql.flush()
     return revived
+
+
+def _models_of_before(sql: SqlSession, undone: Sequence[Receipt]) -> tuple[str, ...]:
+    """Has no model answer that learned from what these wrote, or from what was taught with it."""
+    versions = {version for receipt in undone for version in _added_by(sql, known_id(receipt.id))}
+    taught = select(col(Feedback.turn_id)).where(
+        col(Feedback.turn_id).in_([r.turn_id for r in undone if r.turn_id is not None]),
+        col(Feedback.rating) == "taught",
+    )
+    return take_models_back(sql, rounds_that_saw(sql, versions, set(sql.scalars(taught))))
 
 
 def _live_again(sql: SqlSession, user_id: int, revived: Sequence[int]) -> list[PassageLine]:

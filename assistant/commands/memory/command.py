@@ -321,6 +321,7 @@ def _forgotten_as_json(forgotten: Forgotten, told: list[str]) -> dict[str, Any]:
         "blank_answers_of_others": forgotten.answers_of_others,
         "still_in": list(forgotten.still_in),
         "rounds": list(forgotten.rounds),
+        "models": list(forgotten.models),
         "told": told,
     }
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assistant.terminal.actions.undoing import models_taken_back
 from assistant.terminal.input.menus import asked_number, is_yes
 from assistant.terminal.input.typed_ids import typed_id
 from stores.base.errors import NotFound, StoreUnavailable, VouchError, WrongUsage
@@ -260,6 +261,8 @@ def _still_holds(forgotten: Forgotten, assistant: Assistant) -> Iterator[str]:
         yield f"Other passages still say it: {ids}. `vouch memory show ID` shows one."
     if forgotten.rounds:
         yield f"Rounds of training that saw it: {', '.join(map(str, forgotten.rounds))}."
+    if forgotten.models:
+        yield models_taken_back(forgotten.models)
     if forgotten.indexes:
         yield "Files of the shared index keep numbers made from it, no text, until the index is built again."
     file = assistant.database.file

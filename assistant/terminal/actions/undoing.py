@@ -30,6 +30,8 @@ def undone_lines(undone: Undone) -> Iterator[str]:
     else:
         for passage in undone.back:
             yield f"Back: {passage.passage_id} “{short(passage.text)}”."
+    if undone.models:
+        yield models_taken_back(undone.models)
     for receipt in undone.kept:
         yield f"Still shared: “{short(receipt.summary)}”. /undo {receipt.id} takes it back for every user."
 
@@ -44,6 +46,13 @@ def instead_line(passage_id: int, written: str, older: PassageLine, undo: str) -
     """That what was written took the place of a memory. undo: what takes it back."""
     was = f"{older.passage_id} “{short(older.text)}”"
     return f"{passage_id} “{short(written)}” is in the place of {was}. {undo} takes it back."
+
+
+def models_taken_back(roles: Sequence[str]) -> str:
+    """That models which had learned from something do not answer any more."""
+    return (
+        f"The model of before answers again, since the trained one had learned from it: {', '.join(roles)}."
+    )
 
 
 def what_stays(said: Sequence[PassageLine]) -> Iterator[str]:
