@@ -12,6 +12,7 @@ from assistant.invocation import Invocation, Words
 from assistant.library import shelf
 from stores.base.clock import stamp
 from stores.base.one_line import one_line
+from stores.base.passages import SHARED
 
 if TYPE_CHECKING:
     from stores.memory.library import KnownDocument
@@ -94,6 +95,10 @@ def refresh(ctx: click.Context, names: tuple[str, ...]) -> int:
         known = assistant.library.all(user_id)
         if names:
             known = [each for name in names for each in assistant.library.named(user_id, name)]
+        else:
+            sources = [source for each in known if each.is_shared for source in each.sources]
+            others = assistant.stored_documents.of_others(user_id, SHARED, sources)
+            known = [each for each in known if not (each.is_shared and others.keys() & set(each.sources))]
     errors = Errors(call)
     for each in known:
         if each.on_disk() == "gone":
@@ -113,14 +118,15 @@ def refresh(ctx: click.Context, names: tuple[str, ...]) -> int:
 
 @command.command("remove")
 @click.argument("name", type=Words())
+@click.option("--shared", is_flag=True, help="What is shared under this name, for every user.")
 @common_options
 @click.pass_context
-def remove(ctx: click.Context, name: str) -> int:
+def remove(ctx: click.Context, name: str, shared: bool) -> int:
     """Remove a document, or all of a folder; the files stay, and `vouch memory undo` brings it back."""
     call = Invocation(ctx)
     with call.assistant() as assistant:
         user_id = assistant.journal.user_id(call.user)
-        found = assistant.library.named(user_id, name)
+        found = assistant.library.named(user_id, name, shared=shared)
         receipts = shelf.remove(assistant.stored_documents, user_id, found)
     if call.as_json:
         call.give({"removed": [each.source for each in found], "receipts": receipts})

@@ -74,6 +74,8 @@ def add(ctx: click.Context, name: str, file: str, shared: bool) -> int:
                     line.show(f"{step.passages:,} of {len(read.entities):,} entities")
                 elif isinstance(step, Ingested):
                     change = step.change
+                else:
+                    raise step
         except KeyboardInterrupt:
             line.clear()
             call.tell("Interrupted. Nothing was added.")
@@ -150,16 +152,17 @@ def show(ctx: click.Context, name: str) -> int:
 
 @command.command("remove")
 @click.argument("name", type=Words())
+@click.option("--shared", is_flag=True, help="The shared one of this name, for every user.")
 @common_options
 @click.pass_context
-def remove(ctx: click.Context, name: str) -> int:
+def remove(ctx: click.Context, name: str, shared: bool) -> int:
     """Remove a knowledge base; the file stays, and `vouch memory undo` brings it back."""
     call = Invocation(ctx)
     from stores.base.passages import SHARED, own_space
 
     with call.assistant() as assistant:
         user_id = assistant.journal.user_id(call.user)
-        base = assistant.knowledge_bases.named(user_id, name)
+        base = assistant.knowledge_bases.named(user_id, name, shared=shared)
         receipt_id = assistant.stored_documents.remove(
             user_id,
             base.space,

@@ -21,7 +21,7 @@ import numpy as np
 from agents.base.interfaces import Encoder
 from assistant.library.documents import PreparedDocument
 from stores.base.errors import UnreadableDocument
-from stores.memory.documents import Change, NewDocument, NewPassage, StoredDocuments
+from stores.memory.documents import Change, NewDocument, NewPassage, OthersDocument, StoredDocuments
 from stores.search.indexer import Indexer
 
 _BATCH_PASSAGES = 256  # in one transaction; a larger document is stored whole
@@ -83,7 +83,9 @@ class Ingest:
             if isinstance(batch, UnreadableDocument):
                 yield batch
                 continue
-            plan = self._stored_documents.plan(space, batch)
+            plan = self._stored_documents.plan(space, batch, user_id=user_id)
+            for source, owner in plan.others.items():
+                yield UnreadableDocument(source, OthersDocument(source, owner).problem)
             encoder = self._encoder()
             vectors = np.empty((0, encoder.dimension), dtype=np.float32)
             if plan.changed:
@@ -104,7 +106,7 @@ class Ingest:
                 if document.source in stored:
                     done = stored[document.source]
                     yield Ingested(done.document_id, document.source, done.passages, done.change)
-                else:
+                elif document.source in plan.same:
                     document_id = plan.same[document.source]
                     yield Ingested(document_id, document.source, len(document.passages), "same")
             self._indexer().catch_up()

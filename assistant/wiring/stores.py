@@ -114,7 +114,7 @@ class Stores:
         """Documents and the passages they were cut into."""
         from stores.memory.documents import StoredDocuments
 
-        return StoredDocuments(self.database)
+        return StoredDocuments(self.database, curators=self.settings.memory.curators.split())
 
     @cached_property
     def library(self) -> Library:

@@ -1,12 +1,14 @@
 """Documents: which are new or changed, and storing those in place of what they held before.
 
 plan (what is new?) -> the caller encodes -> store (one transaction)
+
+What somebody shared is replaced and removed by them and by curators alone, whatever command asks for it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
@@ -16,11 +18,12 @@ from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
 from stores.base.clock import now
-from stores.base.errors import CannotUndo, NotFound
-from stores.base.passages import searchable_text
+from stores.base.errors import CannotUndo, NotFound, WrongUsage
+from stores.base.one_line import one_line
+from stores.base.passages import own_space, searchable_text
 from stores.base.well_formed import well_formed
 from stores.database.database import Database
-from stores.database.tables import Document, DocumentVersion, PassageVersion, Receipt, known_id
+from stores.database.tables import Document, DocumentVersion, PassageVersion, Receipt, User, known_id
 from stores.vectors.exact import Vectors
 from stores.versions.changes import NewVersion, add_versions, remove_versions, text_hash
 from stores.versions.receipts import open_receipt
@@ -63,13 +66,28 @@ class Stored:
     passages: int
 
 
+class OthersDocument(WrongUsage):
+    """A document that somebody else shared, which only they and curators can replace or remove."""
+
+    def __init__(self, source: str, owner: str) -> None:
+        self.problem = f"was shared by {one_line(owner) or 'somebody else'}, who can change it"
+        super().__init__(
+            f"{one_line(source)} {self.problem}", hint="So can a curator: [memory] curators in settings.toml."
+        )
+
+
 class Plan:
     """What storing some documents would change: known before anything is encoded or written."""
 
-    def __init__(self, space: str, documents: Sequence[NewDocument], same: dict[str, int]) -> None:
+    def __init__(
+        self, space: str, documents: Sequence[NewDocument], same: dict[str, int], others: dict[str, str]
+    ) -> None:
         self.space = space
         self.same = same  # source of a document to the document that holds its content already
-        self.changed = [document for document in documents if document.source not in same]
+        self.others = {  # by source of what would replace it: who shared a document, and may alone
+            source: owner for source, owner in others.items() if source not in same
+        }
+        self.changed = [d for d in documents if d.source not in same and d.source not in others]
 
     def texts_to_encode(self) -> list[str]:
         """In the order in which `StoredDocuments.store` wants their vectors."""
@@ -79,14 +97,21 @@ class Plan:
 class StoredDocuments:
     """The documents of every space, each with the passages it was cut into."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, curators: Collection[str] = ()) -> None:
+        """curators: names of users who may change what others shared."""
         self._database = database
+        self._curators = curators
 
-    def plan(self, space: str, documents: Sequence[NewDocument]) -> Plan:
-        """Which of these are new or changed. The same content twice is one document."""
+    def plan(self, space: str, documents: Sequence[NewDocument], *, user_id: int | None = None) -> Plan:
+        """Which of these are new or changed. The same content twice is one document.
+
+        user_id: who is to store them, so that what others shared is left out; `store` refuses it.
+        """
         with self._database.reading() as sql:
             holding = _documents_holding(sql, space, [d.content_hash for d in documents])
             live = _live_contents(sql, space, [d.source for d in documents])
+            sources = [d.source for d in documents]
+            others = {} if user_id is None else self._of_others(sql, user_id, space, sources)
         same: dict[str, int] = {}
         seen: dict[str, str] = {}
         for document in documents:
@@ -97,7 +122,12 @@ class StoredDocuments:
             elif document.content_hash in seen:
                 same[document.source] = 0  # comes earlier in this very list
             seen.setdefault(document.content_hash, document.source)
-        return Plan(space, documents, same)
+        return Plan(space, documents, same, others)
+
+    def of_others(self, user_id: int, space: str, sources: Sequence[str]) -> dict[str, str]:
+        """By source: who shared it, of the documents that this user may not replace or remove."""
+        with self._database.reading() as sql:
+            return self._of_others(sql, user_id, space, sources)
 
     def open_receipt(self, user_id: int, space: str, summary: str) -> int:
         """A receipt under which several batches of documents will be stored."""
@@ -114,8 +144,10 @@ class StoredDocuments:
         outcome: dict[str, Stored] = {}
         next_vector = iter(vectors)
         with self._database.writing() as sql:
-            if sql.get_one(Receipt, receipt_id).undone_at is not None:
+            receipt = sql.get_one(Receipt, receipt_id)
+            if receipt.undone_at is not None:
                 raise CannotUndo("this ingest was undone while it ran", hint="Run it again to take it up.")
+            self._require_theirs(sql, receipt.user_id, plan.space, [d.source for d in plan.changed])
             # another process may have stored some of them since they were planned
             holding = _documents_holding(sql, plan.space, [d.content_hash for d in plan.changed])
             sources = _documents_from(sql, plan.space, [d.source for d in plan.changed])
@@ -173,9 +205,10 @@ class StoredDocuments:
     def remove(self, user_id: int, space: str, sources: Sequence[str], *, of_space: str, summary: str) -> int:
         """Takes documents out, until that is undone; returns the receipt. of_space: whose the receipt is.
 
-        Raises `NotFound` where nothing of any of them is left.
+        Raises `NotFound` where nothing of any of them is left, and `OthersDocument`.
         """
         with self._database.writing() as sql:
+            self._require_theirs(sql, user_id, space, sources)
             receipt_id = open_receipt(sql, user_id, "delete", of_space, summary)
             found = [
                 document
@@ -186,6 +219,30 @@ class StoredDocuments:
             if not any(was_live):
                 raise NotFound(f"nothing of {sources[0]} is left")
         return receipt_id
+
+    def _require_theirs(self, sql: SqlSession, user_id: int, space: str, sources: Sequence[str]) -> None:
+        for source, owner in self._of_others(sql, user_id, space, sources).items():
+            raise OthersDocument(source, owner)
+
+    def _of_others(self, sql: SqlSession, user_id: int, space: str, sources: Sequence[str]) -> dict[str, str]:
+        if space == own_space(user_id) or sql.get_one(User, user_id).name in self._curators:
+            return {}
+        return {
+            source: name or ""
+            for start in range(0, len(sources), _ASKED_AT_ONCE)
+            for source, owner, name in sql.execute(
+                select(col(Document.source), col(Receipt.user_id), col(User.name))
+                .join(DocumentVersion, col(DocumentVersion.document_id) == col(Document.id))
+                .outerjoin(Receipt, col(Receipt.id) == col(DocumentVersion.added_by))
+                .outerjoin(User, col(User.id) == col(Receipt.user_id))
+                .where(
+                    col(Document.space) == space,
+                    col(Document.source).in_(sources[start : start + _ASKED_AT_ONCE]),
+                    col(DocumentVersion.removed_at).is_(None),
+                )
+            )
+            if owner != user_id
+        }
 
     def _retire(self, sql: SqlSession, document_id: int, receipt_id: int) -> _Replaced:
         """Turns what a document holds into tombstones that remember their places."""

@@ -93,15 +93,16 @@ class Library:
                 found[space, file] = one if known is None else _together(known, one)
         return sorted(found.values(), key=lambda each: (each.is_shared, each.source))
 
-    def named(self, user_id: int, name: str) -> list[KnownDocument]:
+    def named(self, user_id: int, name: str, *, shared: bool | None = None) -> list[KnownDocument]:
         """Those that a name means: one by its path, name or title; of a folder, all in it.
 
         A file that is both the user's own and shared is the user's own. Raises `NotFound`, and `WrongUsage`
-        where files of several folders are so called.
+        where files of several folders are so called. shared: only of what is shared, or of the user's own.
         """
         by_source: dict[str, KnownDocument] = {}
         for each in self.all(user_id):
-            by_source.setdefault(each.source, each)
+            if shared in (None, each.is_shared):
+                by_source.setdefault(each.source, each)
         known = list(by_source.values())
         given = Path(os.path.expanduser(name.replace("\0", "")))  # noqa: PTH111 - "~nobody" stays as it is
         path = str(given.parent.resolve() / given.name)
@@ -113,6 +114,10 @@ class Library:
                 return called
         folder = str(given.resolve()).rstrip("/") + "/"
         within = [each for each in known if each.source.startswith(folder)]
+        if not within and shared is False and self.called(user_id, name):
+            raise NotFound(
+                f"{one_line(name)!r} is shared, and none of yours", hint="--shared names that one."
+            )
         if not within:
             raise NotFound(f"there is no document {one_line(name)!r}", hint="`vouch docs list` names them.")
         return within

@@ -78,12 +78,19 @@ class KnowledgeBases:
         with self._database.reading() as sql:
             return _known(sql, user_id)
 
-    def named(self, user_id: int, name: str) -> KnownBase:
-        """The user's own of this name, else the shared one. Raises `NotFound`, naming those there are."""
+    def named(self, user_id: int, name: str, *, shared: bool | None = None) -> KnownBase:
+        """The user's own of this name, else the shared one. Raises `NotFound`, naming those there are.
+
+        shared: only the shared one, or only the user's own.
+        """
         known = self.all(user_id)
         for base in known:
-            if base.name == name:
+            if base.name == name and shared in (None, base.is_shared):
                 return base
+        if shared is False and any(base.name == name for base in known):
+            raise NotFound(
+                f"{one_line(name)!r} is shared, and none of yours", hint="--shared names that one."
+            )
         names = ", ".join(base.name for base in known)
         raise NotFound(
             f"there is no knowledge base {one_line(name)!r}",
