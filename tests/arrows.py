@@ -125,7 +125,7 @@ assistant.commands.memory: assistant assistant.terminal.actions assistant.termin
     stores.exchange stores.forgetting stores.memory
 assistant.commands.replay: assistant assistant.learning assistant.replay.methods assistant.replay.metrics
     assistant.replay.report assistant.replay.runs assistant.replay.storage assistant.replay.streams
-    stores.base
+    stores.base stores.database
 assistant.commands.training: agents.models.encoders assistant assistant.learning assistant.search
     assistant.terminal.facts assistant.wiring stores.base stores.database stores.learning
 assistant.commands.upkeep: assistant assistant.checks stores.base stores.database stores.exchange

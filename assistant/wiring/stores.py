@@ -60,7 +60,9 @@ class Stores:
         """The SQL database. No backup is restored over its file until `close`."""
         from stores.database.data_directory import DirectoryLock
         from stores.database.database import Database, before_links, database_file
+        from stores.database.working_copies import sweep_copies
 
+        sweep_copies(self.locations.data)
         url = self.settings.store.url
         file = database_file(url) if url else self.locations.data / "vouch.db"
         if file is not None and file.parent.is_dir() and self._directory_lock is None:

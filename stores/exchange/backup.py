@@ -11,6 +11,7 @@ again from the vectors. Nor are the models that were trained here, which lie bes
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import shutil
@@ -28,6 +29,7 @@ from stores.base.syncing import sync
 from stores.database.data_directory import DirectoryLock
 from stores.database.database import KNOWN_SCHEMAS, Database, told_plainly
 from stores.database.tables import FilledIndex
+from stores.database.working_copies import is_left
 
 INDEX_FOLDERS = ("chroma", "faiss")  # of a data directory; derived
 _BEING_WRITTEN = ".vouch-backup-"  # how unfinished files begin
@@ -67,6 +69,9 @@ def write_backup(database: Database, file: Path, *, replace: bool = False) -> Ba
         raise WrongUsage(f"{file} is the database itself", hint="Name another file.")
     if file.exists() and not (replace and file.is_file()):
         raise WrongUsage(f"{file} is there already", hint="Name another file, or replace it with --replace.")
+    for left in file.parent.glob(f"{_BEING_WRITTEN}*"):
+        if is_left(left):  # by a backup that was killed
+            _remove_files(file.parent, left.name)
     with _unfinished(file.parent, _BEING_WRITTEN) as copy:
         _copy_database(source, copy)
         contents = inspect_backup(copy)
@@ -232,8 +237,10 @@ def _unfinished(folder: Path, kind: str) -> Iterator[Path]:
     """An empty file of this user's alone in the folder; gone afterwards, unless it was given its name."""
     name = f"{kind}{secrets.token_hex(8)}"
     copy = folder / name
+    held = -1
     try:
-        os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        held = os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        fcntl.flock(held, fcntl.LOCK_EX)
         yield copy
     except OSError as error:
         raise StoreUnavailable(
@@ -242,6 +249,8 @@ def _unfinished(folder: Path, kind: str) -> Iterator[Path]:
         ) from error
     finally:
         _remove_files(folder, name)
+        if held >= 0:
+            os.close(held)
 
 
 def _remove_files(folder: Path, beginning: str) -> None:

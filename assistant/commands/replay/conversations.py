@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Thread
@@ -55,6 +54,7 @@ def compare(
         raise WrongUsage(f"a comparison has no figure {unknown[0]!r}", hint=f"It has {UNCHANGED}.")
     from assistant.replay.metrics.figure_names import check_share
     from assistant.replay.runs.conversations import Conversations
+    from stores.database.working_copies import working_copy
 
     for metric, limit in limits:
         check_share(metric, limit)
@@ -69,9 +69,9 @@ def compare(
         are_the_same = True
 
     for name in named:
-        with tempfile.TemporaryDirectory(prefix="vouch-replay-") as folder:
+        with working_copy(call.locations.data) as folder:
             conversations = Conversations(
-                Path(folder),
+                folder,
                 settings=call.settings,
                 live=call.locations,
                 user=call.user,

@@ -12,6 +12,7 @@ from assistant.terminal.input.menus import asked_number, is_yes
 from assistant.terminal.input.typed_ids import typed_id
 from stores.base.errors import NotFound, StoreUnavailable, VouchError, WrongUsage
 from stores.base.one_line import one_line, short
+from stores.database.working_copies import sweep_copies
 
 if TYPE_CHECKING:
     from assistant.terminal.actions.drafts import Drafts
@@ -223,6 +224,7 @@ def forget_sessions(assistant: Assistant, user_id: int, session_ids: Sequence[in
 
 def _told(assistant: Assistant, forgetting: Forgetting, forgotten: Forgotten) -> list[str]:
     """Has the bytes go too; what went, and what still holds it."""
+    sweep_copies(assistant.locations.data, in_use=True)
     try:
         forgetting.compact()
         bytes_told = ["Its bytes are gone from the files of the database."]
