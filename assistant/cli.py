@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from assistant.process.end_signals import let_signals_end_us
 from assistant.process.standard_streams import OutputUnwritable, drop_output, prepare_streams
 from assistant.terminal.text.printable import printable
 from stores.base.errors import DEFECT, VouchError, WrongUsage
+from stores.base.one_line import json_line
 
 INTERRUPTED = 130
 READER_WENT_AWAY = 141
@@ -239,7 +239,7 @@ def _complain(
             told["retry_after_seconds"] = retry_after_seconds
         if hint:
             told["hint"] = hint
-        click.echo(json.dumps(told, ensure_ascii=False), err=True)
+        click.echo(json_line(told), err=True)
         return
     click.echo(f"vouch: {printable(message)}", err=True)
     if hint:

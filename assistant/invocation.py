@@ -6,7 +6,6 @@ terminal, and in plain mode as a sentence every ten seconds.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -24,6 +23,7 @@ from assistant.settings.locations import Locations, find_locations
 from assistant.settings.settings_file import load_settings
 from assistant.terminal.plain.plainness import should_be_plain
 from stores.base.errors import OverTime, WrongUsage
+from stores.base.one_line import json_line
 
 if TYPE_CHECKING:
     from assistant.wiring.assistant import Assistant
@@ -132,7 +132,7 @@ class Invocation:
 
     def give(self, result: dict[str, Any]) -> None:
         """One JSON object on standard output."""
-        click.echo(json.dumps({"schema": 1, **result}, ensure_ascii=False, default=str))
+        click.echo(json_line({"schema": 1, **result}, default=str))
 
     def progress_line(self) -> ProgressLine:
         """Tells how far a command is, where somebody watches."""

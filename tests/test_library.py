@@ -144,3 +144,15 @@ def test_one_document_alone_is_asked(vouch: Vouch) -> None:
     assert "no document 'milk.md'" in vouch.run("ask", "--in", "milk.md", "When?", code=1).err
     assert "quotation mark" in vouch.run("ask", "--in", 'te"a.md', "When?", code=2).err
     assert "exclude one another" in vouch.run("ask", "--in", "tea.md", "--kb", "x", "When?", code=2).err
+
+
+def test_what_a_document_holds_steers_no_terminal(vouch: Vouch, tmp_path: Path) -> None:
+    evil = "Tea \x1b]0;owned\x07at five.\u202e\x9b2J"
+    (tmp_path / "evil.txt").write_text(evil, encoding="utf-8")
+    vouch.run("ingest", str(tmp_path / "evil.txt"))
+    for told in (
+        vouch.run("docs", "show", "evil.txt").out,
+        vouch.run("docs", "show", "evil.txt", "--json").out,
+    ):
+        assert "at five." in told
+        assert all(c.isprintable() or c in "\n\t" for c in told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from assistant.cli import _complain
 from assistant.terminal.text.printable import as_markdown, printable
-from stores.base.one_line import one_line, open_end, without_controls
+from stores.base.one_line import json_line, one_line, open_end, without_controls
 
 ZWNJ, ZWJ = "\u200c", "\u200d"
 FAMILY = f"\U0001f469{ZWJ}\U0001f469{ZWJ}\U0001f467"
@@ -93,3 +94,10 @@ def test_what_is_fit_for_a_screen_stays_as_it_is(text: str) -> None:
 )
 def test_the_end_that_may_be_joined_to_what_follows_is_told(piece: str, held: str) -> None:
     assert open_end(piece) == held
+
+
+@given(st.text())
+def test_a_line_of_json_is_printable_and_means_the_same(text: str) -> None:
+    line = json_line({"text": text, "\x1b[2J": [text]})
+    assert line.isprintable()
+    assert json.loads(line) == {"text": text, "\x1b[2J": [text]}

@@ -37,10 +37,16 @@ class Server:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 assert self.headers["Authorization"] == "Bearer the key"
-                served.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                if self.path == "/tokenize":  # each letter is a token
+                    assert not asked["parse_special"]
+                    reply: object = {"tokens": [{"id": ord(one), "piece": one} for one in asked["content"]]}
+                else:
+                    served.asked.append(asked | {"prompt": "".join(map(chr, asked["prompt"]))})
+                    reply = served.reply
                 self.send_response(200)
                 self.end_headers()
-                self.wfile.write(json.dumps(served.reply).encode())
+                self.wfile.write(json.dumps(reply).encode())
 
             def log_message(self, *_told: object) -> None: ...
 

@@ -1,6 +1,7 @@
 """A chat model from a GGUF file, run by llama.cpp in a child process.
 
-    request -> the child, started if it does not run -> OpenAI's protocol over loopback -> pieces
+    request -> the child, started if it does not run -> control tokens written in texts broken up
+            -> OpenAI's protocol over loopback -> pieces
 
 llama.cpp comes with `xllamacpp`, an extra: `pip install 'vouch[local]'`. A child that was killed is started
 again by the next request. Leaving a reply ends the work on it, and the child ends with this process.
@@ -13,11 +14,12 @@ import subprocess
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.backends.llamacpp_child import end, start
 from agents.backends.openai_chat import OpenAIChat
+from agents.backends.served_tokens import ServedTokens
 from agents.base.chat_interfaces import ChatMessage, ContinuationScore, Piece, ReplyRequest
 from agents.base.token_budget import estimated_tokens
 
@@ -32,6 +34,7 @@ class _Child:
     process: subprocess.Popen[str]
     chat: OpenAIChat
     context_tokens: int
+    tokens: ServedTokens
 
 
 class LlamaCppChat:
@@ -80,7 +83,8 @@ class LlamaCppChat:
 
     async def stream(self, request: ReplyRequest) -> AsyncIterator[Piece]:
         """The reply piece by piece; see `ChatModel.stream`."""
-        chat = await self._chat()
+        chat, harmless = await self._asked(request.messages)
+        request = replace(request, messages=harmless)
         async with aclosing(chat.stream(request)) as pieces:  # type: ignore[type-var]  # a generator
             async for piece in pieces:
                 yield piece
@@ -89,15 +93,18 @@ class LlamaCppChat:
         self, messages: Sequence[ChatMessage], schema: Mapping[str, object]
     ) -> dict[str, object]:
         """A reply that llama.cpp holds to the schema while it is written; see `ChatModel.structured`."""
-        return await (await self._chat()).structured(messages, schema)
+        chat, harmless = await self._asked(messages)
+        return await chat.structured(harmless, schema)
 
     async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
         """See `ChatModel.choose`."""
-        return await (await self._chat()).choose(messages, choices)
+        chat, harmless = await self._asked(messages)
+        return await chat.choose(harmless, choices)
 
     async def log_probability(self, messages: Sequence[ChatMessage], continuation: str) -> ContinuationScore:
         """Raises `NoLogProbabilities`: llama.cpp tells none of a given reply."""
-        return await (await self._chat()).log_probability(messages, continuation)
+        chat, harmless = await self._asked(messages)
+        return await chat.log_probability(harmless, continuation)
 
     async def aclose(self) -> None:
         """Ends the child and gives back its memory, also while it loads. The next request starts another."""
@@ -108,12 +115,13 @@ class LlamaCppChat:
             await kept.chat.aclose()
             await asyncio.to_thread(end, kept.process)
 
-    async def _chat(self) -> OpenAIChat:
+    async def _asked(self, messages: Sequence[ChatMessage]) -> tuple[OpenAIChat, tuple[ChatMessage, ...]]:
+        """Who is asked, and the messages, in which no text names a control token."""
         before = self._kept
         child = await asyncio.to_thread(self._child)
         if before is not None and before is not child:
             await before.chat.aclose()
-        return child.chat
+        return child.chat, await asyncio.to_thread(child.tokens.harmless_messages, messages)
 
     def _child(self) -> _Child:
         """The child, started by whichever thread asks first; takes as long as the model loads."""
@@ -148,7 +156,7 @@ class LlamaCppChat:
             context_tokens=started.context_tokens,
             parameters=self._parameters,
         )
-        return _Child(started.process, chat, started.context_tokens)
+        return _Child(started.process, chat, started.context_tokens, ServedTokens(started))
 
     def _loads(self, process: subprocess.Popen[str] | None) -> None:
         self._loading = process

@@ -18,6 +18,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from agents.backends.llamacpp_child import Started, end, start
+from agents.backends.served_tokens import ServedTokens
 from agents.prompts import standalone
 from stores.base.errors import UnknownModel, VouchError
 
@@ -126,22 +127,22 @@ class QueryModel:
         child = self._ready()
         if child is None:
             return ""
-        asked = {
-            "prompt": prompt,
-            "n_predict": tokens,
-            **({"temperature": 0} if seed is None else _DRAWN | {"seed": seed}),
-            "stop": ["\n"],
-            "cache_prompt": True,
-        }
-        request = urllib.request.Request(
-            f"{child.address}/completion",
-            json.dumps(asked).encode(),
-            {"Authorization": f"Bearer {child.key}", "Content-Type": "application/json"},
-        )
         try:
+            asked = {
+                "prompt": ServedTokens(child).plain(prompt),  # whatever it says, none is a control token
+                "n_predict": tokens,
+                **({"temperature": 0} if seed is None else _DRAWN | {"seed": seed}),
+                "stop": ["\n"],
+                "cache_prompt": True,
+            }
+            request = urllib.request.Request(
+                f"{child.address}/completion",
+                json.dumps(asked).encode(),
+                {"Authorization": f"Bearer {child.key}", "Content-Type": "application/json"},
+            )
             with urllib.request.urlopen(request, timeout=_SILENCE_SECONDS) as answer:
                 return str(json.load(answer)["content"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (VouchError, OSError, ValueError, KeyError, TypeError) as error:
             if not self._is_of_no_use.is_set():  # else it is what closing cut off
                 _log.warning("the query model failed: %s", type(error).__name__)
             return ""

@@ -63,6 +63,8 @@ def list_documents(ctx: click.Context) -> int:
 @click.pass_context
 def show(ctx: click.Context, name: str) -> int:
     """Show what a document was read as: its passages, in their order."""
+    from assistant.terminal.text.printable import printable
+
     call = Invocation(ctx)
     with call.assistant() as assistant:
         user_id = assistant.journal.known_user_id(call.user)
@@ -75,7 +77,7 @@ def show(ctx: click.Context, name: str) -> int:
             continue
         click.echo("\t".join(shelf.cells(document)))
         for number, (title, text) in enumerate(passages, start=1):
-            click.echo(f"\n{number}. {one_line(title)}\n{text}")
+            click.echo(f"\n{number}. {one_line(title)}\n{printable(text)}")
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import time
@@ -16,7 +15,7 @@ import click
 from assistant.cli import common_options
 from assistant.invocation import Invocation, Words
 from stores.base.errors import UnreadableDocument, WrongUsage
-from stores.base.one_line import one_line
+from stores.base.one_line import json_line, one_line
 
 if TYPE_CHECKING:
     from assistant.library.documents import PreparedDocument
@@ -91,7 +90,7 @@ class Errors:
         self.count += 1
         if self._call.as_json:
             told = {"schema": 1, "error": error.reason, "code": error.exit_code, "source": error.source}
-            click.echo(json.dumps(told, ensure_ascii=False), err=True)
+            click.echo(json_line(told), err=True)
         else:
             click.echo(f"vouch: {one_line(error.message)}", err=True)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
+from collections.abc import Mapping
+from typing import Any
 
 _JOINERS = re.compile("[\u200c\u200d]")  # ZWNJ and ZWJ: they tell letters and emoji how to join
 _SCRIPTS = r"[\u0600-\u109f\u1780-\u18af\ua840-\uabff\ufb50-\ufdff\ufe70-\ufefc]"  # Arabic, Indic and such
@@ -28,6 +31,14 @@ def without_controls(line: str, *, instead: str = "") -> str:
         return line
     kept = "".join(c if c.isprintable() or _JOINERS.match(c) else instead for c in line)
     return _JOINERS.sub(_where_it_joins, kept)
+
+
+def json_line(told: Mapping[str, Any], **how: Any) -> str:
+    """JSON on one line; what a terminal would obey stands as \\u001b does. how: for `json.dumps`."""
+    line = json.dumps(told, ensure_ascii=False, **how)
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
 
 
 def open_end(piece: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Literal
@@ -12,6 +11,7 @@ import click
 from assistant.cli import common_options
 from assistant.invocation import Invocation
 from stores.base.errors import WrongUsage
+from stores.base.one_line import json_line
 
 SCOPES = click.Choice(["yours", "shared", "all"])
 
@@ -29,7 +29,7 @@ def export(ctx: click.Context, scope: Literal["yours", "shared", "all"]) -> int:
     with call.assistant() as assistant:
         user_id = assistant.journal.known_user_id(call.user)
         for line in assistant.memory_export.lines(user_id, scope=scope):
-            click.echo(json.dumps(line, ensure_ascii=False))
+            click.echo(json_line(line))
     return 0
 
 
