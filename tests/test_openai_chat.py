@@ -35,6 +35,7 @@ from agents.backends.openai_chat import OpenAIChat
 from agents.backends.openai_habits import Habits, KnownHabits
 from agents.base.chat_interfaces import ChatMessage, CutAtLimit, Piece, ReplyRequest, Thought
 from stores.base.errors import (
+    BackendMissing,
     ContextTooLong,
     MalformedReply,
     ModelBusy,
@@ -458,6 +459,19 @@ async def test_a_stream_that_opens_and_says_nothing_is_unreachable(make_chat: Ma
 @pytest.mark.parametrize("url", ["http://127.0.0.1:port/v1", "http://[::1/v1", "127.0.0.1:8000/v1", ""])
 async def test_an_address_that_is_none_is_unreachable(make_chat: MakeChat, url: str) -> None:
     assert (await failure(make_chat(url), ModelUnreachable)).hint
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "socks://127.0.0.1:9"])
+async def test_a_proxy_that_cannot_be_used_is_told_and_not_even_looked_at_where_it_is_not_meant(
+    make_chat: MakeChat, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    monkeypatch.setenv("NO_PROXY", "")
+    with ScriptedServer([says("Lima")]) as server:
+        with pytest.raises((BackendMissing, ModelUnreachable), match="The proxy of the environment"):
+            await read(make_chat(server.base_url))
+        monkeypatch.setenv("NO_PROXY", "localhost,127.0.0.1")
+        assert await read(make_chat(server.base_url)) == ["Lima"]
 
 
 @pytest.mark.parametrize("status", [401, 403])

@@ -18,6 +18,8 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import proxy_bypass
 
 from agents.backends.openai_failures import ServerFailures
 from agents.backends.openai_habits import MOST_ADAPTED, Habits, KnownHabits
@@ -49,6 +51,7 @@ from agents.base.chat_interfaces import (
 )
 from agents.base.token_budget import estimated_tokens
 from stores.base.errors import (
+    BackendMissing,
     ContextTooLong,
     MalformedReply,
     ModelRefused,
@@ -58,6 +61,7 @@ from stores.base.errors import (
 )
 
 if TYPE_CHECKING:
+    import httpx2
     import openai
 
 _ABOUT_THIS_MACHINE = tuple(  # what the client library would tell every server about it
@@ -416,12 +420,35 @@ class OpenAIChat:
                 timeout=self._timeout_seconds,
                 max_retries=self._max_retries,
                 default_headers={**dict.fromkeys(_ABOUT_THIS_MACHINE, openai.omit), **self._headers},  # type: ignore[arg-type]
+                http_client=_http_client(self._base_url),
             )
+        except ImportError as error:
+            raise BackendMissing(
+                f"The proxy of the environment needs a package: {self._failures.pruned(str(error))}",
+                hint="Install socksio, or name the server in NO_PROXY.",
+            ) from None
         except httpx2.InvalidURL as error:
             raise ModelUnreachable(
                 f"{self._server} is no address of a server: {self._failures.pruned(str(error))}",
                 hint="Correct base_url: it looks like http://127.0.0.1:8000/v1.",
             ) from None
+        except ValueError as error:
+            raise ModelUnreachable(
+                f"The proxy of the environment cannot be used: {self._failures.pruned(str(error))}",
+                hint="Correct ALL_PROXY or HTTPS_PROXY, or name the server in NO_PROXY.",
+            ) from None
         client.organization = client.project = None  # OPENAI_ORG_ID is no business of other servers
         _ = client.chat.completions  # imported on first use: 60 ms
         return client
+
+
+def _http_client(base_url: str) -> httpx2.AsyncClient:
+    """As the client library makes it; of a server that NO_PROXY names, no proxy is even looked at."""
+    import httpx2
+    import openai
+
+    if not proxy_bypass(urlsplit(base_url).hostname or ""):
+        return openai.DefaultAsyncHttpxClient()
+    return openai.DefaultAsyncHttpxClient(
+        transport=httpx2.AsyncHTTPTransport(limits=openai.DEFAULT_CONNECTION_LIMITS)
+    )
