@@ -58,6 +58,32 @@ def sends(person: Person, text: str) -> None:
     person.types("\r")
 
 
+def test_a_closed_window_ends_a_chat_that_writes(vouch: Vouch) -> None:
+    words = [f"word{number} " for number in range(400)]
+    with ScriptedServer([says(*words, pause_seconds=0.05)]) as server:
+        vouch.use_server(server.base_url)
+        with vouch.terminal("chat") as person:
+            person.sees("1 shared")
+            sends(person, "Tell me a story")
+            person.sees("word9")
+            person.types("half a draft")
+            person.close()
+            assert person.exit_code() == 129
+    [(message, answer, state)] = turns(vouch)
+    assert (message, state) == ("Tell me a story", "stopped")
+    assert answer.startswith("word0 word1")
+
+
+@pytest.mark.parametrize("editor", ["/nowhere/ed", "false"])
+def test_an_editor_that_fails_gives_the_screen_back(vouch: Vouch, editor: str) -> None:
+    vouch.environment |= {"VISUAL": editor, "EDITOR": editor}
+    with chatting(vouch) as person:
+        sends(person, "/edit")
+        person.sees("cannot be run" if "nowhere" in editor else "ended with 1")
+        person.types("still here")
+        person.sees("still here")
+
+
 def test_a_model_that_cannot_be_reached_is_replaced_for_one_turn_and_asked_again_by_the_next(
     vouch: Vouch,
 ) -> None:

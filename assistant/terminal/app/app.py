@@ -9,7 +9,8 @@ import select
 import signal
 import sys
 import termios
-from collections.abc import Awaitable, Mapping, Sequence
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -82,6 +83,7 @@ def _bare(style: Style) -> Style:
 
 T = TypeVar("T")
 
+_GIVES_BACK_SECONDS = 1.0  # the screen, at last
 _ENDS_WITHIN_SECONDS = 8.0  # what runs; then it is left as a killed process leaves it
 
 
@@ -129,6 +131,7 @@ class ChatApp(Palette):
         self.failure: VouchError | None = None  # why it could not be opened
         self.defect: Exception | None = None  # of ours
         self._leaving: asyncio.Task[None] | None = None
+        self._breaking_off: threading.Timer | None = None
         self.chat = ChatScreen(
             desk,
             drafts,
@@ -164,6 +167,8 @@ class ChatApp(Palette):
         """Keeps what runs and what is typed, gives the screen back, and ends with this code."""
         if self._leaving is None:
             self._leaving = asyncio.create_task(self._leave(code))
+            if not self.is_headless:
+                self._breaking_off = _later(2 * _ENDS_WITHIN_SECONDS, self._break_off, code)
 
     async def _leave(self, code: int) -> None:
         try:
@@ -173,11 +178,18 @@ class ChatApp(Palette):
         except Exception as error:  # noqa: BLE001 - reported when the screen is given back
             self.defect = self.defect or error
         self.exit(code)
-        if not self.is_headless:
-            asyncio.get_running_loop().call_later(_ENDS_WITHIN_SECONDS, self._break_off, code)
+
+    def has_left(self) -> None:
+        """The library has ended: nothing is to be broken off any more."""
+        if self._breaking_off is not None:
+            self._breaking_off.cancel()
 
     def _break_off(self, code: int) -> None:
-        """Where the library's own end hangs: the data directory would stay taken, and no signal be heeded."""
+        """Where the library's own end hangs: the data directory would stay taken, and no signal be heeded.
+
+        On a thread of its own, since the loop may be what hangs.
+        """
+        _later(_GIVES_BACK_SECONDS, os._exit, code)
         if self._driver is not None:
             with suppress(Exception):
                 self._driver.stop_application_mode()
@@ -279,6 +291,13 @@ class ChatApp(Palette):
     @property
     def _help_keys(self) -> list[str]:
         return self.changed_keys.get("help", "f1").split(",")
+
+
+def _later(seconds: float, do: Callable[[int], object], code: int) -> threading.Timer:
+    timer = threading.Timer(seconds, do, (code,))
+    timer.daemon = True
+    timer.start()
+    return timer
 
 
 def _has_terminal() -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from assistant.terminal.actions.drafts import Drafts
 from assistant.terminal.app.app import ChatApp
+from assistant.terminal.app.lasting_output import lasting_output
 from assistant.terminal.engine.engine import Desk, Glances, Opens, SessionChoice
 from assistant.terminal.input.keys import keymap
 from assistant.terminal.input.whole_paste import whole_pastes
@@ -87,9 +88,10 @@ def run_screens(
     app.chat.when_loaded = set_aside
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
     try:
-        with short_pauses(), whole_pastes(app.driver_class):
+        with short_pauses(), whole_pastes(app.driver_class), lasting_output(app.driver_class):
             code = app.run(mouse=mouse)
     finally:
+        app.has_left()
         for number, handler in handlers.items():  # the loop of the screens leaves the system's own behind
             signal.signal(number, handler)
     is_closed = desk.close()

@@ -167,13 +167,19 @@ class ChatActions(TrainingActions, MemoryDoor, ReadingActions, DraftKeeping):
         self.work(self._edit())
 
     async def _edit(self) -> None:
-        prompt = self.prompt
+        prompt, written = self.prompt, ""
+        failed: Exception | None = None
         try:
-            with self.app.suspend():
-                written = edit(prompt.whole_text, os.environ)
+            with self.app.suspend():  # which does not give the screen back where anything is raised within
+                try:
+                    written = edit(prompt.whole_text, os.environ)
+                except Exception as error:  # noqa: BLE001 - raised behind it
+                    failed = error
         except SuspendNotSupported:
             self.tell("no editor can be opened from a browser")
             return
+        if failed is not None:
+            raise failed
         prompt.put(written)
         prompt.focus()
 
