@@ -21,7 +21,7 @@ MOST_LINES = {
     "stores": 17430,  # 260 more: instead, models taken back, whose a shared document is, copies
     "agents": 13809,  # 160 more: orders by a head of their own, control tokens of llama.cpp
     "assistant": 47762,
-    "assistant/terminal": 15224,  # 130 more: /instead, commands that an answer offers, terminals that are gone
+    "assistant/terminal": 15224,  # 130 more: /instead, offered commands, terminals that are gone
     "assistant/learning": 9694,  # 15 more: the head for orders
     "assistant/replay": 8040,  # 24 more: methods over two halves
     "benchmarks": 15471,  # 165 more: lookalikes.py
