@@ -54,6 +54,15 @@ def test_what_it_does_to_another_is_a_link_with_its_probability(does: Relation, 
     assert links(mine(), [near("i like tea", number=2), near(OLD)], reader(does)) == {(1, False, kind, 1.0)}
 
 
+def test_a_link_is_the_mean_of_all_readers_and_what_is_shared_the_firsts_word() -> None:
+    curator = ReaderCurator(reader(REPLACES), reader(SAME))
+    found = asyncio.run(curator.relate(mine(), [near(OLD)], ()))
+    assert {(link.kind, link.probability) for link in found} == {("replaces", 0.5), ("same", 0.5)}
+    shared = near(OLD, space=SHARED)
+    decided = asyncio.run(curator.curate(mine(), Weighed("correct", 0.9), [shared]))
+    assert decided.action == "modify"
+
+
 def test_unrelated_and_unlikely_is_no_link() -> None:
     assert links(mine(), [near(OLD)], reader(UNRELATED)) == set()
     assert links(mine(), [near(OLD)], reader(Relation(0.19, 0.0, 0.0, 0.0, 0.81))) == set()

@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from agents.base.claim_interfaces import Claim, Curation, Weighed
 from agents.base.interfaces import Candidate, Reader, Relation
@@ -48,9 +49,11 @@ class Met:
 class ReaderCurator:
     """A curator by the reader's relations."""
 
-    def __init__(self, reader: Reader, name: str = "reader") -> None:
-        """name: of the reader and its version, as links keep it."""
-        self._reader = reader
+    def __init__(self, reader: Reader, *beside: Reader, name: str = "reader") -> None:
+        """beside: others, of whose opinion and the first one's a link is the mean; docs/experiments.md tells
+        what that gains. name: of the readers and their version, as links keep it.
+        """
+        self._reader, self._all = reader, (reader, *beside)
         self._name = name
 
     async def curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
@@ -67,6 +70,11 @@ class ReaderCurator:
         self, claim: Claim, nearest: Sequence[Candidate], later: Collection[int] = frozenset()
     ) -> list[Met]:
         """A claim beside each sentence of what was said; the later of the two is read first."""
+        return self._met(self._all, claim, nearest, later)
+
+    def _met(
+        self, readers: Sequence[Reader], claim: Claim, nearest: Sequence[Candidate], later: Collection[int]
+    ) -> list[Met]:
         found = [c for c in nearest if c.passage.kind in STATEMENTS]
         beside = [(c, s) for c in found for s in sentences(c.passage.text)][:_MOST_PAIRS]
         if not beside:
@@ -74,7 +82,8 @@ class ReaderCurator:
         pairs = [
             (s.text, claim.text) if c.passage.version_id in later else (claim.text, s.text) for c, s in beside
         ]
-        return [Met(c, s, found) for (c, s), found in zip(beside, self._reader.relate(pairs), strict=True)]
+        read = zip(*(reader.relate(pairs) for reader in readers), strict=True)
+        return [Met(c, s, _mean(found)) for (c, s), found in zip(beside, read, strict=True)]
 
     def _relate(self, claim: Claim, nearest: Sequence[Candidate], later: Collection[int]) -> list[NewLink]:
         best: dict[int, Met] = {}  # of each passage the sentence that has most to do with the claim
@@ -105,7 +114,7 @@ class ReaderCurator:
     def _curate(self, claim: Claim, weighed: Weighed, nearest: Sequence[Candidate]) -> Curation:
         if weighed.status != "correct":
             return Curation("nothing", reason=f"it was found {_FOUND[weighed.status]}")
-        met = self.met(claim, nearest)
+        met = self._met([self._reader], claim, nearest, ())
         most = max(met, key=lambda one: one.changes, default=None)
         if most is not None and most.changes >= CHANGES_FROM and not claim.is_hearsay:
             return _changed(
@@ -138,6 +147,10 @@ class ReaderCurator:
             if found.supports >= ENTAILED_FROM:
                 return Curation("nothing", candidate.passage, reason=reason)
         return None
+
+
+def _mean(found: Sequence[Relation]) -> Relation:
+    return Relation(*(fmean(each) for each in zip(*found, strict=True)))
 
 
 _FOUND = {"incorrect": "wrong", "unknown": "neither right nor wrong"}

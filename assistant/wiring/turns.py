@@ -260,7 +260,7 @@ class Turns(Models):
         by_model = memory.agents != "reader" and self.model_in_use.backend != "extractive"
         classifier, curator = (
             Classifier(shared_from=memory.shared_from),
-            ReaderCurator(self._by_language(self.large_reader)),
+            ReaderCurator(self._by_language(self.large_reader), self._by_language(self.reader)),
         )
         if by_model:
             from agents.memory.chat_curator import ChatCurator

@@ -16,7 +16,7 @@ LINK_KINDS: tuple[LinkKind, ...] = get_args(LinkKind)
 BY_USER = "user"  # who wrote a link; anything else names a reader or a chat model
 KEPT_FROM = 0.2  # a link that is less probable is not written
 PERHAPS_FROM = 0.3  # from which a statement perhaps no longer holds
-READ_FROM = 0.5  # from which both ends are read together, the older with a mark
+READ_FROM = 0.4  # from which both ends are read together, the older with a mark
 GONE_FROM = 0.8  # from which a person is told that it no longer holds
 
 
