@@ -50,7 +50,7 @@ def test_the_page_is_in_the_order_of_telling_and_marks_what_no_longer_holds() ->
 
 def test_what_perhaps_no_longer_holds_is_not_marked_and_the_newer_is_told_with_it() -> None:
     reader = FixedReader({"porto": 0.8})
-    found = answered(reader, told(1, "back in lisbon", 5), told(2, "i live in porto", 2, newer=0.4))
+    found = answered(reader, told(1, "back in lisbon", 5), told(2, "i live in porto", 2, newer=0.35))
     assert reader.read_passages == ["i live in porto | back in lisbon"]
     assert found is not None
     assert found.later is not None
