@@ -64,6 +64,13 @@ def test_what_cannot_be_broken_up_is_refused() -> None:
         tokens.harmless("<s>")
 
 
+def test_what_cannot_be_told_is_refused() -> None:
+    tokens = Letters()
+    tokens._controls = lambda piece: False  # type: ignore[method-assign]
+    with pytest.raises(ModelRefused, match="cannot be broken up"):
+        tokens.harmless_messages([ChatMessage("user", EVIL)])
+
+
 @pytest.mark.slow
 def test_smollm2_reads_no_control_token_of_a_document(smollm2: Path) -> None:
     child = start(smollm2, context_tokens=512, threads=1)

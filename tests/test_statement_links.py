@@ -128,6 +128,7 @@ def test_what_a_person_writes_takes_the_place_of_a_statement(stores: Stores, ann
     assert holding(stores, ann) == {"My sister is called Nora."}
     heard = state(stores, ann, noor).passage_id
     assert said.instead(ann, nora, noor)[0] == heard != noted  # what was said since is not kept twice
+    assert stores.knowledge.receipts(ann, limit=1)[0].summary == f"{heard} in the place of {nora}"
     for user, older in ((bob, nora), (ann, 999)):
         with pytest.raises(NotFound):
             said.instead(user, older, noor)

@@ -20,6 +20,7 @@ from stores.base.errors import ModelRefused, ModelUnreachable
 
 _SILENCE_SECONDS = 60.0  # a prompt that was sent before is read first
 _MOST_TRIES = 8  # breaking one up may make another
+_UNBROKEN = "A text names a control token of the model in a way that cannot be broken up"
 
 
 class ServedTokens:
@@ -41,7 +42,7 @@ class ServedTokens:
                 return text
             self._control |= named
             text = self._broken_up(text)
-        raise ModelRefused("A text names a control token of the model in a way that cannot be broken up")
+        raise ModelRefused(_UNBROKEN)
 
     def harmless_messages(self, messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
         """The same of each message; asked of all at once where none names any."""
@@ -61,11 +62,18 @@ class ServedTokens:
         return re.sub(pattern, lambda found: f"{found.group()[0]} {found.group()[1:]}", text)
 
     def _named_in(self, text: str) -> set[str]:
-        """The control tokens that a text names, as they are written there."""
+        """The control tokens that a text names, as they are written there.
+
+        Raises `ModelRefused` where it names some and they cannot be told.
+        """
         read, plain = (self._read(text, special=special) for special in (True, False))
+        if read == plain:
+            return set()
         only = {token["id"] for token in read} - {token["id"] for token in plain}
         pieces = {str(token["piece"]) for token in read if token["id"] in only}
-        return {piece for piece in pieces if self._controls(piece)}
+        if not (named := {piece for piece in pieces if self._controls(piece)}):
+            raise ModelRefused(_UNBROKEN)
+        return named
 
     def _controls(self, piece: str) -> bool:
         read, plain = (self._read(piece, special=special) for special in (True, False))

@@ -76,8 +76,11 @@ class StatementLinks:
             raise WrongUsage("nothing is written", hint="Write what holds instead.")
         with self._database.writing() as sql:
             older = _statement(sql, user_id, older_id)
-            receipt_id = open_receipt(sql, user_id, "modify", space, shortened(written))
-            newer_id = _told_since(sql, older, written) or _noted(sql, space, written, receipt_id)
+            known = _told_since(sql, older, written)
+            # the receipt of a note goes with it; another one copies no text of a statement
+            summary = shortened(written) if known is None else f"{known} in the place of {older_id}"
+            receipt_id = open_receipt(sql, user_id, "modify", space, summary)
+            newer_id = _noted(sql, space, written, receipt_id) if known is None else known
             link = NewLink(older_id, False, "replaces", 1.0, BY_USER)
             write_links(sql, space, newer_id, [link], receipt_id=receipt_id)
         return newer_id, receipt_id
