@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from agent_fakes import ASKS, PERSONAL, FixedReader, source
+from agent_fakes import PERSONAL, FixedReader, source
 from test_languages import FixedLanguages
 
 from agents.answering.memory_answers import MemoryAnswer, Remembered
@@ -26,7 +26,6 @@ HEADS = FixedLanguages(
         NOOR: "correct",
         "take that back": "undo",
         "I nearly moved to Prague.": "irreal",
-        "note: locker 27": "remember",
     }
 )
 
@@ -94,13 +93,6 @@ def test_orders_and_what_is_not_so_become_no_fact(said: str, kept: int) -> None:
     reader = FixedReader(sorting={said: PERSONAL})
     found = asyncio.run(ReaderSummarizer(reader, HEADS).summarize(Said(said)))
     assert len(found) == kept
-
-
-def test_what_is_to_be_kept_is_kept_whatever_it_reads_like() -> None:
-    said = "note: locker 27"
-    reader = FixedReader(sorting={said: ASKS})
-    [claim] = asyncio.run(ReaderSummarizer(reader, HEADS).summarize(Said(said)))
-    assert claim.text == said
 
 
 def test_a_reply_offers_its_first_command_and_a_chat_model_none() -> None:

@@ -44,17 +44,11 @@ class ReaderSummarizer:
         return [
             Claim(text, text, "fact", "world" if sorting.world >= WORLD_FROM else "user")
             for text, sorting, signs in zip(found, self._reader.sort(found), self._signs(found), strict=True)
-            if _states(sorting, signs) and not _is_no_statement(sorting, signs)
+            if sorting.world + sorting.personal >= STATED_FROM and not _is_no_statement(sorting, signs)
         ]
 
     def _signs(self, texts: list[str]) -> list[Signs] | list[None]:
         return [None] * len(texts) if self._languages is None else self._languages.signs(texts)
-
-
-def _states(sorting: Sorting, signs: Signs | None) -> bool:
-    """Whether it states something, or asks for something to be kept."""
-    is_to_be_kept = signs is not None and signs.order == "remember"
-    return is_to_be_kept or sorting.world + sorting.personal >= STATED_FROM
 
 
 def _is_no_statement(sorting: Sorting, signs: Signs | None) -> bool:
