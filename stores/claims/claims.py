@@ -39,7 +39,6 @@ from stores.database.tables import (
 from stores.versions.told_at import told_later
 from stores.words.lexical import tokens
 
-_NEGATIONS = frozenset("not no never cannot without neither nor none nobody nothing".split())
 _EARLIER_TURNS = 6
 
 
@@ -67,10 +66,11 @@ class ToldTurn:
 
 
 def text_key(text: str) -> str:
-    """Equal for statements of equal words, whatever their inflection; negations count."""
-    words = text.lower().replace("’", "'").replace("n't", " not")
-    is_negated = sum(word in _NEGATIONS for word in words.split()) % 2 == 1
-    return " ".join([*tokens(words), *(["not"] if is_negated else [])])
+    """Equal for statements of the same words in the same order, but for letters' case and endings.
+
+    The smallest words count: "on" and "off", "before" and "after" say opposite things.
+    """
+    return " ".join(tokens(text.lower().replace("’", "'").replace("n't", " not"), all_words=True))
 
 
 class Claims:

@@ -45,10 +45,11 @@ _STOP_WORDS = frozenset(
 _stem = lru_cache(maxsize=200_000)(Stemmer.Stemmer("english").stemWord)
 
 
-def tokens(written: str) -> list[str]:
+def tokens(written: str, *, all_words: bool = False) -> list[str]:
     """The words that are searched, in order, repeated as often as they stand there.
 
-    Scripts without spaces between words become overlapping pairs of characters.
+    Scripts without spaces between words become overlapping pairs of characters. all_words: also those that
+    stand in nearly every text.
     """
     # twice: taking ℃ apart gives a capital letter, and folding a capital may give an accent
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", written).casefold())
@@ -58,7 +59,7 @@ def tokens(written: str) -> list[str]:
         word = match[0]
         if match[1]:
             found.extend(word[i : i + 2] for i in range(max(1, len(word) - 1)))
-        elif word not in _STOP_WORDS:
+        elif all_words or word not in _STOP_WORDS:
             found.append(_stem(word) if word.isascii() else word)
     return found
 
