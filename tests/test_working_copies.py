@@ -48,7 +48,7 @@ def test_a_copy_goes_at_the_end_also_of_work_that_failed(tmp_path: Path) -> None
 
     with pytest.raises(RuntimeError):
         works()
-    assert list((tmp_path / "copies").iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_a_killed_process_left_goes_next(tmp_path: Path, at_work: subprocess.Popen[bytes]) -> None:

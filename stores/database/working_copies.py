@@ -23,10 +23,8 @@ _FOLDER = "copies"
 def working_copy(data: Path) -> Iterator[Path]:
     """An empty folder of this process alone, deleted at the end; what others left is deleted first."""
     sweep_copies(data)
-    place = data / _FOLDER
-    place.mkdir(parents=True, exist_ok=True, mode=0o700)
-    folder = place / secrets.token_hex(8)
-    lock = os.open(_lock_of(folder), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    folder = data / _FOLDER / secrets.token_hex(8)
+    lock = _lock_file(folder)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         folder.mkdir(mode=0o700)
@@ -34,6 +32,8 @@ def working_copy(data: Path) -> Iterator[Path]:
     finally:
         _delete(folder)
         os.close(lock)
+        with suppress(OSError):  # others work there
+            folder.parent.rmdir()
 
 
 def sweep_copies(data: Path, *, in_use: bool = False) -> None:
@@ -57,6 +57,13 @@ def is_left(lock: Path) -> bool:
             os.close(descriptor)
         return True
     return False
+
+
+def _lock_file(folder: Path) -> int:
+    while True:
+        folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with suppress(FileNotFoundError):  # another one has just ended, and taken the empty folder with it
+            return os.open(_lock_of(folder), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
 
 def _delete(folder: Path) -> None:
