@@ -17,6 +17,18 @@ from threading import Lock
 _KEPT_SECONDS = 24 * 3600  # the file of a process that was killed; nothing it left is asked for by then
 
 
+def is_left(lock: Path) -> bool:
+    """Whether nobody holds the lock of a file that is there."""
+    with suppress(OSError):  # it is held, or has just gone
+        descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        finally:
+            os.close(descriptor)
+        return True
+    return False
+
+
 class LivingProcess:
     """This process, as others can tell whether it lives; until `close`."""
 
@@ -41,16 +53,7 @@ class LivingProcess:
 
     def has_died(self, name: str) -> bool:
         """Whether the process of that name lived here and is gone; False where that is not known."""
-        if not name or name == self._name:
-            return False
-        with suppress(OSError):
-            descriptor = os.open(self._file(name), os.O_RDWR | os.O_CLOEXEC)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            finally:
-                os.close(descriptor)
-            return True
-        return False
+        return bool(name) and name != self._name and is_left(self._file(name))
 
     def leaves_unended(self) -> None:
         """Something that it began will not be written down as ended: `close` is then as being killed."""

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from stores.database.living_processes import is_left
+
 _FOLDER = "copies"
 
 
@@ -45,18 +47,6 @@ def sweep_copies(data: Path, *, in_use: bool = False) -> None:
     for folder in sorted(place.glob("*/")):
         if not _lock_of(folder).exists():
             _delete(folder)
-
-
-def is_left(lock: Path) -> bool:
-    """Whether nobody holds the lock of a file that is there."""
-    with suppress(OSError):  # it is held, or has just gone
-        descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        finally:
-            os.close(descriptor)
-        return True
-    return False
 
 
 def _lock_file(folder: Path) -> int:

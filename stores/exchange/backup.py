@@ -28,8 +28,8 @@ from stores.base.errors import NotABackup, SchemaTooNew, StoreUnavailable, Wrong
 from stores.base.syncing import sync
 from stores.database.data_directory import DirectoryLock
 from stores.database.database import KNOWN_SCHEMAS, Database, told_plainly
+from stores.database.living_processes import is_left
 from stores.database.tables import FilledIndex
-from stores.database.working_copies import is_left
 
 INDEX_FOLDERS = ("chroma", "faiss")  # of a data directory; derived
 _BEING_WRITTEN = ".vouch-backup-"  # how unfinished files begin
