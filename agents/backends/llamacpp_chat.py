@@ -17,7 +17,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agents.backends.llamacpp_child import end, start
+from agents.backends.llamacpp_child import LOADING_SECONDS, end, start
 from agents.backends.openai_chat import OpenAIChat
 from agents.backends.served_tokens import ServedTokens
 from agents.base.chat_interfaces import ChatMessage, ContinuationScore, Piece, ReplyRequest
@@ -41,6 +41,7 @@ class LlamaCppChat:
     """Writes replies with the model of one GGUF file.
 
     context_tokens: of prompt and reply together; 0 takes the model's own length, up to 8,192.
+    loading_seconds: the longest that the model may take to load.
     parameters: further ones of a request, by the protocol's names, such as top_p.
     One reply is written at a time.
     Belongs to the event loop of its first request.
@@ -56,6 +57,7 @@ class LlamaCppChat:
         max_tokens: int = 1024,
         temperature: float = 0.2,
         context_tokens: int = 0,
+        loading_seconds: float = LOADING_SECONDS,
         parameters: Mapping[str, object] | None = None,
     ) -> None:
         self._path = path
@@ -63,6 +65,7 @@ class LlamaCppChat:
         self._max_tokens = max_tokens
         self._temperature = temperature
         self._wanted_context_tokens = context_tokens or _USUAL_CONTEXT_TOKENS
+        self._loading_seconds = loading_seconds
         self._parameters = dict(parameters or {})
         self._starting = threading.Lock()
         self._loading: subprocess.Popen[str] | None = None  # while its model is
@@ -121,7 +124,9 @@ class LlamaCppChat:
         child = await asyncio.to_thread(self._child)
         if before is not None and before is not child:
             await before.chat.aclose()
-        return child.chat, await asyncio.to_thread(child.tokens.harmless_messages, messages)
+        harmless = await asyncio.to_thread(child.tokens.harmless_messages, messages)
+        await asyncio.to_thread(child.tokens.require_template, harmless)
+        return child.chat, harmless
 
     def _child(self) -> _Child:
         """The child, started by whichever thread asks first; takes as long as the model loads."""
@@ -143,6 +148,7 @@ class LlamaCppChat:
             self._path,
             context_tokens=self._wanted_context_tokens,
             threads=self._threads,
+            seconds=self._loading_seconds,
             loading=self._loads,
         )
         chat = OpenAIChat(

@@ -1,6 +1,7 @@
 """Starts llama.cpp in a child process, and ends it.
 
-The child listens on loopback, for who knows its key, and ends with the process that started it.
+The child listens on loopback, for who knows its key, and ends with the process that started it. What it may
+take of memory and of time goes by its files and settings: a GGUF file comes from anywhere.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import json
 import secrets
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +18,10 @@ from pathlib import Path
 from agents.backends.structured_replies import in_short
 from stores.base.errors import BackendMissing, UnknownModel
 
+LOADING_SECONDS = 60.0
 _GOODBYE_SECONDS = 2.0  # to end by itself
+_SPARE_BYTES = 2_000_000_000  # beyond what grows with the model
+_USUAL_CONTEXT_TOKENS = 8192
 
 
 @dataclass(frozen=True)
@@ -35,14 +40,16 @@ def start(
     context_tokens: int,
     threads: int,
     adapters: Path | None = None,
+    seconds: float = LOADING_SECONDS,
     loading: Callable[[subprocess.Popen[str] | None], None] = lambda process: None,
 ) -> Started:
     """Takes as long as the model loads. Raises `UnknownModel`, or `BackendMissing` without xllamacpp.
 
-    path: of a GGUF file. adapters: of another, put on the model.
+    path: of a GGUF file. adapters: of another, put on the model. seconds: the longest that loading may take.
     loading: is told which process loads, then None.
     """
-    for file in (path, *((adapters,) if adapters else ())):
+    files = (path, *((adapters,) if adapters else ()))
+    for file in files:
         if not file.is_file():
             raise UnknownModel(f"There is no file {file}", hint="Set model.path to a GGUF file.")
     process = subprocess.Popen(
@@ -66,7 +73,17 @@ def start(
         "context_tokens": context_tokens,
         "threads": threads,
         "key": key,
+        "memory_bytes": _most_bytes(sum(file.stat().st_size for file in files), context_tokens),
     }
+    is_late = threading.Event()
+
+    def give_up() -> None:
+        is_late.set()
+        process.kill()
+
+    until = threading.Timer(seconds, give_up)
+    until.daemon = True
+    until.start()
     try:
         process.stdin.write(json.dumps(asked) + "\n")
         process.stdin.flush()
@@ -77,11 +94,22 @@ def start(
             raise
         told = {"failed": str(error)}
     finally:
+        until.cancel()
         loading(None)
+    if is_late.is_set():
+        told = {"failed": f"it did not load within {seconds:g} s"}
     if "address" not in told:
         end(process)
         raise _not_started(path, told)
     return Started(process, told["address"], key, told["context_tokens"])
+
+
+def _most_bytes(model_bytes: int, context_tokens: int) -> int:
+    """What a child may write to: the weights once more, arranged for the processor, and what it keeps of each
+    token. For 8,192 tokens that is 0.8 times the file for 13 billion weights, and 2.3 times for 0.6 billion.
+    """
+    kept = 3 * max(1.0, context_tokens / _USUAL_CONTEXT_TOKENS)
+    return _SPARE_BYTES + int((1 + kept) * model_bytes)
 
 
 def _not_started(path: Path, told: Mapping[str, str]) -> BackendMissing | UnknownModel:
@@ -92,7 +120,8 @@ def _not_started(path: Path, told: Mapping[str, str]) -> BackendMissing | Unknow
         )
     return UnknownModel(
         f"llama.cpp cannot load {path}: {in_short(told['failed'])}",
-        hint="Is it a whole GGUF file, and does it fit into memory? Else name another in model.path.",
+        hint="Is it a whole GGUF file, and does it fit into memory? A large one may take longer than"
+        " model.timeout_seconds. Else name another in model.path.",
     )
 
 

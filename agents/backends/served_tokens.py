@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from agents.base.chat_interfaces import ChatMessage
 from stores.base.errors import ModelRefused, ModelUnreachable
 
 _SILENCE_SECONDS = 60.0  # a prompt that was sent before is read first
+_TEMPLATE_SECONDS = 10.0  # it takes milliseconds
 _MOST_TRIES = 8  # breaking one up may make another
 _UNBROKEN = "A text names a control token of the model in a way that cannot be broken up"
 
@@ -49,6 +50,23 @@ class ServedTokens:
         if not self._named_in("\n".join(message.content for message in messages)):
             return tuple(messages)
         return tuple(replace(message, content=self.harmless(message.content)) for message in messages)
+
+    def require_template(self, messages: Sequence[ChatMessage]) -> None:
+        """Runs the template of the child's file over the messages, which takes milliseconds.
+
+        One that does not end is ended with its child: raises `ModelRefused`.
+        """
+        told = [{"role": message.role, "content": message.content} for message in messages]
+        try:
+            self._ask("apply-template", {"messages": told}, _TEMPLATE_SECONDS)
+        except TimeoutError as error:
+            self._child.process.kill()
+            raise ModelRefused(
+                f"The chat template in the model's file does not end within {_TEMPLATE_SECONDS:g} s",
+                hint="Name another file in model.path, or get this one from who made the model.",
+            ) from error
+        except (OSError, ValueError):  # the request itself will tell
+            return
 
     def plain(self, text: str) -> list[int]:
         """The text's tokens behind whatever begins a prompt, none of which controls anything."""
@@ -81,13 +99,16 @@ class ServedTokens:
 
     def _read(self, text: str, *, special: bool, begins: bool = False) -> list[dict[str, Any]]:
         asked = {"content": text, "parse_special": special, "add_special": begins, "with_pieces": True}
+        try:
+            return list(self._ask("tokenize", asked, _SILENCE_SECONDS)["tokens"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelUnreachable(f"llama.cpp reads no text: {type(error).__name__}") from error
+
+    def _ask(self, path: str, asked: Mapping[str, object], seconds: float) -> Any:
         request = urllib.request.Request(
-            f"{self._child.address}/tokenize",
+            f"{self._child.address}/{path}",
             json.dumps(asked).encode("utf-8", "replace"),
             {"Authorization": f"Bearer {self._child.key}", "Content-Type": "application/json"},
         )
-        try:
-            with urllib.request.urlopen(request, timeout=_SILENCE_SECONDS) as answer:
-                return list(json.load(answer)["tokens"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ModelUnreachable(f"llama.cpp reads no text: {type(error).__name__}") from error
+        with urllib.request.urlopen(request, timeout=seconds) as answer:
+            return json.load(answer)

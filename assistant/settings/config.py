@@ -82,7 +82,7 @@ class ModelSettings:
     name: str = ""  # what that server calls the model; in this process its folder, or its name on the hub
     path: str = ""  # of the GGUF file that llama.cpp runs
     key_file: str = ""  # holds the server's key and nothing else; mode 0600
-    timeout_seconds: float = 60.0  # without a word from the server
+    timeout_seconds: float = 60.0  # without a word from the server, and while a model of a file loads
     retries: int = 4  # after the first try
     max_tokens: int = 1024  # of one reply
     context_tokens: int = 0  # of prompt and reply together; 0 takes what the model or its server says

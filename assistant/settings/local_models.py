@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stores.base.errors import NotFound, TryAgain, WrongUsage
+from stores.base.regular_files import open_regular
 
 _MAGIC = b"GGUF"
 _NAME = re.compile(r"[\w.-]{1,60}")
@@ -86,7 +87,7 @@ class LocalModels:
     def add(self, file: Path) -> LocalModel:
         """Adds a person's own file, which stays where it is. Raises `WrongUsage` for one that is no model."""
         try:
-            with file.open("rb") as opened:
+            with open_regular(file) as opened:
                 begins = opened.read(len(_MAGIC))
         except OSError as error:
             raise WrongUsage(f"{file} cannot be read: {error.strerror}", hint="Name a GGUF file.") from error

@@ -303,6 +303,7 @@ class Models(Search):
                 max_tokens=model.max_tokens,
                 temperature=model.temperature,
                 context_tokens=model.context_tokens,
+                loading_seconds=model.timeout_seconds,
                 parameters=self._parameters(model),
             )
         if model.backend == "transformers":
