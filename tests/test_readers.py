@@ -9,12 +9,13 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from document_files import LONG, Write, characters, pairs, read, refusal, write
 
 from assistant.library.documents import PreparedDocument, read_documents
 from assistant.library.formats import html_reader, packed_files, readers
-from assistant.library.formats.outlines import Reading
+from assistant.library.formats.outlines import TOO_MUCH, Reading
 from stores.base.errors import UnreadableDocument
 
 __all__ = ["write"]  # a fixture
@@ -487,3 +488,49 @@ def test_entities_are_not_expanded(write: Write, tmp_path: Path) -> None:
 )
 def test_a_docx_that_cannot_be_read_says_why(write: Write, content: bytes, reason: str) -> None:
     assert refusal(write("a.docx", content)) == reason
+
+
+# Tables that multiply, or are wider than is read
+
+
+def test_a_header_of_paragraphs_stands_once_and_not_before_each_cell(write: Write) -> None:
+    names = [f"{'paragraph ' * 300}{n}" for n in range(8)]
+    document = read(write("a.csv", "\n".join([",".join(names), *["1,2,3,4,5,6,7,8"] * 2_000])))
+    told = sum(len(passage.text) for passage in document.passages)
+    assert told < 200_000
+    assert document.passages[0].text.startswith("paragraph paragraph")
+
+
+def test_long_names_stand_before_ordinary_cells(write: Write) -> None:
+    document = read(write("a.csv", "Do you agree that it was worth its price?\nyes\nno\n"))
+    assert "Do you agree that it was worth its price?: no" in document.passages[0].text
+
+
+def test_a_file_that_says_one_text_a_thousand_times_is_refused(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assistant.library.formats.readers._ALWAYS_CHARACTERS", 10_000)
+    assert refusal(write("a.xlsx", book([["x" * 30_000] * 50] * 20))) == TOO_MUCH
+    assert read(write("b.xlsx", book([["x" * 3_000]])))
+
+
+@pytest.mark.parametrize("width", [200, 201])
+def test_columns_that_are_left_out_are_told(write: Write, width: int) -> None:
+    rows = [[f"{what}{n}" for n in range(width)] for what in ("name", "value")]
+    csv = "\n".join(",".join(row) for row in rows)
+    for path in (write("a.csv", csv), write("a.xlsx", book(rows))):
+        document, *lost = read_documents(path)
+        assert isinstance(document, PreparedDocument)
+        assert "name199: value199" in document.passages[-1].text
+        assert len(lost) == width - 200
+        assert all("those behind the 200th were left out" in str(each) for each in lost)
+
+
+def book(rows: list[list[str]]) -> bytes:
+    """An Excel file of one sheet."""
+    made = openpyxl.Workbook()
+    for row in rows:
+        made.active.append(row)
+    file = io.BytesIO()
+    made.save(file)
+    return file.getvalue()

@@ -12,6 +12,7 @@ import pytest
 from document_files import LONG, Write, write
 
 from assistant.library.documents import PreparedDocument, read_documents
+from assistant.library.knowledge_file import read_knowledge
 from assistant.library.reading_process import ReadingProcess
 from stores.base.errors import UnreadableDocument
 
@@ -123,3 +124,32 @@ def test_the_process_ends_with_its_owner(write: Write) -> None:
         assert process_id is not None
     with pytest.raises(ProcessLookupError):
         os.kill(process_id, 0)
+
+
+def test_a_table_is_read_whole_or_its_problems_are(write: Write) -> None:
+    good, bad = write("a.csv", "name,food\nKiku,japanese\nPho,\n"), write("b.csv", "name,food\nKiku\n")
+    with ReadingProcess() as reading:
+        read = reading.read_table(good)
+        assert read == read_knowledge(good)
+        assert reading.read_table(bad) == read_knowledge(bad)
+        with pytest.raises(UnreadableDocument, match="No such file"):
+            reading.read_table(good.with_name("none.csv"))
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "endless.csv").symlink_to("/dev/zero")
+    with ReadingProcess() as reading:
+        for name in ("pipe.csv", "endless.csv"):
+            with pytest.raises(UnreadableDocument, match="is not a file"):
+                reading.read_table(tmp_path / name)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of one process")
+def test_a_line_that_takes_too_much_memory_ends_the_process_alone(write: Write) -> None:
+    line = '{"name": [' + "{}," * 4_000_000 + "{}]}"
+    with (
+        ReadingProcess(memory_bytes=200_000_000) as reading,
+        pytest.raises(UnreadableDocument, match="takes more memory"),
+    ):
+        reading.read_table(write("a.jsonl", line))

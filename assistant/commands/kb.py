@@ -44,11 +44,13 @@ def add(ctx: click.Context, name: str, file: str, shared: bool) -> int:
     """
     call = Invocation(ctx)
     from assistant.library.ingest import Encoding, Ingested
-    from assistant.library.knowledge_file import prepared, read_knowledge
+    from assistant.library.knowledge_file import prepared
+    from assistant.library.reading_process import ReadingProcess
     from stores.base.passages import SHARED, knowledge_space, own_space
 
     path = Path(file).expanduser().absolute()
-    read = read_knowledge(path)
+    with ReadingProcess() as reading:
+        read = reading.read_table(path)
     if read.problems:
         for problem in read.problems[:_TOLD_PROBLEMS]:
             click.echo(f"vouch: {one_line(file)}: {one_line(problem)}", err=True)

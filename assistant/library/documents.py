@@ -11,8 +11,6 @@ import gzip
 import hashlib
 import io
 import json
-import os
-import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,6 +28,7 @@ from assistant.library.formats.readers import (
 )
 from stores.base.errors import UnreadableDocument
 from stores.base.passages import HEADING_OF
+from stores.base.regular_files import open_regular
 
 RECORD_WORDS = 200  # up to here a record is a passage as it is
 RECORD_BYTES = 16_000_000
@@ -128,7 +127,7 @@ def read_documents(
             raise UnreadableDocument(source, _NO_FILE)
         if not suffix:
             raise UnreadableDocument(source, _UNKNOWN_KIND)
-        with _opened(path, source) as file:
+        with open_regular(path) as file:
             if suffix in _COLLECTIONS:
                 yield from _read_records(
                     gzip.GzipFile(fileobj=file) if suffix.endswith(".gz") else file,
@@ -167,15 +166,6 @@ def read_stream(
         yield UnreadableDocument(name, NOT_TEXT)
     except (OSError, MemoryError) as error:
         yield UnreadableDocument(name, _reason(error))
-
-
-def _opened(path: Path, source: str) -> io.BufferedReader:
-    """The file opened, if it is still one: opening a pipe would wait for somebody to write to it."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise UnreadableDocument(source, _NO_FILE)
-    return os.fdopen(descriptor, "rb")
 
 
 def _suffix(path: Path) -> str:

@@ -16,6 +16,7 @@ from assistant.library.documents import PreparedDocument, PreparedPassage
 from assistant.library.formats.plain_text import plain_line
 from stores.base.entities import NAMES_END, Entity, entity_text
 from stores.base.errors import UnreadableDocument
+from stores.base.regular_files import open_regular
 
 MOST_ROWS = 100_000
 MOST_COLUMNS = 64
@@ -24,6 +25,7 @@ SUFFIXES = (".csv", ".tsv", ".jsonl")
 _NAME = "name"  # of the column that names an entity; else the first one does
 _MOST_PROBLEMS = 100  # then it is something else
 _LONGEST_VALUE = 2_000  # characters
+_LONGEST_NAME = 200  # of a column, in characters: each entity repeats it
 
 _Row = tuple[int, Mapping[str, str]]  # its line, from 1; values by column
 
@@ -43,6 +45,7 @@ def read_knowledge(path: Path) -> KnowledgeFile:
     try:
         if path.suffix.lower() not in SUFFIXES:
             raise UnreadableDocument(path, f"is none of these: {', '.join(SUFFIXES)}")
+        open_regular(path).close()  # a pipe would be waited for
         if path.stat().st_size > MOST_BYTES:
             raise UnreadableDocument(path, f"is larger than {MOST_BYTES // 1_000_000} MB")
         read = _json_rows if path.suffix.lower() == ".jsonl" else _csv_rows
@@ -150,6 +153,10 @@ def _columns(path: Path, head: Sequence[str]) -> list[str]:
         raise UnreadableDocument(path, "has a column without a name in its first line")
     if len(columns) > MOST_COLUMNS:
         raise UnreadableDocument(path, f"has more than {MOST_COLUMNS} columns")
+    if long := next((column for column in columns if len(column) > _LONGEST_NAME), None):
+        raise UnreadableDocument(
+            path, f"has a name of over {_LONGEST_NAME} characters for a column: {long[:40]!r}"
+        )
     if twice := next((column for column in columns if columns.count(column) > 1), None):
         raise UnreadableDocument(path, f"has two columns {twice!r}")
     if odd := next((column for column in columns if NAMES_END in column), None):

@@ -1,6 +1,6 @@
 """Documents are read in a process of their own, which may fail, hang or grow without harm to this one.
 
-    paths -> a process with limits on memory and time -> documents, one JSON line each
+    paths -> a process with limits on memory and time -> documents or entities, one JSON line each
 
 Parsers run over files from anywhere. Whatever such a file does to its parser ends there: the file is an
 `UnreadableDocument`, and the next one is read by a fresh process.
@@ -15,13 +15,15 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from assistant.library.documents import PreparedDocument, PreparedPassage, read_documents, read_stream
 from assistant.library.formats.outlines import TOO_MUCH_MEMORY
 from assistant.library.formats.plain_text import shown_path
+from assistant.library.knowledge_file import KnowledgeFile, read_knowledge
+from stores.base.entities import Entity
 from stores.base.errors import UnreadableDocument
 
 MEMORY_BYTES = 450_000_000  # the reading process's address space, so that its resident set is smaller yet
@@ -70,18 +72,29 @@ class ReadingProcess:
     def read(self, path: str | Path) -> Iterator[PreparedDocument | UnreadableDocument]:
         """The documents of one file."""
         path = Path(path).absolute()
-        size = 0
-        with contextlib.suppress(OSError, ValueError):
-            size = path.stat().st_size
-        yield from self._ask({"path": str(path)}, shown_path(path), size)
+        for kind, told in self._ask({"path": str(path)}, shown_path(path), _size(path)):
+            yield _document(*told) if kind == "document" else UnreadableDocument(*told)
 
     def read_standard_input(self, name: str) -> Iterator[PreparedDocument | UnreadableDocument]:
         """The one document that this process's standard input holds, under the name it is given."""
-        yield from self._ask({"name": name}, name, 0)
+        for kind, told in self._ask({"name": name}, name, 0):
+            yield _document(*told) if kind == "document" else UnreadableDocument(*told)
 
-    def _ask(
-        self, request: dict[str, Any], source: str, size: int
-    ) -> Iterator[PreparedDocument | UnreadableDocument]:
+    def read_table(self, path: Path) -> KnowledgeFile:
+        """See `read_knowledge`. Raises `UnreadableDocument`, also where the process does not survive it."""
+        entities: list[Entity] = []
+        with contextlib.closing(self._ask({"table": str(path)}, shown_path(path), _size(path))) as lines:
+            for kind, told in lines:
+                if kind == "unreadable":
+                    raise UnreadableDocument(*told)
+                if kind == "table":
+                    columns, problems = map(tuple, told)
+                    return KnowledgeFile(tuple(entities), columns, problems)
+                entities.append(Entity(*told))
+        raise AssertionError("the process tells of its end")
+
+    def _ask(self, request: dict[str, Any], source: str, size: int) -> Generator[tuple[str, list[Any]]]:
+        """What the process tells, and what it is: "unreadable" last where it ends before it is done."""
         seconds = min(self._processor_seconds * (1 + size / 1e6), _MOST_PROCESSOR_SECONDS)
         if self._process is None:
             self._process, self._requests = _start(self._memory_bytes)
@@ -99,9 +112,9 @@ class ReadingProcess:
                     (is_full,) = told
                     is_answered = not is_full
                     return
-                yield _document(*told) if kind == "document" else UnreadableDocument(*told)
+                yield kind, told
             process.wait()
-            yield UnreadableDocument(source, _cause(process.returncode, seconds))
+            yield "unreadable", [source, _cause(process.returncode, seconds)]
         finally:
             if not is_answered:  # dead, full, or in the middle of a document that nobody wants any more
                 self.close()
@@ -124,6 +137,12 @@ def _start(memory_bytes: int) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
     finally:
         os.close(reading_end)
     return process, os.fdopen(writing_end, "wb")
+
+
+def _size(path: Path) -> int:
+    with contextlib.suppress(OSError, ValueError):
+        return path.stat().st_size
+    return 0
 
 
 def _line(value: object) -> bytes:
@@ -174,25 +193,41 @@ def main() -> None:
 
 
 def _answer(request: dict[str, Any], answers: IO[bytes]) -> None:
+    told: Iterator[list[Any]]
     if "path" in request:
-        results = read_documents(request["path"])
+        told = map(_told, read_documents(request["path"]))
+    elif "table" in request:
+        told = _told_table(Path(request["table"]))
     else:
-        results = read_stream(sys.stdin, request["name"])
+        told = map(_told, read_stream(sys.stdin, request["name"]))
     seconds = request["seconds"]
     while True:
         # Processor time alone is counted: waiting for who asks, or for a slow disk, is no sign of a hang.
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        result = next(results, None)
-        if isinstance(result, UnreadableDocument):
-            answers.write(_line(["unreadable", result.source, result.reason]))
-        elif result:
-            passages = [[passage.title, passage.text] for passage in result.passages]
-            whole = [result.source, result.title, result.content_hash, passages, result.external_id]
-            answers.write(_line(["document", *whole]))
+        if (line := next(told, None)) is not None:
+            answers.write(_line(line))
         answers.flush()
         signal.setitimer(signal.ITIMER_PROF, 0)
-        if result is None:
+        if line is None:
             return
+
+
+def _told(read: PreparedDocument | UnreadableDocument) -> list[Any]:
+    if isinstance(read, UnreadableDocument):
+        return ["unreadable", read.source, read.reason]
+    passages = [[passage.title, passage.text] for passage in read.passages]
+    return ["document", read.source, read.title, read.content_hash, passages, read.external_id]
+
+
+def _told_table(path: Path) -> Iterator[list[Any]]:
+    try:
+        read = read_knowledge(path)
+    except UnreadableDocument as error:
+        yield ["unreadable", error.source, error.reason]
+        return
+    for entity in () if read.problems else read.entities:
+        yield ["entity", entity.name, dict(entity.values)]
+    yield ["table", read.columns, read.problems]
 
 
 def _bytes_taken() -> int:

@@ -14,6 +14,8 @@ TOO_MUCH_MEMORY = "takes more memory to read than it may; cut it into smaller fi
 
 TOO_MUCH = "holds more than can be read, or is made to look so"
 
+_USUAL_NAMES_CHARACTERS = 100_000  # before the cells of a table, whatever these hold
+_MOST_NAMES_SHARE = 20  # times what the cells hold: tables of yes and no under long names are ordinary
 HEADING_CHARACTERS = 200  # a longer heading is a paragraph: it would stand over every passage
 
 
@@ -59,7 +61,12 @@ class Outline:
             self.end_lines()
 
     def add_table(self, rows: Iterable[Sequence[str]], *, has_header: bool) -> None:
-        """Rows of cells, a line each; under a header each cell follows the name of its column."""
+        """Rows of cells, a line each; under a header each cell follows the name of its column.
+
+        Where the names would be most of the text, as paragraphs in a header are, they stand once.
+        """
+        rows = list(rows)
+        has_header = has_header and not _names_outweigh(rows)
         names: Sequence[str] = ()
         for number, row in enumerate(rows):
             if number == 0 and has_header:
@@ -101,6 +108,14 @@ class Outline:
             path = tuple(text for _, text in self._headings)
             self._sections.append(Section(path, "".join(self._blocks)))
             self._blocks = []
+
+
+def _names_outweigh(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the names before all cells would be far longer than the cells."""
+    names = [len(name) for name in rows[0]] if rows else []
+    repeated = sum(size for row in rows[1:] for size, cell in zip(names, row, strict=False) if cell)
+    held = sum(len(cell) for row in rows for cell in row)
+    return repeated > _USUAL_NAMES_CHARACTERS + _MOST_NAMES_SHARE * held
 
 
 def with_title(sections: list[Section], title: str = "") -> Reading:

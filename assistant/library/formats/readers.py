@@ -14,7 +14,7 @@ from assistant.library.formats.docx_reader import read_docx
 from assistant.library.formats.html_reader import read_html
 from assistant.library.formats.man_reader import read_man
 from assistant.library.formats.markdown_reader import read_markdown
-from assistant.library.formats.outlines import TOO_MUCH_MEMORY, Reading
+from assistant.library.formats.outlines import TOO_MUCH, TOO_MUCH_MEMORY, Reading
 from assistant.library.formats.packed_files import read_epub, read_pptx
 from assistant.library.formats.pdf_reader import read_pdf
 from assistant.library.formats.table_readers import read_csv, read_xlsx
@@ -24,6 +24,8 @@ from stores.base.errors import UnreadableDocument
 
 WHOLE_FILE_BYTES = 100_000_000  # PDF and .docx, which are mostly pictures
 TEXT_BYTES = 20_000_000  # text, Markdown and HTML: cut or parsed they take many times their size
+_ALWAYS_CHARACTERS = 5_000_000  # of text that any file may hold, and so many more for each of its bytes:
+_CHARACTERS_OF_A_BYTE = 20  # what is packed or said once for many places comes out longer
 _TOO_DEEP = "is nested too deeply to be read"
 
 
@@ -36,7 +38,7 @@ def read_whole(file: IO[bytes], source: str, suffix: str) -> Reading:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # parsers comment on what they had to guess
-            return READERS[suffix].read(data, source)
+            reading = READERS[suffix].read(data, source)
     except UnreadableDocument:
         raise
     except MemoryError:
@@ -46,6 +48,10 @@ def read_whole(file: IO[bytes], source: str, suffix: str) -> Reading:
     except Exception as error:  # there is nothing that parsers do not raise on damaged files
         reason = f"is damaged, or not what its name says ({type(error).__name__})"
         raise UnreadableDocument(source, reason) from error
+    told = sum(len(section.text) + sum(map(len, section.path)) for section in reading.sections)
+    if told > _ALWAYS_CHARACTERS + _CHARACTERS_OF_A_BYTE * len(data):
+        raise UnreadableDocument(source, TOO_MUCH)
+    return reading
 
 
 def too_large(limit_bytes: int) -> str:

@@ -16,6 +16,7 @@ from stores.base.errors import UnreadableDocument
 
 _MOST_ROWS = 200_000
 _MOST_COLUMNS = 200
+_TOO_WIDE = f"has more than {_MOST_COLUMNS} columns; those behind the {_MOST_COLUMNS}th were left out"
 _LONGEST_CELL = 131_072  # characters
 
 
@@ -26,8 +27,8 @@ def read_csv(data: bytes, source: str) -> Reading:
     csv.field_size_limit(_LONGEST_CELL)  # of the whole process: SciPy lifts it
     rows = csv.reader(io.StringIO(text.replace("\0", "")), delimiter=comma)
     outline = Outline()
-    _add(outline, [list(row) for row in islice(rows, _MOST_ROWS + 1)], source)
-    return Reading(outline.sections())
+    lost = _add(outline, [list(row) for row in islice(rows, _MOST_ROWS + 1)], source)
+    return Reading(outline.sections(), lost=lost)
 
 
 def read_xlsx(data: bytes, source: str) -> Reading:
@@ -38,12 +39,13 @@ def read_xlsx(data: bytes, source: str) -> Reading:
         refuse_zip_bomb(archive, source)
     book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
     outline = Outline()
+    lost: list[str] = []
     for sheet in book.worksheets:
-        rows = sheet.iter_rows(max_row=_MOST_ROWS + 1, max_col=_MOST_COLUMNS, values_only=True)
+        rows = sheet.iter_rows(max_row=_MOST_ROWS + 1, max_col=_MOST_COLUMNS + 1, values_only=True)
         if told := [cells for row in rows if any(cells := [_shown(cell) for cell in row])]:
             outline.add_heading(1, sheet.title)
-            _add(outline, told, source)
-    return Reading(outline.sections())
+            lost += (f"sheet {sheet.title!r} {reason}" for reason in _add(outline, told, source))
+    return Reading(outline.sections(), lost=tuple(lost))
 
 
 def _shown(cell: object) -> str:
@@ -52,11 +54,14 @@ def _shown(cell: object) -> str:
     return "" if cell is None else str(cell)
 
 
-def _add(outline: Outline, rows: list[list[str]], source: str) -> None:
+def _add(outline: Outline, rows: list[list[str]], source: str) -> tuple[str, ...]:
+    """Adds a table; returns what of it is left out, as a reason."""
+    is_wider = any(any(map(str.strip, row[_MOST_COLUMNS:])) for row in rows)
     rows = [cells for row in rows if any(cells := [plain_line(cell) for cell in row[:_MOST_COLUMNS]])]
     if len(rows) > _MOST_ROWS:
         raise UnreadableDocument(source, f"has more than {_MOST_ROWS:,} rows; cut it into smaller files")
     outline.add_table(rows, has_header=len(rows) > 1)
+    return (_TOO_WIDE,) if is_wider else ()
 
 
 def _separator(text: str) -> str:
