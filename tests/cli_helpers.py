@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -283,6 +284,12 @@ class Person:
                 return False
         self._read_to = found + len(text)
         return True
+
+    def reads_lines(self) -> bool:
+        """Whether the terminal is as a shell wants it: lines, echoed, and Ctrl+C a signal."""
+        assert self._terminal is not None, "the terminal is closed"
+        as_a_shell = termios.ICANON | termios.ECHO | termios.ISIG
+        return termios.tcgetattr(self._terminal)[3] & as_a_shell == as_a_shell
 
     def close(self) -> None:
         """Closes the window."""

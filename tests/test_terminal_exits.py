@@ -16,6 +16,7 @@ from scripted_server import ScriptedServer, hangs
 from stores.database.tables import Turn
 
 LEAVES_SCREEN = "\x1b[?1049l"
+LETS_GO_OF_THE_MOUSE = "\x1b[?1000l"
 _PROMPT = "Ask anything"
 
 
@@ -41,6 +42,18 @@ def turns(vouch: Vouch) -> list[tuple[str, str, str]]:
         return [(t.message, t.answer, t.state) for t in sql.query(Turn).order_by(Turn.id)]  # type: ignore[arg-type]
 
 
+def breaks_help(vouch: Vouch, with_what: str) -> None:
+    """F1 comes to this statement of Python."""
+    breaks = vouch.write(
+        "broken/sitecustomize.py",
+        "import assistant.terminal.widgets.screen_help as t\n"
+        f"def broken(*a, **k): {with_what}\n"
+        "t.help_text = broken\n",
+    )
+    paths = [str(Path(breaks).parent), vouch.environment.get("PYTHONPATH", "")]
+    vouch.environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+
+
 def half_written(person: Person) -> None:
     """A reply of which a part has come, and a draft behind it."""
     person.sees(_PROMPT)
@@ -52,7 +65,9 @@ def half_written(person: Person) -> None:
     person.sees("thought")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)]
+)
 def test_a_signal_keeps_part_and_draft_and_ends_with_its_code(
     vouch: Vouch, number: signal.Signals, code: int
 ) -> None:
@@ -63,7 +78,25 @@ def test_a_signal_keeps_part_and_draft_and_ends_with_its_code(
             os.kill(person._process.pid, number)
             assert person.exit_code() == code
             assert LEAVES_SCREEN in person.screen
+            assert person.reads_lines()
     assert turns(vouch) == [("question", "Half of it", "stopped")]
+    assert drafts(vouch) == ["half a thought"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_screen_that_hangs_is_ended_by_a_signal(vouch: Vouch, number: signal.Signals, code: int) -> None:
+    breaks_help(vouch, "import threading; threading.Event().wait()")
+    with vouch.terminal("chat") as person:
+        person.sees(_PROMPT)
+        person.types("half a thought")
+        person.sees("thought")
+        person.types("\x1bOP")  # F1
+        person.has_seen_all()
+        os.kill(person._process.pid, number)
+        assert person.exit_code() == code
+        assert LEAVES_SCREEN in person.screen
+        assert LETS_GO_OF_THE_MOUSE in person.screen
+        assert person.reads_lines()
     assert drafts(vouch) == ["half a thought"]
 
 
@@ -86,14 +119,7 @@ def test_the_name_alone_ends_with_the_code_of_the_chat(vouch: Vouch) -> None:
 
 
 def test_a_defect_gives_the_screen_back_names_its_report_and_ends_with_70(vouch: Vouch) -> None:
-    breaks = vouch.write(
-        "broken/sitecustomize.py",
-        "import assistant.terminal.widgets.screen_help as t\n"
-        "def broken(*a, **k): raise ZeroDivisionError\n"
-        "t.help_text = broken\n",
-    )
-    paths = [str(Path(breaks).parent), vouch.environment.get("PYTHONPATH", "")]
-    vouch.environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    breaks_help(vouch, "raise ZeroDivisionError")
     with vouch.terminal("chat") as person:
         person.sees(_PROMPT)
         person.types("half a thought")

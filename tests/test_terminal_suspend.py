@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import termios
 import time
 from pathlib import Path
 
@@ -15,7 +14,6 @@ ENTERS_SCREEN = "\x1b[?1049h"
 LEAVES_SCREEN = "\x1b[?1049l"
 SHOWS_CURSOR = "\x1b[?25h"
 LETS_GO_OF_THE_MOUSE = "\x1b[?1000l"
-_LINES_AND_ECHO = termios.ICANON | termios.ECHO | termios.ISIG
 
 
 @pytest.fixture
@@ -23,12 +21,6 @@ def vouch(tmp_path: Path, minilm_folder: Path) -> Vouch:
     made = Vouch(tmp_path, minilm_folder.parent)
     made.run("ingest", "--shared", made.write("handbook.md", HANDBOOK))
     return made
-
-
-def reads_lines(person: Person) -> bool:
-    """Whether the terminal is as a shell wants it: lines, echoed, and Ctrl+C a signal."""
-    assert person._terminal is not None
-    return bool(termios.tcgetattr(person._terminal)[3] & _LINES_AND_ECHO == _LINES_AND_ECHO)
 
 
 def is_stopped(person: Person) -> bool:
@@ -46,7 +38,7 @@ def stops(person: Person) -> None:
 def test_the_terminal_is_the_shell_s_while_it_is_suspended_and_the_chat_comes_back(vouch: Vouch) -> None:
     with vouch.terminal("chat") as person:
         person.sees("1 shared")
-        assert not reads_lines(person)
+        assert not person.reads_lines()
         for command in ("/suspend", "/suspend"):  # once more, behind the first time
             before = len(person.screen)
             person.types(command)
@@ -54,7 +46,7 @@ def test_the_terminal_is_the_shell_s_while_it_is_suspended_and_the_chat_comes_ba
             time.sleep(0.2)  # or Enter might be taken for a part of a paste
             person.types("\r")
             stops(person)
-            assert reads_lines(person)
+            assert person.reads_lines()
             given_back = person.screen[before:]
             assert LEAVES_SCREEN in given_back
             assert given_back.rindex(SHOWS_CURSOR) > 0
@@ -65,12 +57,12 @@ def test_the_terminal_is_the_shell_s_while_it_is_suspended_and_the_chat_comes_ba
             person.sees("New session")  # all of it is drawn anew
             person.sees("Ask anything")
             assert not is_stopped(person)
-            assert not reads_lines(person)
+            assert not person.reads_lines()
         person.types("half a thought")
         person.sees("thought")
         person.types("\x11")
         assert person.exit_code() == 0
-        assert reads_lines(person)
+        assert person.reads_lines()
     assert [path.read_text() for path in (vouch.folder / "state").rglob("drafts/*/*.txt")] == [
         "half a thought"
     ]

@@ -84,6 +84,7 @@ def _bare(style: Style) -> Style:
 T = TypeVar("T")
 
 _GIVES_BACK_SECONDS = 1.0  # the screen, at last
+_HEEDS_SECONDS = 1.0  # a signal, at the latest
 _ENDS_WITHIN_SECONDS = 8.0  # what runs; then it is left as a killed process leaves it
 
 
@@ -153,10 +154,8 @@ class ChatApp(Palette):
         """Told to end or hung up, leave by the usual way out; the library would not give the screen back."""
         if self.is_headless:
             return
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self.leave, 128 + number)
-        loop.add_signal_handler(signal.SIGHUP, self._hung_up)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            self._heed(number)
         self.set_interval(1.0, self._look_for_the_terminal)
         # Behind `fg` the terminal shows nothing any more, and the library would draw only what has changed.
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
@@ -179,6 +178,24 @@ class ChatApp(Palette):
             self.defect = self.defect or error
         self.exit(code)
 
+    def _heed(self, number: signal.Signals) -> None:
+        """Leaves at this signal. Where the loop hangs, the end is forced."""
+        loop = asyncio.get_running_loop()
+        code = 128 + number
+
+        def heed(_number: int, _frame: object) -> None:
+            _later(_HEEDS_SECONDS, self._end_if_it_hangs, code)
+            gone = number == signal.SIGHUP and not _has_terminal()
+            loop.call_soon_threadsafe(self._hung_up if gone else lambda: self.leave(code))
+
+        signal.signal(number, heed)
+
+    def _end_if_it_hangs(self, code: int) -> None:
+        if self._leaving is None:
+            with suppress(Exception):
+                self.chat.save_draft()
+            self._break_off(code)
+
     def has_left(self) -> None:
         """The library has ended: nothing is to be broken off any more."""
         if self._breaking_off is not None:
@@ -190,9 +207,10 @@ class ChatApp(Palette):
         On a thread of its own, since the loop may be what hangs.
         """
         _later(_GIVES_BACK_SECONDS, os._exit, code)
-        if self._driver is not None:
+        # On another thread than its own the library leaves the mouse as it is; closing writes what is queued.
+        for step in ("_disable_mouse_support", "stop_application_mode", "close"):
             with suppress(Exception):
-                self._driver.stop_application_mode()
+                getattr(self._driver, step)()
         os._exit(code)
 
     def action_help_quit(self) -> None:
