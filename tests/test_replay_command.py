@@ -6,9 +6,11 @@ import json
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,13 +20,16 @@ import pytest
 import replay_towns
 from cli_helpers import HANDBOOK, QUESTION, Vouch
 from scripted_server import Request, ScriptedServer, computes, says
+from sqlalchemy import select
+from sqlmodel import col
 from store_fixtures import Stores, document
 from test_replay_player import hash_of
 from tiny_sources import export_of_mean, tiny_berts
 
 from assistant.replay.runs.conversations import Compared, Message, Reply
 from assistant.replay.runs.inputs import read_inputs
-from stores.exchange.earlier_state import copy_untouched, go_back_to
+from stores.database.tables import Session
+from stores.exchange.earlier_state import copy_untouched, go_back_to, keep_one_user
 
 SIMULATED = ("--judge", "simulated", "--answers", "simulated")
 
@@ -303,6 +308,44 @@ def test_a_copy_knows_what_was_known_then(tmp_path: Path) -> None:
     assert set(copied.texts().values()) == {"It opens at ten."}
     copied.database.close()
     stores.database.close()
+
+
+def test_a_copy_holds_nothing_of_others_nor_of_private_sessions(vouch: Vouch) -> None:
+    vouch.run("ingest", "--shared", vouch.write("gate.md", "The Mahogany gate opens at ten."))
+    vouch.chat("My cat is called Bella.")  # session 1
+    vouch.chat("/private", "My code word is Xylophone.")
+    vouch.run("kb", "add", "cafes", vouch.write("cafes.csv", "name,food\nKiku,japanese\n"))
+    other = ("--user", "ignatius")
+    vouch.run("kb", "add", "boats", vouch.write("boats.csv", "name,port\nQuetzal,Callao\n"), *other)
+    vouch.run("chat", *other, stdin="My boat is called Zanzibar.\nWhen does the Mahogany gate open?\n")
+    home = Vouch(vouch.folder / "copied", (vouch.folder / "cache/vouch/encoders").resolve())
+    home.data.mkdir(parents=True)
+    file = home.data / "vouch.db"
+    copy_untouched(vouch.data / "vouch.db", file)
+    everything = file.read_bytes().lower()
+    others = (b"xylophone", b"quetzal", b"callao", b"zanzibar", b"ignatius")
+    assert all(word in everything for word in others)
+    keep_one_user(file, "ann")
+    left = file.read_bytes().lower()
+    assert not [word for word in others if word in left]
+    assert all(word in left for word in (b"bella", b"kiku", b"mahogany"))
+    with closing(sqlite3.connect(file)) as opened:
+        assert opened.execute("PRAGMA foreign_key_check").fetchall() == []
+    home.run("doctor", "--offline")
+    assert "Bella" in home.run("ask", "What is my cat called?", "--no-learn").out
+    assert "ten" in home.run("ask", "When does the Mahogany gate open?", "--no-learn").out
+
+
+def test_a_private_session_is_in_the_copy_where_it_is_replayed(vouch: Vouch) -> None:
+    vouch.chat("/private", "My code word is Xylophone.")
+    vouch.chat("/private", "My other word is Zanzibar.")
+    file = vouch.folder / "copy.db"
+    copy_untouched(vouch.data / "vouch.db", file)
+    with vouch.database() as database, database.reading() as sql:
+        private = sql.scalars(select(col(Session.id)).where(col(Session.is_private))).all()
+    keep_one_user(file, "ann", private[0])
+    left = file.read_bytes().lower()
+    assert (b"xylophone" in left, b"zanzibar" in left) == (True, False)
 
 
 # What cannot be remembered

@@ -1,6 +1,7 @@
 """What a database knew at an earlier moment: in a copy of it, which is made without touching the original.
 
-original -> copy (nothing is written beside it) -> versions since taken away, versions removed since back
+original -> copy (nothing is written beside it) -> other users and private sessions gone from it
+         -> versions since taken away, versions removed since back
 """
 
 from __future__ import annotations
@@ -20,6 +21,51 @@ from stores.versions.changes import remove_versions, revive_versions
 
 _LEFT_TO_DO = ("summarize", "weigh")
 _MOST_TRIES = 3  # without a lock, of a database that is written meanwhile
+
+# What goes from a copy of one user, each chosen with the ones before it.
+_GOES = {
+    "gone_users": "SELECT id FROM users WHERE name <> :user",
+    "gone_bases": "SELECT id FROM knowledge_bases WHERE space IN (SELECT 'user:' || id FROM gone_users)",
+    "gone_spaces": "SELECT 'user:' || id FROM gone_users UNION SELECT 'kb:' || id FROM gone_bases",
+    "gone_sessions": (
+        "SELECT id FROM sessions WHERE user_id IN gone_users OR (is_private AND id <> :session)"
+    ),
+    "gone_turns": "SELECT id FROM turns WHERE session_id IN gone_sessions",
+    "gone_passages": (
+        "SELECT id FROM passages WHERE space IN gone_spaces OR (space <> 'shared' AND turn_id IN gone_turns)"
+    ),
+    "gone_versions": "SELECT id FROM passage_versions WHERE passage_id IN gone_passages",
+    "gone_claims": "SELECT id FROM claims WHERE user_id IN gone_users OR turn_id IN gone_turns",
+}
+_GO = (
+    "UPDATE passages SET turn_id = NULL WHERE turn_id IN gone_turns",
+    "UPDATE receipts SET summary = '', grounds = '{}', turn_id = NULL"
+    " WHERE user_id IN gone_users OR turn_id IN gone_turns",
+    "UPDATE users SET name = 'other ' || id WHERE id IN gone_users",
+    "DELETE FROM retrieved_passages WHERE version_id IN gone_versions"
+    " OR retrieval_id IN (SELECT id FROM retrievals WHERE turn_id IN gone_turns)",
+    *(
+        f"DELETE FROM {table} WHERE turn_id IN gone_turns"
+        for table in ("retrievals", "judgements", "feedback")
+    ),
+    "DELETE FROM judgements WHERE version_id IN gone_versions",
+    "DELETE FROM feedback WHERE version_id IN gone_versions",
+    "DELETE FROM proposals WHERE claim_id IN gone_claims",
+    "DELETE FROM claims WHERE id IN gone_claims",
+    "DELETE FROM jobs WHERE space IN gone_spaces OR kind IN ('summarize', 'weigh')",
+    "DELETE FROM statement_links WHERE newer IN gone_passages OR older IN gone_passages",
+    "DELETE FROM passage_vectors WHERE version_id IN gone_versions",
+    "DELETE FROM own_words WHERE rowid IN gone_versions",
+    "DELETE FROM turn_words WHERE rowid IN gone_turns",
+    "DELETE FROM passage_versions WHERE id IN gone_versions",
+    "DELETE FROM passages WHERE id IN gone_passages",
+    *(
+        f"DELETE FROM {table} WHERE space IN gone_spaces"
+        for table in ("document_versions", "documents", "knowledge_bases", "space_statistics", "word_counts")
+    ),
+    "DELETE FROM turns WHERE id IN gone_turns",
+    "DELETE FROM sessions WHERE id IN gone_sessions",
+)
 
 
 def copy_untouched(source: Path, copy: Path) -> None:
@@ -66,6 +112,26 @@ def _copy_by(source: Path, copy: Path, how: str) -> None:
     address = f"{source.absolute().as_uri()}?{how}"
     with closing(sqlite3.connect(address, uri=True, timeout=15)) as opened:
         opened.execute("VACUUM INTO ?", (str(copy),))
+
+
+def keep_one_user(copy: Path, user: str, session_id: int | None = None) -> None:
+    """Leaves in a copy what one user can see, and no private session but one that is named.
+
+    What others shared stays. No page of the file holds what went. The copy is of this release's schema, and
+    nobody has it open.
+    """
+    with closing(sqlite3.connect(copy, isolation_level=None)) as opened:
+        opened.execute("PRAGMA temp_store = MEMORY")  # what goes stands in no other file either
+        opened.execute("BEGIN")
+        for name, chosen in _GOES.items():
+            opened.execute(f"CREATE TEMP TABLE {name} (id PRIMARY KEY)")
+            opened.execute(f"INSERT INTO {name} {chosen}", {"user": user, "session": session_id or 0})
+        for statement in _GO:
+            opened.execute(statement)
+        opened.execute("COMMIT")
+        for words in ("own_words", "turn_words"):  # a full-text index keeps what was deleted until then
+            opened.execute(f"INSERT INTO {words}({words}) VALUES ('optimize')")
+        opened.execute("VACUUM")
 
 
 def go_back_to(database: Database, moment: datetime) -> None:

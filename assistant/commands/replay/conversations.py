@@ -69,6 +69,7 @@ def compare(
         are_the_same = True
 
     for name in named:
+        is_number = is_session or (name.isdecimal() and not Path(name).exists())
         with working_copy(call.locations.data) as folder:
             conversations = Conversations(
                 folder,
@@ -77,9 +78,9 @@ def compare(
                 user=call.user,
                 api_key=call.api_key,
                 offline=call.is_offline,
+                session_id=int(name) if is_number else None,
                 replies=replies,
             )
-            is_number = is_session or (name.isdecimal() and not Path(name).exists())
             if columns and (is_number or name == "-"):
                 raise WrongUsage(f"--column is of tables of questions, and {name} is none")
             found = conversations.recorded(int(name)) if is_number else _messages(name, columns or {})

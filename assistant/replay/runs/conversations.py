@@ -24,9 +24,9 @@ from assistant.turns.events import Finished
 from stores.base.clock import now, time_by
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.passages import SHARED
-from stores.database.database import database_file
+from stores.database.database import Database, database_file
 from stores.database.tables import Turn
-from stores.exchange.earlier_state import copy_untouched, go_back_to
+from stores.exchange.earlier_state import copy_untouched, go_back_to, keep_one_user
 from stores.learning.checkpoints import Checkpoints
 
 EXTRACTIVE = "extractive"
@@ -95,10 +95,12 @@ class Conversations:
         user: str,
         api_key: str = "",
         offline: bool = False,
+        session_id: int | None = None,
         replies: Path | None = None,
     ) -> None:
         """folder: an empty one, for the copies. live: of the chat, whose data is only read.
 
+        session_id: the recorded one to be played, which may be private; no other of these is in the copies.
         replies: a recording of what chat models write, added to as they are asked; None: nothing is kept.
         """
         self._folder, self._settings, self._live = folder, settings, live
@@ -115,6 +117,8 @@ class Conversations:
         self._start = folder / "start"
         self._start.mkdir(parents=True)
         copy_untouched(source, self._start / _DATABASE)
+        Database.at(self._start).close()  # it may be of an earlier release
+        keep_one_user(self._start / _DATABASE, user, session_id)
 
     def recorded(self, session_id: int) -> list[Message]:
         """A session's messages; the copies know what was known before the first of them."""
