@@ -38,7 +38,7 @@ ONLY_ON_SCREEN = {
     "/suspend": "Ctrl+Z goes back to the shell, and fg comes back here.",
     "/theme": "Plain mode has no colours: the screen has themes, which vouch chat opens without --plain.",
 }
-_ALL = dict(sorted((SLASH_COMMANDS | PLAIN_COMMANDS).items(), key=lambda each: each[0] == "/quit"))
+ALL_COMMANDS = dict(sorted((SLASH_COMMANDS | PLAIN_COMMANDS).items(), key=lambda each: each[0] == "/quit"))
 _SHOWN = 20  # turns that are found, and lines of the log
 _LOG_WIDTH = 150  # characters of a line of the log; the file has all of them
 _LAST = 3  # turns of a branch that is gone to
@@ -56,7 +56,7 @@ class Message:
 class PlainCommands(SlashCommands):
     """Those of the screen and of plain mode, as lines of text."""
 
-    commands = _ALL
+    commands = ALL_COMMANDS
     told: Sequence[str] = ()  # the notices of this chat
     _message: Message | None = None
 
