@@ -146,6 +146,7 @@ _KEY_NAMES = {" ": "space", "/": "slash", "\n": "ctrl+j", ".": "full_stop", "?":
 async def on_screen(
     folder: Path,
     *,
+    user: str = "ann",
     replies: Sequence[Sequence[str | VouchError]] = (),
     size: tuple[int, int] = (80, 24),
     choice: SessionChoice = SessionChoice(),  # noqa: B008 - frozen
@@ -177,12 +178,12 @@ async def on_screen(
 
     desk = Desk(
         opens,
-        user="ann",
-        glances=lambda session_id, turns: glance(place.data, "ann", session_id, turns=turns),
+        user=user,
+        glances=lambda session_id, turns: glance(place.data, user, session_id, turns=turns),
     )
     app = ChatApp(
         desk,
-        Drafts(place.state, place.data, "ann"),
+        Drafts(place.state, place.data, user),
         choice,
         theme=theme,
         follows=follows,

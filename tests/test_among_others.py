@@ -1,7 +1,7 @@
 """Whatever one user types, nothing of another's is changed and nothing private of theirs is shown.
 
-Every command there is, and every command of a chat, is called by somebody else with what names the others'
-things: their numbers, documents, files and sessions. A command that comes later is called as well.
+Every command there is, every command of a chat and every key of its screens is used by somebody else, with
+what names the others' things: their numbers, documents, files and sessions. What comes later is used as well.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ import click
 import pytest
 from cli_helpers import ENDS_WITHIN_SECONDS, Vouch
 from command_here import run_here
+from screen_fixtures import assistant_in, on_screen
 from script_rows import FILES, ROWS, commands
 
+from assistant.terminal.input.keys import PLACES
 from assistant.terminal.plain.commands import ALL_COMMANDS
 
 SECRETS = ("zqcat", "zqdiary", "zqcafe", "zqwhisper", "zqreason")
@@ -66,9 +68,9 @@ def library(tmp_path_factory: pytest.TempPathFactory, minilm_folder: Path) -> Vo
     return made
 
 
-def kept(vouch: Vouch) -> dict[str, list[tuple[object, ...]]]:
+def kept(data: Path) -> dict[str, list[tuple[object, ...]]]:
     """All that is ann's."""
-    with closing(sqlite3.connect(vouch.data / "vouch.db")) as opened:
+    with closing(sqlite3.connect(data / "vouch.db")) as opened:
         return {name: sorted(opened.execute(asked), key=repr) for name, asked in _KEPT.items()}
 
 
@@ -128,14 +130,14 @@ def as_mallory(vouch: Vouch, words: list[str], stdin: str = "") -> str:
 @pytest.mark.parametrize("name", [name for name, _ in commands() if name not in OF_THE_MACHINE])
 def test_no_command_reaches_what_is_another_s(library: Vouch, tmp_path: Path, name: str) -> None:
     vouch = library.copy_to(tmp_path)
-    before = kept(vouch)
+    before = kept(vouch.data)
     assert all(before[table] for table in ("shared", "own", "documents", "bases", "turns", "receipts"))
     command = dict(commands())[name]
     for words in calls(library.folder, name, command):
         told = as_mallory(vouch, words)
         typed = " ".join(words)
         assert not [word for word in SECRETS if word in told and word not in typed], (words, told)
-        after = kept(vouch)
+        after = kept(vouch.data)
         assert after == before, words
 
 
@@ -143,11 +145,45 @@ def test_no_command_reaches_what_is_another_s(library: Vouch, tmp_path: Path, na
 @pytest.mark.parametrize("name", sorted(set(ALL_COMMANDS) - {"/edit", "/compare", "/quit"}))
 def test_no_command_of_a_chat_reaches_what_is_another_s(library: Vouch, tmp_path: Path, name: str) -> None:
     vouch, dice = library.copy_to(tmp_path), random.Random(name)
-    before = kept(vouch)
+    before = kept(vouch.data)
     lines = [
         name,
         *(" ".join([name, *(named(library.folder, dice) for _ in range(1 + n % 2))]) for n in range(CALLS)),
     ]
     told = as_mallory(vouch, ["chat", "--plain"], "".join(f"{line}\n" for line in lines))
     assert not [word for word in SECRETS if word in told], (lines, told)
-    assert kept(vouch) == before, lines
+    assert kept(vouch.data) == before, lines
+
+
+SCREENS = {
+    "f2": "Why this answer",
+    "f3": "Memory",
+    "f4": "Training",
+    "f5": "Sessions",
+    "f8": "Log",
+    "f9": "Documents",
+    "ctrl+f": "Find",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("opens", SCREENS)
+async def test_no_key_of_a_screen_reaches_what_is_another_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opens: str
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a key writes what is one's own beside the person
+    with assistant_in(tmp_path) as made:  # ann has shared rules.md
+        ann = made.journal.user_id("ann")
+        made.knowledge.remember(ann, "My cat is called zqcat.")
+        made.journal.open_session(ann, title="zqcat")
+    before = kept(tmp_path / "data")
+    async with on_screen(tmp_path, user="mallory", replies=[["At ten [1]."]] * 99) as chat:
+        await chat.asks("When does the reading room open?")
+        for pressed in [key for each in PLACES[SCREENS[opens]] for key in each.keys.split(",")]:
+            await chat.presses(opens, pressed, "enter", "y", "enter")
+            assert not [word for word in SECRETS if word in chat.text], (opens, pressed, chat.text)
+            for _ in range(9):
+                if chat.screen is chat.app.chat:
+                    break
+                await chat.presses("escape")
+    assert kept(tmp_path / "data") == before
