@@ -162,6 +162,22 @@ def test_what_a_user_says_of_a_passage_counts_more_than_the_judge(stores: Stores
     assert [(d.label, d.score) for d in lesson.documents] == [("irrelevant", 0.0), ("answer", 1.0)]
 
 
+def test_among_others_nobody_teaches_a_false_order(stores: Stores, ann: int) -> None:
+    """A hostile teacher rates what does not answer; alone they would be believed."""
+    _, (opens, floods) = share(stores, ann)
+    turns = [
+        ask(stores, ann, [(opens, "answer"), (floods, "irrelevant")], question=f"{n}?") for n in range(9)
+    ]
+    honest = lessons(stores)
+    for turn in turns:
+        stores.journal.rate(ann, turn, "bad")
+        stores.journal.rate(ann, turn, "bad", version_id=opens)
+        stores.journal.rate(ann, turn, "good", version_id=floods)
+    assert lessons(stores) != honest
+    stores.journal.user_id("ben")
+    assert lessons(stores) == honest
+
+
 def test_a_good_answer_makes_answers_of_what_it_cites(stores: Stores, ann: int) -> None:
     _, (opens, floods) = share(stores, ann)
     turn = ask(stores, ann, [(floods, "answer"), (opens, "relevant")], cited=[opens])

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
@@ -28,13 +28,13 @@ from stores.database.tables import (
     RetrievedPassage,
     Session,
     Turn,
-    User,
     known_id,
 )
 from stores.learning.kept_lessons import LessonsGone
 from stores.learning.lessons import (
     HeldOut,
     is_held_out,
+    one_user_in,
     teaches,
     tells_when_to_end,
     texts_learned_from,
@@ -146,11 +146,6 @@ def has_one_user(database: Database) -> bool:
     """Whether nobody else is there to whom words of a user could be told."""
     with database.reading() as sql:
         return one_user_in(sql)
-
-
-def one_user_in(sql: SqlSession) -> bool:
-    """The same, within a transaction."""
-    return (sql.scalar(select(func.count()).select_from(User)) or 0) < 2
 
 
 @dataclass(frozen=True)

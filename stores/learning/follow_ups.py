@@ -16,13 +16,14 @@ from sqlmodel import col
 from stores.conversation.branches import earlier_turns
 from stores.database.database import Database
 from stores.database.tables import Judgement, Session, Turn, known_id
-from stores.learning.dialogue_lessons import one_user_in, turns_of
+from stores.learning.dialogue_lessons import turns_of
 from stores.learning.kept_lessons import LessonsGone
 from stores.learning.lessons import (
     HeldOut,
     Lesson,
     is_held_out,
     lessons_of,
+    one_user_in,
     teaches,
     tells_when_to_end,
 )

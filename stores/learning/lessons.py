@@ -1,8 +1,10 @@
 """What there is to learn from: questions, and what judges and users said of the passages found for them.
 
 What a user said counts more than the judge (`passage_feedback.py`), and a passage that a user rated is
-learned from though no judge looked at it. A lesson is read from the turns, never stored beside them: what
-was forgotten, withdrawn or said in private is therefore not among the lessons of the next round.
+learned from though no judge looked at it. That is so where there is one user: among others, one could teach
+all of them a false order, and the judge alone says what answers. A lesson is read from the turns, never
+stored beside them: what was forgotten, withdrawn or said in private is therefore not among the lessons of
+the next round.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from stores.database.tables import (
     RetrievedPassage,
     Session,
     Turn,
+    User,
     known_id,
 )
 
@@ -212,6 +215,11 @@ def lessons_of(sql: SqlSession, after: int) -> list[Lesson]:
     return found
 
 
+def one_user_in(sql: SqlSession) -> bool:
+    """Whether nobody else is there whom a user's words or ratings could reach through what is learned."""
+    return (sql.scalar(select(func.count()).select_from(User)) or 0) < 2
+
+
 def what_is_lacking(there: int, wanted: int) -> str:
     """In words, where there are fewer lessons than a round wants."""
     counted = "is 1 lesson" if there == 1 else f"are {there} lessons"
@@ -275,7 +283,8 @@ def _lessons(sql: SqlSession, turns: Sequence[Turn]) -> list[Lesson]:
         own.setdefault(turn_id, []).append(known_id(version))
     judgements = sql.scalars(select(Judgement).where(col(Judgement.turn_id).in_(ids))).all()
     judges = {judgement.turn_id: judgement.judge for judgement in judgements}
-    documents = _documents(sql, judgements, said_of_passages(sql, turns))
+    said = said_of_passages(sql, turns) if one_user_in(sql) else {}
+    documents = _documents(sql, judgements, said)
     return [
         Lesson(
             known_id(turn.id),
