@@ -18,7 +18,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as SqlSession
 from sqlmodel import col
 
-from stores.base.clock import now
+from stores.base.clock import has_come, now
 from stores.base.errors import StoreUnavailable, TryAgain
 from stores.database.database import Database
 from stores.database.tables import Round, known_id
@@ -98,7 +98,7 @@ class Rounds:
         moment = now()
         with self._database.reading() as sql:
             found = [row for row in _open(sql) if row.recipe == recipe and self._is_abandoned(row, moment)]
-        rested = [row for row in found if even_resting or _moment_of(row, "not_before") <= moment]
+        rested = [row for row in found if even_resting or has_come(_moment_of(row, "not_before"), moment)]
         return max(rested, key=lambda row: known_id(row.id), default=None)
 
     def take_over(self, round_id: int, figures: Mapping[str, Any] | None = None) -> int | None:
@@ -306,7 +306,7 @@ class Rounds:
         return {**figures, **held_by, "lease_until": (moment + LEASE).isoformat()}
 
     def _is_abandoned(self, row: Round, moment: datetime) -> bool:
-        if row.state == "waiting" or _moment_of(row, "lease_until") <= moment:
+        if row.state == "waiting" or has_come(_moment_of(row, "lease_until"), moment):
             return True
         return self._lost_its_process(row) and _deaths(row) < _MOST_DEATHS
 
