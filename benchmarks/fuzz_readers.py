@@ -19,7 +19,6 @@ from pathlib import Path
 
 from assistant.library.cutting import PASSAGE_WORDS, count_words
 from assistant.library.documents import PreparedDocument
-from assistant.library.formats.plain_text import shown_path
 from assistant.library.reading_process import ReadingProcess
 from benchmarks.fuzz_bytes import (
     HTML_TOKENS,
@@ -43,6 +42,7 @@ from benchmarks.fuzz_limits import (
 )
 from benchmarks.fuzz_seeds import collections, docxs, html_pages, markdown, pdfs, texts
 from stores.base.errors import UnreadableDocument
+from stores.base.file_names import shown_path
 
 
 def problem_of_reading(results: list[PreparedDocument | UnreadableDocument], source: str) -> str:

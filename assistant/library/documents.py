@@ -21,7 +21,7 @@ from typing import TextIO
 
 from assistant.library.cutting import PASSAGE_WORDS, cut, join_sections
 from assistant.library.formats.outlines import NO_TEXT, NOT_TEXT, TOO_MUCH_MEMORY
-from assistant.library.formats.plain_text import Section, plain_line, shown_path, unwrapped
+from assistant.library.formats.plain_text import Section, plain_line, unwrapped
 from assistant.library.formats.readers import (
     READERS,
     TEXT_BYTES,
@@ -29,6 +29,7 @@ from assistant.library.formats.readers import (
     too_large,
 )
 from stores.base.errors import UnreadableDocument
+from stores.base.file_names import shown_path
 from stores.base.passages import HEADING_OF
 
 RECORD_WORDS = 200  # up to here a record is a passage as it is

@@ -21,8 +21,8 @@ from typing import IO, Any
 
 from assistant.library.documents import PreparedDocument, PreparedPassage, read_documents, read_stream
 from assistant.library.formats.outlines import TOO_MUCH_MEMORY
-from assistant.library.formats.plain_text import shown_path
 from stores.base.errors import UnreadableDocument
+from stores.base.file_names import shown_path
 
 MEMORY_BYTES = 450_000_000  # the reading process's address space, so that its resident set is smaller yet
 PROCESSOR_SECONDS = 60.0  # for one document, and as many again for each megabyte of the file

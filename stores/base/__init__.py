@@ -7,5 +7,6 @@ statement_links  what one statement does to another, and whether it still holds
 entities     a row of a knowledge base, and how a passage holds it
 syncing      what is to be there after a power cut as well
 one_line     text from outside, fit for one line of a terminal
+file_names   paths as text that can be printed, stored, and led back to their files
 well_formed  text from outside, as any database can hold it
 """

@@ -16,6 +16,7 @@ from sqlalchemy import func, select
 from sqlmodel import col
 
 from stores.base.errors import NotFound, WrongUsage
+from stores.base.file_names import path_of, shown_path
 from stores.base.one_line import one_line
 from stores.base.passages import SHARED, own_space
 from stores.database.database import Database
@@ -39,6 +40,11 @@ class KnownDocument:
     added_at: datetime  # when its content was read last
 
     @property
+    def file(self) -> Path:
+        """The one that it was read from, where it `is_file`."""
+        return path_of(self.source)
+
+    @property
     def is_file(self) -> bool:
         """Whether it was read from one, as a stream was not."""
         return Path(self.source).is_absolute()
@@ -46,7 +52,7 @@ class KnownDocument:
     def on_disk(self) -> OnDisk:
         """Whether its file has been written since it was read, or is there no more."""
         try:
-            written = Path(self.source).stat().st_mtime if self.is_file else 0.0
+            written = self.file.stat().st_mtime if self.is_file else 0.0
         except OSError:
             return "gone"
         return "changed" if datetime.fromtimestamp(written, UTC) > self.added_at else ""
@@ -105,21 +111,24 @@ class Library:
                 by_source.setdefault(each.source, each)
         known = list(by_source.values())
         given = Path(os.path.expanduser(name.replace("\0", "")))  # noqa: PTH111 - "~nobody" stays as it is
-        path = str(given.parent.resolve() / given.name)
-        for called in ([each for each in known if each.source in (name, path)], _called(known, name)):
+        path, told = given.parent.resolve() / given.name, name if name.isprintable() else shown_path(name)
+        for called in (
+            [each for each in known if each.source in (name, str(path))],  # as it is shown
+            [each for each in known if each.source == shown_path(path)],
+            _called(known, name),
+            _called(known, shown_path(name)),
+        ):
             if len(called) > 1:
                 listed = ", ".join(one_line(each.source) for each in called[:_NAMED])
-                raise WrongUsage(f"{one_line(name)!r} may be {listed}", hint="Name one by its path.")
+                raise WrongUsage(f"'{told}' may be {listed}", hint="Name one by its path.")
             if called:
                 return called
         folder = str(given.resolve()).rstrip("/") + "/"
-        within = [each for each in known if each.source.startswith(folder)]
+        within = [each for each in known if each.source.startswith((folder, shown_path(folder)))]
         if not within and shared is False and self.called(user_id, name):
-            raise NotFound(
-                f"{one_line(name)!r} is shared, and none of yours", hint="--shared names that one."
-            )
+            raise NotFound(f"'{told}' is shared, and none of yours", hint="--shared names that one.")
         if not within:
-            raise NotFound(f"there is no document {one_line(name)!r}", hint="`vouch docs list` names them.")
+            raise NotFound(f"there is no document '{told}'", hint="`vouch docs list` names them.")
         return within
 
     def called(self, user_id: int, name: str) -> list[int]:
