@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assistant.library.cutting import PASSAGE_WORDS, count_words
-from assistant.library.documents import PreparedDocument
+from assistant.library.documents import PreparedDocument, ReadFile
 from assistant.library.reading_process import ReadingProcess
 from benchmarks.fuzz_bytes import (
     HTML_TOKENS,
@@ -131,7 +131,8 @@ class ReaderFuzzer:
         source = shown_path(path)
         try:
             with deadline():
-                results = list(self._reading.read(path))
+                read = self._reading.read(path)
+                results = [result for result in read if not isinstance(result, ReadFile)]
             problem = problem_of_reading(results, source)
         except Hangs:
             self._reading.close()

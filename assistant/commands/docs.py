@@ -101,10 +101,11 @@ def refresh(ctx: click.Context, names: tuple[str, ...]) -> int:
             others = assistant.stored_documents.of_others(user_id, SHARED, sources)
             known = [each for each in known if not (each.is_shared and others.keys() & set(each.sources))]
     errors = Errors(call)
-    for each in known:
-        if each.on_disk() == "gone":
+    became = [(each, each.on_disk()) for each in known]
+    for each, on_disk in became:
+        if on_disk == "gone":
             call.tell(f"{one_line(each.source)} is no longer on disk. `vouch docs remove` takes it out.")
-    changed = [each for each in known if each.on_disk() == "changed"]
+    changed = [each for each, on_disk in became if on_disk == "changed"]
     for shared in (False, True):
         here = [each for each in changed if each.is_shared == shared]
         files = [each.file for each in here]

@@ -15,14 +15,22 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from assistant.library.documents import PreparedDocument, PreparedPassage, read_documents, read_stream
+from assistant.library.documents import (
+    PreparedDocument,
+    PreparedPassage,
+    Readable,
+    ReadFile,
+    read_file,
+    read_stream,
+)
 from assistant.library.formats.outlines import TOO_MUCH_MEMORY
 from stores.base.errors import UnreadableDocument
 from stores.base.file_names import shown_path
+from stores.base.file_states import FileState
 
 MEMORY_BYTES = 450_000_000  # the reading process's address space, so that its resident set is smaller yet
 PROCESSOR_SECONDS = 60.0  # for one document, and as many again for each megabyte of the file
@@ -30,7 +38,7 @@ _MOST_PROCESSOR_SECONDS = 600.0
 
 
 class ReadingProcess:
-    """Reads documents as `read_documents` and `read_stream` do, in another process.
+    """Reads documents as `read_file` and `read_stream` do, in another process.
 
     The process starts with the first document, and again after one that it did not survive. Use it as a
     context manager; it is ended at the end.
@@ -67,21 +75,19 @@ class ReadingProcess:
             self._process.wait()
         self._process = self._requests = None
 
-    def read(self, path: str | Path) -> Iterator[PreparedDocument | UnreadableDocument]:
-        """The documents of one file."""
+    def read(self, path: str | Path) -> Iterator[Readable]:
+        """The documents of one file, and behind them what it was like."""
         path = Path(path).absolute()
         size = 0
         with contextlib.suppress(OSError, ValueError):
             size = path.stat().st_size
         yield from self._ask({"path": str(path)}, shown_path(path), size)
 
-    def read_standard_input(self, name: str) -> Iterator[PreparedDocument | UnreadableDocument]:
+    def read_standard_input(self, name: str) -> Iterator[Readable]:
         """The one document that this process's standard input holds, under the name it is given."""
         yield from self._ask({"name": name}, name, 0)
 
-    def _ask(
-        self, request: dict[str, Any], source: str, size: int
-    ) -> Iterator[PreparedDocument | UnreadableDocument]:
+    def _ask(self, request: dict[str, Any], source: str, size: int) -> Iterator[Readable]:
         seconds = min(self._processor_seconds * (1 + size / 1e6), _MOST_PROCESSOR_SECONDS)
         if self._process is None:
             self._process, self._requests = _start(self._memory_bytes)
@@ -99,7 +105,7 @@ class ReadingProcess:
                     (is_full,) = told
                     is_answered = not is_full
                     return
-                yield _document(*told) if kind == "document" else UnreadableDocument(*told)
+                yield _KINDS[kind](*told)
             process.wait()
             yield UnreadableDocument(source, _cause(process.returncode, seconds))
         finally:
@@ -135,6 +141,17 @@ def _document(
 ) -> PreparedDocument:
     made = tuple(PreparedPassage(title, text) for title, text in passages)
     return PreparedDocument(source, title, content_hash, made, external_id)
+
+
+def _file(source: str, state: str, is_collection: bool) -> ReadFile:
+    return ReadFile(source, FileState.of_text(state), is_collection)
+
+
+_KINDS: dict[str, Callable[..., Readable]] = {
+    "document": _document,
+    "unreadable": UnreadableDocument,
+    "file": _file,
+}
 
 
 def _cause(exit_code: int, seconds: float) -> str:
@@ -174,10 +191,9 @@ def main() -> None:
 
 
 def _answer(request: dict[str, Any], answers: IO[bytes]) -> None:
-    if "path" in request:
-        results = read_documents(request["path"])
-    else:
-        results = read_stream(sys.stdin, request["name"])
+    results: Iterator[Readable] = (
+        read_file(request["path"]) if "path" in request else read_stream(sys.stdin, request["name"])
+    )
     seconds = request["seconds"]
     while True:
         # Processor time alone is counted: waiting for who asks, or for a slow disk, is no sign of a hang.
@@ -185,6 +201,8 @@ def _answer(request: dict[str, Any], answers: IO[bytes]) -> None:
         result = next(results, None)
         if isinstance(result, UnreadableDocument):
             answers.write(_line(["unreadable", result.source, result.reason]))
+        elif isinstance(result, ReadFile):
+            answers.write(_line(["file", result.source, result.state.text, result.is_collection]))
         elif result:
             passages = [[passage.title, passage.text] for passage in result.passages]
             whole = [result.source, result.title, result.content_hash, passages, result.external_id]

@@ -8,15 +8,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from sqlalchemy import func, select
 from sqlmodel import col
 
+from stores.base.clock import now
 from stores.base.errors import NotFound, WrongUsage
 from stores.base.file_names import path_of, shown_path
+from stores.base.file_states import FileState
 from stores.base.one_line import one_line
 from stores.base.passages import SHARED, own_space
 from stores.database.database import Database
@@ -38,6 +40,7 @@ class KnownDocument:
     sources: tuple[str, ...]  # in the database; of a collection one a record
     passages: int
     added_at: datetime  # when its content was read last
+    file_state: str | None = None  # as in `DocumentVersion`; None also where its file is not known
 
     @property
     def file(self) -> Path:
@@ -50,12 +53,24 @@ class KnownDocument:
         return Path(self.source).is_absolute()
 
     def on_disk(self) -> OnDisk:
-        """Whether its file has been written since it was read, or is there no more."""
+        """Whether its file has another content than was read, or is there no more.
+
+        Where the times of the file do not tell, it is read.
+        """
+        if not self.is_file:
+            return ""
         try:
-            written = self.file.stat().st_mtime if self.is_file else 0.0
+            written = self.file.stat().st_mtime
         except OSError:
             return "gone"
-        return "changed" if datetime.fromtimestamp(written, UTC) > self.added_at else ""
+        if self.file_state is None:  # read by a release that kept only when
+            return "" if written <= self.added_at.timestamp() <= now().timestamp() else "changed"
+        try:
+            return (
+                "" if self.file_state and FileState.of_text(self.file_state).holds(self.file) else "changed"
+            )
+        except OSError:
+            return "changed"
 
 
 class Library:
@@ -75,6 +90,7 @@ class Library:
                 func.max(col(DocumentVersion.title)),
                 func.max(col(DocumentVersion.created_at)),
                 func.count(col(PassageVersion.id)),
+                func.min(col(DocumentVersion.file_state)),
             )
             .join(PassageVersion, col(PassageVersion.document_id) == col(Document.id))
             .join(PassageIdentity, col(PassageIdentity.id) == col(PassageVersion.passage_id))
@@ -90,10 +106,10 @@ class Library:
         )
         found: dict[tuple[str, str], KnownDocument] = {}
         with self._database.reading() as sql:
-            for space, source, record, title, added_at, passages in sql.execute(statement):
+            for space, source, record, title, added_at, passages, state in sql.execute(statement):
                 file = source.removesuffix(f"#{record}") if record else source
                 one = KnownDocument(
-                    Path(file).name, title, file, space == SHARED, (source,), passages, added_at
+                    Path(file).name, title, file, space == SHARED, (source,), passages, added_at, state
                 )
                 known = found.get((space, file))
                 found[space, file] = one if known is None else _together(known, one)
@@ -176,6 +192,7 @@ def _together(known: KnownDocument, record: KnownDocument) -> KnownDocument:
         (*known.sources, *record.sources),
         known.passages + record.passages,
         max(known.added_at, record.added_at),
+        min((s for s in (known.file_state, record.file_state) if s is not None), default=None),  # "" first
     )
 
 
