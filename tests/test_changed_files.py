@@ -142,6 +142,20 @@ def test_a_file_that_was_just_written_is_not_known_by_its_times(
     assert house.on_disk == "changed"
 
 
+def test_a_file_that_another_user_alone_can_read_is_known_by_its_times(
+    house: House, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path) -> None:
+        raise PermissionError
+
+    path = write("hall.txt", OLD)  # just now
+    house.ingest(path)
+    monkeypatch.setattr(file_states, "WatchedFile", refused)
+    assert house.on_disk == ""
+    rewrite(path, NEW, at=LONG_AGO)
+    assert house.on_disk == "changed"
+
+
 def test_what_is_undone_is_told_from_the_file_again(house: House, hall: Path) -> None:
     rewrite(hall, NEW, at=LONG_AGO + 1)
     house.ingest(hall)

@@ -41,19 +41,24 @@ class FileState:
         return json.dumps(asdict(self))
 
     def holds(self, path: Path) -> bool:
-        """Whether the file has the same content still. Raises `OSError` where it cannot be read.
+        """Whether the file has the same content still. Raises `OSError` where it is not there.
 
         Any other times lead to its being read, also older ones, as of a copy or of what a backup gave back.
+        Of a file that another user alone can read the times decide.
         """
         found = path.stat()
         if not stat.S_ISREG(found.st_mode) or found.st_size != self.size_bytes:
             return False
         times = (found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
-        if self.is_settled and times == (self.written_ns, self.changed_ns, self.inode):
+        has_these_times = times == (self.written_ns, self.changed_ns, self.inode)
+        if self.is_settled and has_these_times:
             return True
-        with WatchedFile(path) as file:
-            file.read_on()
-            return file.state().sha256 == self.sha256
+        try:
+            with WatchedFile(path) as file:
+                file.read_on()
+                return file.state().sha256 == self.sha256
+        except PermissionError:
+            return has_these_times
 
 
 class WatchedFile(io.FileIO):

@@ -61,16 +61,13 @@ class KnownDocument:
             return ""
         try:
             written = self.file.stat().st_mtime
+            if self.file_state is None:  # read by a release that kept only when
+                is_same = written <= self.added_at.timestamp() <= now().timestamp()
+            else:
+                is_same = bool(self.file_state) and FileState.of_text(self.file_state).holds(self.file)
         except OSError:
             return "gone"
-        if self.file_state is None:  # read by a release that kept only when
-            return "" if written <= self.added_at.timestamp() <= now().timestamp() else "changed"
-        try:
-            return (
-                "" if self.file_state and FileState.of_text(self.file_state).holds(self.file) else "changed"
-            )
-        except OSError:
-            return "changed"
+        return "" if is_same else "changed"
 
 
 class Library:
