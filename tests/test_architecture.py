@@ -18,14 +18,14 @@ MOST_FILES = 15  # of a folder
 # Lines of Python that a room may have: those it had when the number was written. A change that needs more
 # raises the number and writes its reason beside it; one that deletes lowers it.
 MOST_LINES = {
-    "stores": 17718,  # 550 more: instead, models taken back, shared documents, clocks, files
+    "stores": 17731,  # 560 more: instead, models taken back, shared documents, clocks, files
     "agents": 13824,  # 160 more: orders by a head of their own, control tokens of llama.cpp
     "assistant": 47858,  # 100 more: rounds that wait, wrong clocks, files that change while they are read
     "assistant/terminal": 15235,  # 10 more: the round that runs is shown first, files read off the loop
     "assistant/learning": 9696,  # 16 more: the head for orders, workplaces that are kept
     "assistant/replay": 8040,  # 24 more: methods over two halves
     "benchmarks": 15472,  # 165 more: lookalikes.py
-    "tests": 60402,  # 870 more: orders, instead, models taken back, wrong clocks, names and states of files
+    "tests": 60435,  # 870 more: orders, instead, models taken back, wrong clocks, names and states of files
 }
 LEFT_OVER = 250  # lines below its number, from where on a room has to be given a lower one
 

@@ -7,18 +7,23 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
+from sqlmodel import col
 from store_fixtures import Stores, document, passages_by_text
 from test_learner import World
 from test_learner_background import judge_more, occasions
 from test_rounds import only
+from test_told_dates import GHENT, LYON, PARIS, Teller, teller
 
 from stores.base.clock import FURTHEST_AHEAD, has_come, time_by
 from stores.base.errors import CannotUndo, TryAgain
 from stores.base.passages import own_space
 from stores.conversation.claim_jobs import LONGEST_WAIT, UNANSWERED_FOR, ClaimJobs
 from stores.conversation.journal import Journal, Outcome
+from stores.database.tables import Job
 from stores.learning.rounds import LEASE, Rounds
 
+__all__ = ["teller"]  # a fixture
 WAIT = timedelta(minutes=5)
 
 
@@ -95,6 +100,34 @@ def test_the_next_round_is_due_with_few_new_lessons(tmp_path: Path) -> None:
     world.run()
     judge_more(world, 1)
     assert not occasions(world).is_due(), "that one ended by the right clock"
+
+
+def test_a_statement_takes_the_place_of_one_that_is_dated_later_than_today(teller: Teller) -> None:
+    with a_year_ahead():
+        teller.say(GHENT)
+    teller.learn((2020, PARIS))
+    assert teller.facts == {GHENT}
+    teller.say(LYON)
+    assert teller.facts == {LYON}
+    teller.learn((2021, PARIS))
+    assert teller.facts == {LYON}
+    with a_year_ahead():
+        teller.say(PARIS)
+    assert teller.facts == {PARIS}
+
+
+def test_a_statement_that_is_dated_later_than_today_and_was_told_later_stays(teller: Teller) -> None:
+    teller.house.tell(teller.user, LYON)  # and is weighed last of all
+    with teller.stores.database.writing() as sql:
+        [first] = sql.scalars(select(Job).where(col(Job.kind) == "summarize"))
+        first.done_at = first.created_at
+    with a_year_ahead():
+        teller.say(GHENT)
+    with teller.stores.database.writing() as sql:
+        sql.get_one(Job, first.id).done_at = None
+    teller._work()
+    assert {passage.text for passage in teller.statements} == {LYON, GHENT}
+    assert teller.facts == {GHENT}
 
 
 def test_what_was_removed_comes_back_into_its_document(stores: Stores, ann: int) -> None:
